@@ -1,0 +1,69 @@
+"""The one ``njit`` of the package, and functions that choose their implementation by type.
+
+Numba stamps a cached function with the file of the function alone, so a change in another file it was
+compiled from would go unnoticed and yield wrong numbers. The cache folder is therefore named by a digest of
+every source file that computes, and set before anything compiles: an edit recompiles, no edit hits the cache.
+"""
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.extending import overload
+
+from fwsvm.folders import numba_folder
+
+#: What decides the numbers of a run, and so its identity and its compiled code.
+COMPUTING = ("_compile.py", "data", "kernels", "problems", "solvers")
+
+
+@functools.cache
+def code_digest() -> str:
+    """Return the sha256 (hex) of the package's computing sources: names and bytes, in sorted order."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for part in COMPUTING:
+        place = package / part
+        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(source.relative_to(package).as_posix().encode())
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
+
+
+def njit(function: Callable | None = None, **flags: Any) -> Any:
+    """Compile a module-level function to machine code, cached on disk and free of the interpreter lock."""
+    if function is None:
+        return functools.partial(njit, **flags)
+    return numba.njit(function, **{"cache": True, "nogil": True, "error_model": "numpy", **flags})
+
+
+def generic(function: Callable) -> Any:
+    """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
+
+    Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
+    code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
+    """
+    dispatched = functools.singledispatch(function)
+
+    def implements(kind: type) -> Callable[[Callable], Callable]:
+        def add(implementation: Callable) -> Callable:
+            dispatched.register(kind, implementation)
+            return implementation
+
+        return add
+
+    def resolve(first: Any, *_rest: Any) -> Callable | None:
+        kind = getattr(first, "instance_class", None)
+        return None if kind is None else dispatched.dispatch(kind)
+
+    overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
+    dispatched.implements = implements  # type: ignore[attr-defined]
+    return dispatched

@@ -1,0 +1,44 @@
+"""The command line: options, words and exit codes; no arithmetic.
+
+Every module here without a leading underscore is one command (or group): it defines ``command``. Such a module
+imports nothing but click and this package's private modules at its top, so that ``--help`` answers at once.
+"""
+
+import importlib
+import pkgutil
+import sys
+from typing import Any
+
+import click
+
+from fwsvm import __version__
+from fwsvm.errors import FwsvmError
+
+
+class Commands(click.Group):
+    """The commands found in this package; a user's mistake becomes one line on stderr."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands."""
+        return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, imported only now."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; say a known error in one line and leave with its exit code."""
+        try:
+            return super().invoke(ctx)
+        except FwsvmError as error:
+            click.echo(f"fwsvm: {error}", err=True)
+            sys.exit(error.exit_code)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="fwsvm")
+def main() -> None:
+    """Train support vector machines with Frank-Wolfe-type methods, and compare solvers honestly."""

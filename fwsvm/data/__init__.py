@@ -1,0 +1,1 @@
+"""Files and arrays: reading, fetching, verifying and splitting data sets; no kernel, problem or solver."""

@@ -1,0 +1,68 @@
+"""What a data set is once it is in memory."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class Table:
+    """Labelled rows.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of float64, shape (m, n)
+        Rows of features; dense arrays are C-contiguous, sparse ones have sorted indices and no duplicates.
+    labels : ndarray, shape (m,)
+        float64 where every label is a number, otherwise text (dtype ``str``).
+    """
+
+    X: np.ndarray | csr_array
+    labels: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """Number of rows m."""
+        return int(self.X.shape[0])
+
+    @property
+    def features(self) -> int:
+        """Number of features n."""
+        return int(self.X.shape[1])
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set ready for training: rows, optional test rows, and where each came from.
+
+    Attributes
+    ----------
+    name : str
+        The lock's name, or the file's path as given.
+    train, test : Table, Table or None
+        Both have ``features`` columns.
+    classes : tuple of str
+        Labels as text in the order of conventions 6 (see `fwsvm.data.labels`): with two classes the first is
+        the +1 class; with more, order of first appearance in the whole training file.
+    sha256 : str
+        Digest of the raw bytes of every file used, and of the split and scaling applied.
+    source : str
+        Which of the entry's alternative sources was used, or the path.
+    scaling : str
+        ``none``, ``[-1,1]`` or ``[0,1]``, as applied.
+    load_seconds : float
+        Wall time of reading, parsing and scaling.
+    notices : tuple of str
+        What the user should know (ignored ``qid:``, shapes that differ from the paper's, ...).
+    """
+
+    name: str
+    train: Table
+    test: Table | None
+    classes: tuple[str, ...]
+    sha256: str
+    source: str = ""
+    scaling: str = "none"
+    load_seconds: float = 0.0
+    notices: tuple[str, ...] = field(default=())

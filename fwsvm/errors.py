@@ -1,0 +1,30 @@
+"""Mistakes that a person can mend: one sentence saying what, where and what to do; never a traceback."""
+
+
+class FwsvmError(Exception):
+    """Base of every error shown to the user as one line on stderr.
+
+    ``exit_code`` is what the command line then returns.
+    """
+
+    exit_code = 2
+
+
+class UsageError(FwsvmError):
+    """A wrong option, parameter, name or configuration."""
+
+
+class DataError(FwsvmError):
+    """A data file that is missing, damaged, not to be had, or not what it should be."""
+
+    exit_code = 3
+
+
+class ModelError(FwsvmError):
+    """A model file that cannot be read or does not fit what is asked of it."""
+
+    exit_code = 3
+
+
+class ResultsError(FwsvmError):
+    """A results folder that cannot be read, written or continued."""
