@@ -51,7 +51,11 @@ def generic(function: Callable) -> Any:
     Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
     code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
     """
-    dispatched = functools.singledispatch(function)
+
+    def missing(first: Any, *_rest: Any) -> Any:
+        raise TypeError(f"{function.__name__} has no implementation for {type(first).__name__}")
+
+    dispatched = functools.singledispatch(functools.wraps(function)(missing))
 
     def implements(kind: type) -> Callable[[Callable], Callable]:
         def add(implementation: Callable) -> Callable:
@@ -61,8 +65,9 @@ def generic(function: Callable) -> Any:
         return add
 
     def resolve(first: Any, *_rest: Any) -> Callable | None:
-        kind = getattr(first, "instance_class", None)
-        return None if kind is None else dispatched.dispatch(kind)
+        kind = getattr(first, "instance_class", object)
+        implementation = dispatched.dispatch(kind)
+        return None if implementation is dispatched.dispatch(object) else implementation
 
     overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]

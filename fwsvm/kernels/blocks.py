@@ -1,0 +1,187 @@
+"""Many kernel values at once: a few anchor rows against many others.
+
+The anchors (at most 64) are laid out as a table with one line per feature that any of them has: 64 numbers side by
+side. Each other row is then read once, number by number, and adds its value times the line of that feature to 64
+sums, which stay in registers. The work is one pass over the stored numbers of the rows, whatever their sparsity.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.kernels.kernel import pair, value
+from fwsvm.kernels.lanes import load, splat, store, transpose
+from fwsvm.kernels.rows import Rows
+
+WIDE, NARROW = 64, 8
+TILE = 64  # rows whose values are held back to be written column by column
+
+
+class Anchors(NamedTuple):
+    """Room for the table of up to 64 anchors; line 0 is all zeros, for features that no anchor has.
+
+    Attributes
+    ----------
+    table : ndarray, shape ((features that anchors may have + 1) * 64,)
+    line_of : ndarray of int32, shape (features,)
+        Line of each feature, 0 for none.
+    features : ndarray of int32, shape (features that anchors may have + 1,)
+        The feature of each line in use.
+    own : ndarray, shape (64,)
+        The anchors' own terms.
+    """
+
+    table: np.ndarray
+    line_of: np.ndarray
+    features: np.ndarray
+    own: np.ndarray
+
+
+def room_for_anchors(rows: Rows) -> Anchors:
+    """Allocate the table for any 64 of the given rows."""
+    lengths = np.diff(rows.starts)
+    longest = np.sort(lengths)[-WIDE:].sum() if len(lengths) else 0
+    lines = int(min(rows.features, longest)) + 1
+    dtype = rows.values.dtype
+    return Anchors(
+        np.zeros(lines * WIDE, dtype),
+        np.zeros(rows.features, np.int32),
+        np.zeros(lines, np.int32),
+        np.zeros(WIDE, dtype),
+    )
+
+
+@njit
+def lay_out(anchors, rows, own, which, width):
+    """Fill the table with the rows ``which``, ``width`` (64 or 8) numbers a line."""
+    used = 0
+    for place in range(which.size):
+        t = which[place]
+        anchors.own[place] = own[t]
+        for p in range(rows.starts[t], rows.starts[t + 1]):
+            feature = rows.columns[p]
+            line = anchors.line_of[feature]
+            if line == 0:
+                used += 1
+                line = used
+                anchors.line_of[feature] = line
+                anchors.features[line] = feature
+                anchors.table[line * width : (line + 1) * width] = 0
+            anchors.table[line * width + place] = rows.values[p]
+    anchors.table[:width] = 0
+    anchors.own[which.size :] = 0
+    return used
+
+
+@njit
+def clear(anchors, used):
+    """Forget the lines of the features, as many as `lay_out` returned."""
+    for line in range(1, used + 1):
+        anchors.line_of[anchors.features[line]] = 0
+
+
+@njit
+def _wide_row(kernel, anchors, rows, t, own_t, tile, at):
+    """Write the kernel values of row t with 64 anchors to ``tile[at:at + 64]``."""
+    zero = splat(tile.dtype.type(0))
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = zero
+    table = anchors.table
+    for p in range(rows.starts[t], rows.starts[t + 1]):
+        line = np.int64(anchors.line_of[rows.columns[p]])
+        if line == 0:
+            continue
+        x, base = splat(rows.values[p]), line * WIDE
+        s0 = pair(kernel, s0, x, load(table, base))
+        s1 = pair(kernel, s1, x, load(table, base + 8))
+        s2 = pair(kernel, s2, x, load(table, base + 16))
+        s3 = pair(kernel, s3, x, load(table, base + 24))
+        s4 = pair(kernel, s4, x, load(table, base + 32))
+        s5 = pair(kernel, s5, x, load(table, base + 40))
+        s6 = pair(kernel, s6, x, load(table, base + 48))
+        s7 = pair(kernel, s7, x, load(table, base + 56))
+    own, z = splat(own_t), anchors.own
+    store(tile, at, value(kernel, s0, own, load(z, 0)))
+    store(tile, at + 8, value(kernel, s1, own, load(z, 8)))
+    store(tile, at + 16, value(kernel, s2, own, load(z, 16)))
+    store(tile, at + 24, value(kernel, s3, own, load(z, 24)))
+    store(tile, at + 32, value(kernel, s4, own, load(z, 32)))
+    store(tile, at + 40, value(kernel, s5, own, load(z, 40)))
+    store(tile, at + 48, value(kernel, s6, own, load(z, 48)))
+    store(tile, at + 56, value(kernel, s7, own, load(z, 56)))
+
+
+@njit
+def _narrow_row(kernel, anchors, rows, t, own_t, tile, at):
+    """Write the kernel values of row t with 8 anchors to ``tile[at:at + 8]``."""
+    total = splat(tile.dtype.type(0))
+    for p in range(rows.starts[t], rows.starts[t + 1]):
+        line = np.int64(anchors.line_of[rows.columns[p]])
+        if line != 0:
+            total = pair(kernel, total, splat(rows.values[p]), load(anchors.table, line * NARROW))
+    store(tile, at, value(kernel, total, splat(own_t), load(anchors.own, 0)))
+
+
+@njit
+def _write_columns(tile, width, count, out, lines, first, height):
+    """Write the tile's columns, one anchor each, to ``out[lines[c], first:first + height]``."""
+    whole = height // 8 * 8
+    for c in range(0, count - count % 8, 8):
+        for r in range(0, whole, 8):
+            at, to = r * width + c, first + r
+            a, b, c_, d, e, f, g, h = transpose(
+                load(tile, at), load(tile, at + width), load(tile, at + 2 * width), load(tile, at + 3 * width),
+                load(tile, at + 4 * width), load(tile, at + 5 * width), load(tile, at + 6 * width),
+                load(tile, at + 7 * width),
+            )  # fmt: skip
+            store(out[lines[c]], to, a)
+            store(out[lines[c + 1]], to, b)
+            store(out[lines[c + 2]], to, c_)
+            store(out[lines[c + 3]], to, d)
+            store(out[lines[c + 4]], to, e)
+            store(out[lines[c + 5]], to, f)
+            store(out[lines[c + 6]], to, g)
+            store(out[lines[c + 7]], to, h)
+        for k in range(c, c + 8):
+            for r in range(whole, height):
+                out[lines[k], first + r] = tile[r * width + k]
+    for k in range(count - count % 8, count):
+        for r in range(height):
+            out[lines[k], first + r] = tile[r * width + k]
+
+
+@njit
+def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out, lines):
+    """Write k(anchor c, row which[r]) to ``out[lines[c], r]`` for every r of first ... last - 1.
+
+    ``which`` lists rows by number; ``width`` is that of `lay_out`; ``count`` anchors are real.
+    """
+    tile = np.empty(TILE * width, out.dtype)
+    for start in range(first, last, TILE):
+        stop = min(start + TILE, last)
+        for r in range(start, stop):
+            t = which[r]
+            if width == WIDE:
+                _wide_row(kernel, anchors, rows, t, own[t], tile, (r - start) * WIDE)
+            else:
+                _narrow_row(kernel, anchors, rows, t, own[t], tile, (r - start) * NARROW)
+        _write_columns(tile, width, count, out, lines, start, stop - start)
+
+
+@njit(parallel=True)
+def _fill_together(kernel, anchors, width, count, rows, own, which, size, out, lines, threads):
+    parts = 4 * threads
+    for part in numba.prange(parts):
+        first = size // TILE * part // parts * TILE
+        last = size if part == parts - 1 else size // TILE * (part + 1) // parts * TILE
+        fill_range(kernel, anchors, width, count, rows, own, which, first, last, out, lines)
+
+
+@njit
+def fill(kernel, anchors, width, count, rows, own, which, size, out, lines, threads):
+    """Do `fill_range` for the first ``size`` rows of ``which``, on several threads where that pays."""
+    if threads > 1 and size * count > 1 << 15:
+        _fill_together(kernel, anchors, width, count, rows, own, which, size, out, lines, threads)
+    else:
+        fill_range(kernel, anchors, width, count, rows, own, which, 0, size, out, lines)

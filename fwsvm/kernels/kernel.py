@@ -1,0 +1,91 @@
+"""What a kernel is: a sum over features, a term of each row's own, and a function of the three.
+
+    k(x, z) = value( sum_f pair(x_f, z_f), own(x), own(z) ),      own(x) = sum_f alone(x_f)
+
+where `pair` must vanish unless both numbers are non-zero, and `alone` where its number is zero: so only stored
+numbers are ever read. Inner-product kernels keep the default `pair`. A kernel is one file: a NamedTuple of its
+parameters, registered under its name, and these functions.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm._compile import generic, njit
+from fwsvm.errors import UsageError
+from fwsvm.kernels.lanes import muladd
+from fwsvm.kernels.rows import Rows
+
+
+class Family(NamedTuple):
+    """A registered kernel: how to make one from what a user says, and what its formula is.
+
+    ``make(D, features, gamma, coef0, degree)`` gets the data's average squared distance D, or gamma if given.
+    """
+
+    name: str
+    formula: str
+    parameters: tuple[str, ...]
+    make: Callable[..., Any]
+
+
+KERNELS: dict[str, Family] = {}
+
+
+def register(name: str, formula: str, parameters: tuple[str, ...] = ()) -> Callable[[type], type]:
+    """Add a NamedTuple of kernel parameters to `KERNELS` under a name; ``parameters`` are its fields in words."""
+
+    def add(kind: type) -> type:
+        if name in KERNELS:
+            raise ValueError(f"a kernel named {name!r} is registered already")
+        KERNELS[name] = Family(name, formula, parameters, kind)
+        return kind
+
+    return add
+
+
+def family(name: str) -> Family:
+    """Return the registered kernel of that name; `UsageError` with the names there are."""
+    try:
+        return KERNELS[name]
+    except KeyError:
+        raise UsageError(f"there is no kernel {name!r}; the kernels are {', '.join(sorted(KERNELS))}") from None
+
+
+@generic
+def pair(kernel, total, x, z):
+    """Return ``total`` plus the contribution of a feature with values x and z; by default their product."""
+
+
+@generic
+def alone(kernel, x):
+    """Return the contribution of a feature with value x to its row's own term."""
+
+
+@generic
+def value(kernel, total, own_x, own_z):
+    """Return k(x, z) from the sum over features and the two own terms."""
+
+
+def of_inner_products(kind: type) -> type:
+    """Give a kernel the usual `pair` (products) and `alone` (squares)."""
+    pair.implements(kind)(lambda kernel, total, x, z: muladd(x, z, total))
+    alone.implements(kind)(lambda kernel, x: x * x)
+    return kind
+
+
+@njit
+def _own_terms(kernel, values, starts, out):
+    for t in range(out.size):
+        total = 0.0
+        for p in range(starts[t], starts[t + 1]):
+            total += alone(kernel, np.float64(values[p]))
+        out[t] = total
+
+
+def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
+    """Return own(x) of every row, shape (m,), summed in float64 and rounded to the rows' precision."""
+    out = np.empty(len(rows.starts) - 1)
+    _own_terms(kernel, rows.values, rows.starts, out)
+    return out.astype(rows.values.dtype, copy=False)

@@ -1,0 +1,283 @@
+"""Eight numbers at once: what the compiler will not see by itself in the innermost loops.
+
+`load`, `store` and `splat` move eight consecutive numbers (or eight copies of one) between arrays and a value of
+type `Lanes`, on which ``+ - *``, `muladd`, `larger`, `exp` and `size` act number by number. Kernel formulas are
+written once with these operations and hold for plain numbers and for lanes alike. A variable of type `Lanes`
+stays in registers, which is the whole point: sums over features never touch memory.
+"""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import PrimitiveModel
+from numba.extending import intrinsic, overload, register_model
+
+from fwsvm._compile import njit
+
+WIDTH = 8
+
+
+class LanesType(types.Type):
+    """Numba's type of eight float32 or float64 numbers."""
+
+    def __init__(self, dtype: types.Float) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"Lanes({dtype})")
+
+
+@register_model(LanesType)
+class LanesModel(PrimitiveModel):
+    """Eight numbers are one vector register (or two, as the machine has them)."""
+
+    def __init__(self, dmm: Any, fe_type: LanesType) -> None:
+        element = ir.FloatType() if fe_type.dtype == types.float32 else ir.DoubleType()
+        super().__init__(dmm, fe_type, ir.VectorType(element, WIDTH))
+
+
+def _integers(value: ir.Value) -> ir.VectorType:
+    """Return the type of eight integers as wide as the numbers of ``value``."""
+    return ir.VectorType(ir.IntType(32 if value.type.element == ir.FloatType() else 64), WIDTH)
+
+
+def _constant(vector: ir.VectorType, number: float) -> ir.Constant:
+    return ir.Constant(vector, [number] * WIDTH)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+    """Return the address of ``array[at]`` as a pointer to eight numbers, and their alignment."""
+    view = context.make_array(array_type)(context, builder, array)
+    place = cgutils.gep_inbounds(builder, view.data, at)
+    vector = LanesModel(None, LanesType(array_type.dtype)).get_value_type()
+    return builder.bitcast(place, vector.as_pointer()), array_type.dtype.bitwidth // 8
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, at: Any) -> Any:  # noqa: ARG001
+    """Return the eight numbers ``array[at:at + 8]`` of a contiguous array, without looking at its bounds."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, align = _address(context, builder, signature.args[0], *arguments)
+        return builder.load(place, align=align)
+
+    return LanesType(array.dtype)(array, types.intp), emit
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:  # noqa: ARG001
+    """Write eight numbers to ``array[at:at + 8]`` of a contiguous array, without looking at its bounds."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, align = _address(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], place, align=align)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes), emit
+
+
+@intrinsic
+def splat(typingctx: Any, number: Any) -> Any:  # noqa: ARG001
+    """Return eight copies of one number."""
+    kind = LanesType(number)
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        vector = context.get_value_type(kind)
+        first = builder.insert_element(ir.Constant(vector, ir.Undefined), arguments[0], ir.Constant(ir.IntType(32), 0))
+        return builder.shuffle_vector(
+            first, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+        )
+
+    return kind(number), emit
+
+
+def _binary(instruction: str) -> Any:
+    @intrinsic
+    def operation(typingctx: Any, left: Any, right: Any) -> Any:  # noqa: ARG001
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            return getattr(builder, instruction)(*arguments)
+
+        return left(left, right), emit
+
+    return operation
+
+
+def _arithmetic(symbol: Any, instruction: str) -> None:
+    """Let an operator act on lanes, with a plain number on either side standing for eight of it."""
+    operation = _binary(instruction)
+
+    @overload(symbol, strict=False)
+    def act(left: Any, right: Any) -> Any:
+        if isinstance(left, LanesType) and isinstance(right, LanesType):
+            return lambda left, right: operation(left, right)
+        if isinstance(left, LanesType) and isinstance(right, types.Number):
+            dtype = left.dtype
+            return lambda left, right: operation(left, splat(dtype(right)))
+        if isinstance(left, types.Number) and isinstance(right, LanesType):
+            dtype = right.dtype
+            return lambda left, right: operation(splat(dtype(left)), right)
+        return None
+
+
+_arithmetic(operator.add, "fadd")
+_arithmetic(operator.sub, "fsub")
+_arithmetic(operator.mul, "fmul")
+
+
+def _unary(name: str) -> Any:
+    """Return lanes to lanes by the machine-independent instruction of that name."""
+
+    @intrinsic
+    def operation(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            vector = arguments[0].type
+            suffix = "f32" if vector.element == ir.FloatType() else "f64"
+            function = cgutils.get_or_insert_function(
+                builder.module, ir.FunctionType(vector, [vector]), f"llvm.{name}.v{WIDTH}{suffix}"
+            )
+            return builder.call(function, arguments)
+
+        return lanes(lanes), emit
+
+    return operation
+
+
+_floor = _unary("floor")
+_absolute = _unary("fabs")
+
+
+@intrinsic
+def muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
+    """Return a * b + c with one rounding where the machine can."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        vector = arguments[0].type
+        suffix = "f32" if vector.element == ir.FloatType() else "f64"
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{WIDTH}{suffix}"
+        )
+        return builder.call(function, arguments)
+
+    return a(a, b, c), emit
+
+
+@intrinsic
+def _larger(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
+
+    return a(a, b), emit
+
+
+@intrinsic
+def _power_of_two(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
+    """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        (value,) = arguments
+        whole = _integers(value)
+        bias, mantissa = (127, 23) if value.type.element == ir.FloatType() else (1023, 52)
+        exponent = builder.add(builder.fptosi(value, whole), _constant(whole, bias))
+        return builder.bitcast(builder.shl(exponent, _constant(whole, mantissa)), value.type)
+
+    return lanes(lanes), emit
+
+
+def _zip(first: int) -> Any:
+    """Return the intrinsic that interleaves the halves of a and b which start at ``first``: a0 b0 a1 b1 ..."""
+    mask = ir.Constant(
+        ir.VectorType(ir.IntType(32), WIDTH), [first + k // 2 + (WIDTH if k % 2 else 0) for k in range(WIDTH)]
+    )
+
+    @intrinsic
+    def interleave(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            return builder.shuffle_vector(*arguments, mask)
+
+        return a(a, b), emit
+
+    return interleave
+
+
+_zip_low, _zip_high = _zip(0), _zip(WIDTH // 2)
+
+
+def larger(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers, or of a plain number and each of eight."""
+    return max(a, b)
+
+
+@overload(larger, strict=False)
+def _larger_compiled(a: Any, b: Any) -> Any:
+    if isinstance(a, LanesType):
+        dtype = a.dtype
+        return lambda a, b: _larger(a, splat(dtype(b)))
+    return lambda a, b: max(a, b)
+
+
+def size(a: Any) -> Any:
+    """Return the absolute value."""
+    return abs(a)
+
+
+@overload(size, strict=False)
+def _size_compiled(a: Any) -> Any:
+    return (lambda a: _absolute(a)) if isinstance(a, LanesType) else (lambda a: abs(a))
+
+
+def exp(a: Any) -> Any:
+    """Return e^a for a <= 0, to one unit in the last place or so; below -87 (float32) or -708 it is 0 or tiny."""
+    return math.exp(a)
+
+
+# exp(r) on |r| <= ln(2)/2: Cephes' expf for float32, the Taylor series to rounding level for float64.
+_TERMS_32 = tuple(map(np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)))
+_TERMS_64 = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
+_LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
+_LOG2_HIGH_64, _LOG2_LOW_64 = 6.93145751953125e-1, 1.42860682030941723212e-6
+
+
+@njit(inline="always")
+def _exp32(a):
+    t5, t4, t3, t2, t1, t0 = _TERMS_32
+    a = larger(a, -87.0)
+    n = _floor(a * 1.4426950408889634 + 0.5)
+    r = a - n * _LOG2_HIGH - n * _LOG2_LOW
+    p = splat(t5) * r + t4
+    p = p * r + t3
+    p = p * r + t2
+    p = p * r + t1
+    p = p * r + t0
+    return (p * r * r + r + 1.0) * _power_of_two(n)
+
+
+@njit(inline="always")
+def _exp64(a):
+    a = larger(a, -708.0)
+    n = _floor(a * 1.4426950408889634 + 0.5)
+    r = a - n * _LOG2_HIGH_64 - n * _LOG2_LOW_64
+    p = splat(_TERMS_64[0]) * r + _TERMS_64[1]
+    for k in range(2, 12):
+        p = p * r + _TERMS_64[k]
+    return (p * r * r + r + 1.0) * _power_of_two(n)
+
+
+@overload(exp, strict=False)
+def _exp_compiled(a: Any) -> Any:
+    if not isinstance(a, LanesType):
+        return lambda a: math.exp(a)
+    return (lambda a: _exp32(a)) if a.dtype == types.float32 else (lambda a: _exp64(a))
+
+
+@njit(inline="always")
+def transpose(a, b, c, d, e, f, g, h):
+    """Return the transpose of eight rows of eight, by three rounds of perfect shuffles."""
+    for _ in range(3):
+        a, b, c, d, e, f, g, h = (
+            _zip_low(a, e), _zip_high(a, e), _zip_low(b, f), _zip_high(b, f),
+            _zip_low(c, g), _zip_high(c, g), _zip_low(d, h), _zip_high(d, h),
+        )  # fmt: skip
+    return a, b, c, d, e, f, g, h

@@ -1,0 +1,28 @@
+"""The Laplacian kernel exp(-gamma |x - z|_1)."""
+
+from typing import NamedTuple
+
+from fwsvm.kernels.kernel import alone, pair, register, value
+from fwsvm.kernels.lanes import exp, larger, size
+
+
+@register("laplacian", "exp(-gamma |x - z|_1)", ("gamma",))
+class Laplacian(NamedTuple):
+    """gamma > 0."""
+
+    gamma: float
+
+
+@pair.implements(Laplacian)
+def _pair(kernel, total, x, z):  # noqa: ARG001
+    return total + (size(x - z) - size(x) - size(z))
+
+
+@alone.implements(Laplacian)
+def _alone(kernel, x):  # noqa: ARG001
+    return abs(x)
+
+
+@value.implements(Laplacian)
+def _value(kernel, total, own_x, own_z):
+    return exp(larger(own_x + own_z + total, 0.0) * -kernel.gamma)

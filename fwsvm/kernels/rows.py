@@ -1,0 +1,49 @@
+"""Rows of features as the kernels read them: one compressed form for dense and for sparse data.
+
+A kernel value is a sum over the features of one row, looked up in a small dense table of the other rows (see
+`fwsvm.kernels.blocks`). Read in that way a dense row is a sparse row without gaps, and one loop serves both.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+
+class Rows(NamedTuple):
+    """m rows; row t holds ``values[starts[t]:starts[t + 1]]`` at the features in ``columns``, ascending.
+
+    Attributes
+    ----------
+    values : ndarray of float32 or float64, shape (nnz,)
+    columns : ndarray of int32, shape (nnz,)
+    starts : ndarray of int64, shape (m + 1,)
+    features : int
+    """
+
+    values: np.ndarray
+    columns: np.ndarray
+    starts: np.ndarray
+    features: int
+
+    @property
+    def count(self) -> int:
+        """Number of rows m."""
+        return len(self.starts) - 1
+
+
+def as_rows(X: np.ndarray | sparse.csr_array, dtype: type = np.float64) -> Rows:
+    """Return the rows of an (m, n) array, dense or CSR, in the precision asked for."""
+    compressed = sparse.csr_array(X)
+    compressed.sort_indices()
+    return Rows(
+        np.ascontiguousarray(compressed.data, dtype=dtype),
+        np.ascontiguousarray(compressed.indices, dtype=np.int32),
+        np.ascontiguousarray(compressed.indptr, dtype=np.int64),
+        int(X.shape[1]),
+    )
+
+
+def in_precision(rows: Rows, dtype: type) -> Rows:
+    """Return the same rows with values of another precision; columns and starts are shared."""
+    return rows._replace(values=rows.values.astype(dtype, copy=False))
