@@ -1,1 +1,93 @@
-"""Files and arrays: reading, fetching, verifying and splitting data sets; no kernel, problem or solver."""
+"""Files and arrays: reading, fetching, verifying and splitting data sets; no kernel, problem or solver.
+
+`load` is all that most callers need: it takes a path, a name of ``datasets.lock`` or ``synthetic:...`` and
+returns a `Dataset`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fwsvm.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset
+    from fwsvm.data.fetch import Options
+
+__all__ = ["load"]
+
+
+def load(
+    name_or_path: str | Path,
+    *,
+    test: str | Path | None = None,
+    zero_based: bool = False,
+    source: str | None = None,
+    mirror: str | Path | None = None,
+    offline: bool = False,
+    seed: int = 0,
+    options: Options | None = None,
+) -> Dataset:
+    """Return a data set, read, verified, split and scaled.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A path, if a file stands there; else a name in ``datasets.lock``; else ``synthetic:KIND?rows=...``.
+    test : str or Path, optional
+        A file of test rows, in place of any the data set has.
+    zero_based : bool
+        The files at the paths given count their features from 0.
+    source : str, optional
+        Which of an entry's alternative sources to use; the default is the first that can be had.
+    mirror : str or Path, optional
+        A folder or URL to try first; the default is ``FWSVM_MIRROR``.
+    offline : bool
+        Ask no server.
+    seed : int
+        Draws an entry's random split, and synthetic data whose spelling names no seed.
+    options : fwsvm.data.fetch.Options, optional
+        How to fetch, in place of ``mirror`` and ``offline``.
+
+    Raises
+    ------
+    UsageError
+        No such name; the sentence lists the nearest names.
+    DataError
+        A file that is not to be had, not readable, or not what the lock says.
+    """
+    from fwsvm.data import catalogue, lockfile
+    from fwsvm.data.fetch import Options
+
+    name = str(name_or_path)
+    held_out = Path(test) if test is not None else None
+    if held_out is not None and not held_out.is_file():
+        raise DataError(f"{held_out}: no such file (test rows)")
+    if Path(name).is_file():
+        return catalogue.load_path(Path(name), test=held_out, zero_based=zero_based)
+    entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
+    if entry is None and (Path(name).exists() or "/" in name):
+        raise DataError(f"{name}: {'not a regular file' if Path(name).exists() else 'no such file'}")
+    if zero_based:
+        raise UsageError(f"{name}: zero-based indices are for files given by their path")
+    if name.startswith("synthetic:"):
+        from fwsvm.data import synthetic
+
+        return synthetic.load(name, seed=seed)
+    if entry is None:
+        raise UsageError(_unknown(name))
+    how = options or Options.default(mirror, offline=offline)
+    return catalogue.load(entry, source=source, test=held_out, seed=seed, options=how)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    from fwsvm.data import lockfile
+
+    entries = lockfile.read().entries.values()
+    words = [word for entry in entries for word in (entry.name, *entry.also)]
+    near = difflib.get_close_matches(name, words, n=3, cutoff=0.5)
+    hint = f"; near it: {', '.join(near)}" if near else ""
+    return f"{name}: neither a file nor a name in datasets.lock{hint} (`fwsvm data list` shows all names)"

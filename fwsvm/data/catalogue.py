@@ -1,0 +1,186 @@
+"""From a name in the lock to rows in memory: files, loader, classes, split, scaling, in that order."""
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm.data import labels, loaders, scaling, splits
+from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.digests import file_sha256
+from fwsvm.data.fetch import Obtained, Options, obtain
+from fwsvm.data.lockfile import Entry, File, Source
+from fwsvm.errors import DataError
+
+
+def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, options: Options) -> Dataset:
+    """Obtain, verify, read, group, split and scale a data set of the lock.
+
+    ``seed`` draws the split, where the entry has one. `DataError` where the data is not to be had or is not
+    what the lock says.
+    """
+    got = obtain(entry, source, options)
+    started = time.perf_counter()
+    recipe: dict[str, Any] = {"features": entry.features, "scaling": entry.scaling, **_how(got.source)}
+    notices = list(got.notices)
+    train = _part(entry, got, got.source.train, recipe, "train", notices)
+    held_out = _part(entry, got, got.source.test, recipe, "test", notices) if got.source.test else None
+    classes = labels.classes(train.labels)
+    if len(classes) != entry.classes:
+        raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
+    if entry.split:
+        pool = splits.join([train, held_out]) if held_out is not None else train
+        train, held_out = splits.split(pool, entry.split, seed)
+        recipe["split"] = {**entry.split, "seed": seed}
+    if test is not None:
+        held_out, digest, extra = read_file(test, {"format": "svmlight"}, entry.features)
+        recipe["test"] = [digest]
+        notices += extra
+    train, held_out = scaled(train, held_out, entry.scaling)
+    return Dataset(
+        name=entry.name,
+        train=train,
+        test=held_out,
+        classes=classes,
+        sha256=recipe_digest(recipe),
+        source=got.source.name,
+        scaling=entry.scaling,
+        load_seconds=time.perf_counter() - started,
+        notices=(*notices, *shape_notices(entry, train, held_out)),
+    )
+
+
+def load_path(path: Path, *, test: Path | None, zero_based: bool) -> Dataset:
+    """Read a user's own files in LIBSVM's format, as they are: no split, no scaling.
+
+    The training file decides the number of features; see `widened` for a test file that has others.
+    """
+    started = time.perf_counter()
+    loader = {"format": "svmlight", "zero_based": zero_based}
+    train_sha256 = file_sha256(path)
+    train, notices = loaders.read(path, train_sha256, loader)
+    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
+    held_out = None
+    if test is not None:
+        held_out, test_sha256, more = read_file(test, loader, train.features)
+        recipe["test"] = [test_sha256]
+        notices = (*notices, *more)
+    return Dataset(
+        name=str(path),
+        train=train,
+        test=held_out,
+        classes=labels.classes(train.labels),
+        sha256=recipe_digest(recipe),
+        source=str(path),
+        load_seconds=time.perf_counter() - started,
+        notices=notices,
+    )
+
+
+def _how(source: Source) -> dict[str, Any]:
+    grouping = [[str(k), [str(v) for v in vs]] for k, vs in (source.grouping or {}).items()]
+    return {"loader": dict(source.loader), "grouping": grouping}
+
+
+def recipe_digest(recipe: Mapping[str, Any]) -> str:
+    """Return the digest (hex) of what decides a data set's numbers: raw bytes, loader, split, scaling."""
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+
+
+def _part(
+    entry: Entry,
+    got: Obtained,
+    files: tuple[File, ...],
+    recipe: dict[str, Any],
+    role: str,
+    notices: list[str],
+) -> Table:
+    parts = []
+    for file in files:
+        path, sha256 = got.files[file.file]
+        table, said = loaders.read(path, sha256, got.source.loader, file.member)
+        notices += said
+        _check_shape(file, table, path)
+        parts.append(widened(table, entry.features, path)[0])
+        recipe.setdefault(role, []).append(f"{sha256} {file.member}".strip())
+    whole = splits.join(parts)
+    return grouped(whole, got.source.grouping, entry.name) if got.source.grouping else whole
+
+
+def _check_shape(file: File, table: Table, path: Path) -> None:
+    for what, found, said in (
+        ("rows", table.rows, file.rows),
+        ("features up to index", table.features, file.max_index),
+    ):
+        if said is not None and found != said:
+            raise DataError(f"{path}: {found:,} {what} where datasets.lock says {said:,}")
+
+
+def grouped(table: Table, grouping: Mapping[Any, tuple[Any, ...]], name: str) -> Table:
+    """Return the table with raw labels replaced by their groups; a label in no group is a `DataError`."""
+    group_of = {raw: group for group, members in grouping.items() for raw in members}
+    raw_labels, where = np.unique(table.labels, return_inverse=True)
+    found = [raw.item() for raw in raw_labels]
+    unknown = [raw for raw in found if raw not in group_of]
+    if unknown:
+        raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
+    return Table(table.X, np.array([group_of[raw] for raw in found])[where])
+
+
+def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, ...]]:
+    """Return the table with exactly ``features`` columns.
+
+    Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
+    """
+    X, have = table.X, table.features
+    if have == features:
+        return table, ()
+    if have < features:
+        if isinstance(X, csr_array):
+            return Table(
+                csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
+            ), ()
+        return Table(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
+    kept = X[:, :features]
+    lost = int(X.nnz - kept.nnz) if isinstance(X, csr_array) else int(np.count_nonzero(X[:, features:]))
+    notice = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
+    kept = csr_array(kept) if isinstance(X, csr_array) else np.ascontiguousarray(kept)
+    return Table(kept, table.labels), (notice,)
+
+
+def read_file(path: Path, loader: Mapping[str, Any], features: int) -> tuple[Table, str, tuple[str, ...]]:
+    """Read a user's own file into ``features`` columns; also return its digest and notices."""
+    sha256 = file_sha256(path)
+    table, notices = loaders.read(path, sha256, loader)
+    table, more = widened(table, features, path)
+    return table, sha256, (*notices, *more)
+
+
+def scaled(train: Table, test: Table | None, how: str) -> tuple[Table, Table | None]:
+    """Scale both tables by the training ranges."""
+    if how == "none":
+        return train, test
+    ranges = scaling.fit(train.X, how)
+    return (
+        Table(scaling.apply(train.X, ranges), train.labels),
+        None if test is None else Table(scaling.apply(test.X, ranges), test.labels),
+    )
+
+
+def shape_notices(entry: Entry, train: Table, test: Table | None) -> tuple[str, ...]:
+    """Say where our shape differs from the one a paper prints."""
+    ours = {"m": train.rows, "t": test.rows if test is not None else None, "n": train.features}
+    said = []
+    for published in entry.published:
+        theirs = {"m": published.m, "t": published.t, "n": published.n}
+        differ = [
+            f"{k} = {theirs[k]:,} (here {ours[k] or 0:,})" for k in ours if theirs[k] not in (None, ours[k])
+        ]
+        if differ:
+            said.append(f"paper {published.paper} prints {', '.join(differ)} for {published.name}")
+    return tuple(said)

@@ -1,0 +1,55 @@
+"""Digests of files, and whether a file is what the lock says."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from fwsvm.data.lockfile import File
+from fwsvm.errors import DataError
+
+
+class Found(NamedTuple):
+    """What a file on disk is: its size in bytes and its digests (hex)."""
+
+    bytes: int
+    sha256: str
+    md5: str
+
+
+def measure(path: Path, *, md5: bool = True) -> Found:
+    """Read a file once and return its size and digests (``md5`` empty where it is not asked for)."""
+    digests = [hashlib.sha256()] + ([hashlib.md5(usedforsecurity=False)] if md5 else [])
+    size = 0
+    buffer = bytearray(1 << 20)
+    view = memoryview(buffer)
+    try:
+        with path.open("rb", buffering=0) as file:
+            while count := file.readinto(view):
+                size += count
+                for digest in digests:
+                    digest.update(view[:count])
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    return Found(size, digests[0].hexdigest(), digests[1].hexdigest() if md5 else "")
+
+
+def of_bytes(text: bytes) -> Found:
+    """Return what a file of these bytes would be."""
+    md5 = hashlib.md5(text, usedforsecurity=False).hexdigest()
+    return Found(len(text), hashlib.sha256(text).hexdigest(), md5)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 (hex) of a file."""
+    return measure(path, md5=False).sha256
+
+
+def mismatch(file: File, found: Found) -> str | None:
+    """Say how a file differs from what the lock pins, or return None where all that is pinned agrees."""
+    if file.sha256 and file.sha256 != found.sha256:
+        return f"sha256 is {found.sha256}, datasets.lock says {file.sha256}"
+    if file.md5 and file.md5 != found.md5:
+        return f"md5 is {found.md5}, datasets.lock says {file.md5}"
+    if file.bytes is not None and file.bytes != found.bytes:
+        return f"{found.bytes:,} bytes, datasets.lock says {file.bytes:,}"
+    return None

@@ -1,0 +1,49 @@
+"""One process at a time, on every system, without a daemon and without stale locks."""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _acquire(descriptor: int) -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+                return
+            time.sleep(0.05)
+
+    def _release(descriptor: int) -> None:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _acquire(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def _release(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold the lock that belongs to ``path`` (a file ``path.lock`` beside it); wait while another has it.
+
+    The system releases it when a process dies, so a kill leaves nothing to clean up but an empty file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _acquire(descriptor)
+        try:
+            yield
+        finally:
+            _release(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,267 @@
+"""Obtain the files of a data set, verified.
+
+They come from the package, the cache, a mirror, other files, or the network. A file stands under its final
+name only when its bytes agree with the lock: it grows as ``NAME.part``, is checked, and is moved in one
+step. What does not agree is kept as ``NAME.bad`` for the user to look at, and never used.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from fwsvm.data import complement, digests, lockfile
+from fwsvm.data.download import Bar, FetchError, Patience, download
+from fwsvm.data.exclusive import exclusive
+from fwsvm.data.lockfile import Entry, File, Source
+from fwsvm.errors import DataError
+from fwsvm.folders import data_folder
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where to look and whom to tell.
+
+    ``mirror`` is a folder or URL tried before all else but the cache; ``say`` takes plain progress lines and
+    ``bar`` makes a progress bar for a file of a name and size, or None.
+    """
+
+    mirror: str | None = None
+    offline: bool = False
+    patience: Patience = field(default_factory=Patience)
+    say: Callable[[str], None] = lambda _: None
+    bar: Callable[[str, int | None], Bar | None] = lambda _name, _size: None
+
+    @classmethod
+    def default(cls, mirror: str | Path | None = None, *, offline: bool = False, **more: object) -> "Options":
+        """Return options with the mirror given, or the one ``FWSVM_MIRROR`` names."""
+        named = str(mirror) if mirror else os.environ.get("FWSVM_MIRROR") or None
+        return cls(mirror=named, offline=offline, **more)  # type: ignore[arg-type]
+
+
+class Obtained(NamedTuple):
+    """A source and its files: path and sha256 by file name, and what the user should know."""
+
+    source: Source
+    files: dict[str, tuple[Path, str]]
+    notices: tuple[str, ...]
+
+
+def cached_path(source: Source, file: File) -> Path:
+    """Return where a file lies in the cache once it is verified (or in the package, if it is shipped)."""
+    if file.shipped:
+        return Path(__file__).parent / "shipped" / file.file
+    return data_folder() / source.owner / source.name / file.file
+
+
+def obtain(entry: Entry, source_name: str | None, options: Options) -> Obtained:
+    """Return the verified files of an entry: of the source named, or of the first that can be had.
+
+    Sources all of whose files are at hand come before those that need the network. `DataError` names every
+    place that was tried, and how to add the files by hand.
+    """
+    sources = (entry.source(source_name),) if source_name else entry.sources
+    search = Search(options)
+    for network in (False,) if options.offline else (False, True):
+        for source in sources:
+            files = search.files(source, network=network)
+            if files is not None:
+                return Obtained(source, files, tuple(search.notices))
+    tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
+    unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.complement is None]
+    lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
+    offline = " (offline)" if options.offline else ""
+    raise DataError(
+        f"{entry.name} is not to be had{offline}: {tried}. Remedy: `fwsvm data add {entry.name} FILE` "
+        f"with a file fetched by hand{lock_it}, or a folder of files in FWSVM_MIRROR"
+    )
+
+
+@dataclass
+class Search:
+    """One attempt to obtain files: what was tried so far, and what to tell the user if it succeeds."""
+
+    options: Options
+    tried: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def files(self, source: Source, *, network: bool) -> dict[str, tuple[Path, str]] | None:
+        """Return path and digest of every file of a source, or None as soon as one is not to be had."""
+        found = {}
+        for file in source.files:
+            if file.file in found:
+                continue
+            one = self.file(source, file, network=network)
+            if one is None:
+                return None
+            found[file.file] = one
+        return found
+
+    def file(self, source: Source, file: File, *, network: bool) -> tuple[Path, str] | None:
+        """Return path and digest of one file: from the cache, the mirror, other files, or its URLs."""
+        path = cached_path(source, file)
+        kept = self._kept(path, file)
+        if kept or file.shipped:
+            return kept
+        with exclusive(path):
+            return (
+                self._kept(path, file)
+                or self._from_mirror(path, source, file)
+                or self._derived(path, file, network=False)
+                or (self._from_urls(path, file) if network else None)
+                or (self._derived(path, file, network=True) if network else None)
+            )
+
+    def _kept(self, path: Path, file: File) -> tuple[Path, str] | None:
+        if not path.is_file() or not file.pinned:
+            return None
+        found = digests.measure(path, md5=file.sha256 is None)
+        wrong = digests.mismatch(file, found)
+        if wrong is None:
+            return path, found.sha256
+        if file.shipped:
+            self.tried.append(f"{path}: {wrong}: the installation is damaged")
+            return None
+        bad = path.with_name(path.name + ".bad")
+        path.replace(bad)
+        self._blame(file, f"{bad} (it lay in the cache)", wrong)
+        return None
+
+    def _from_mirror(self, path: Path, source: Source, file: File) -> tuple[Path, str] | None:
+        mirror = self.options.mirror
+        if not mirror:
+            return None
+        if "://" in mirror:
+            url = f"{mirror.rstrip('/')}/{file.file}"
+            if self.options.offline and urlsplit(url).hostname not in LOCAL_HOSTS:
+                self.tried.append(f"{url}: not asked (offline)")
+                return None
+            return self._from_url(url, path, file, from_mirror=True)
+        for place in (Path(mirror) / file.file, Path(mirror) / source.owner / source.name / file.file):
+            if place.is_file() and place.absolute() != path.absolute():
+                return self._adopt(place, path, file)
+        self.tried.append(f"{Path(mirror) / file.file}: no such file")
+        return None
+
+    def _adopt(self, place: Path, path: Path, file: File) -> tuple[Path, str] | None:
+        if not file.pinned:
+            self.tried.append(f"{place}: its digest is not in the lock")
+            return None
+        part = path.with_name(f"{path.name}.copy")
+        shutil.copyfile(place, part)
+        found = digests.measure(part)
+        wrong = digests.mismatch(file, found)
+        if wrong:
+            part.unlink()
+            self._blame(file, str(place), wrong)
+            return None
+        settle(part, path)
+        return path, found.sha256
+
+    def _derived(self, path: Path, file: File, *, network: bool) -> tuple[Path, str] | None:
+        rule = file.complement
+        if rule is None:
+            return None
+        parents = [self._training_file(name, network=network) for name in (rule.of, rule.minus)]
+        if parents[0] is None or parents[1] is None:
+            return None
+        wrong: str | None = None
+        try:
+            for text in complement.candidates(parents[0], parents[1]):
+                found = digests.of_bytes(text)
+                wrong = digests.mismatch(file, found)
+                if wrong is None:
+                    part = path.with_name(f"{path.name}.derived")
+                    part.write_bytes(text)
+                    settle(part, path)
+                    self.notices.append(_derivation(file, rule))
+                    return path, found.sha256
+        except DataError as error:
+            wrong = str(error)
+        self._blame(file, f"{file.file} derived as {rule.of} minus {rule.minus}", wrong or "no candidate")
+        return None
+
+    def _training_file(self, name: str, *, network: bool) -> Path | None:
+        source = lockfile.read().entries[name].sources[0]
+        found = self.file(source, source.train[0], network=network)
+        return found[0] if found else None
+
+    def _from_urls(self, path: Path, file: File) -> tuple[Path, str] | None:
+        if not file.urls:
+            self.tried.append(f"{file.file}: no address is known")
+        if not file.pinned:
+            self.tried.extend(
+                f"{url}: not asked, since the lock has no digest of {file.file}" for url in file.urls
+            )
+            return None
+        for url in file.urls:
+            found = self._from_url(url, path, file)
+            if found:
+                return found
+        return None
+
+    def _from_url(
+        self, url: str, path: Path, file: File, *, from_mirror: bool = False
+    ) -> tuple[Path, str] | None:
+        if not file.pinned:
+            self.tried.append(f"{url}: not asked, since the lock has no digest of {file.file}")
+            return None
+        try:
+            part = self.download(url, path, file, from_mirror=from_mirror)
+        except FetchError as failure:
+            self.tried.append(f"{url}: {failure}")
+            return None
+        found = digests.measure(part)
+        wrong = digests.mismatch(file, found)
+        if wrong:
+            bad = path.with_name(path.name + ".bad")
+            part.replace(bad)
+            self._blame(file, f"{url}: kept as {bad}", wrong)
+            return None
+        settle(part, path)
+        return path, found.sha256
+
+    def download(self, url: str, path: Path, file: File, *, from_mirror: bool = False) -> Path:
+        """Download a URL to ``path.part`` and return that path; raise `FetchError`. Checks no digest."""
+        plain_http = from_mirror or file.pinned or urlsplit(url).hostname in LOCAL_HOSTS
+        if urlsplit(url).scheme != "https" and not plain_http:
+            raise FetchError("plain http is only for files whose digest is pinned", again=False)
+        part = path.with_name(path.name + ".part")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.options.say(f"fetching {url}")
+        download(
+            url,
+            part,
+            size=file.bytes,
+            plain_http=plain_http,
+            patience=self.options.patience,
+            bar=self.options.bar(file.file, file.bytes),
+            say=self.options.say,
+        )
+        return part
+
+    def _blame(self, file: File, place: str, wrong: str) -> None:
+        weak = (
+            f" (that digest rests on a single copy, evidence {file.evidence}: if you trust this file, "
+            "`fwsvm data lock NAME --accept` records it)"
+            if file.evidence in ("C", "D")
+            else ""
+        )
+        self.tried.append(f"{place}: {wrong}{weak}")
+
+
+def _derivation(file: File, rule: lockfile.Complement) -> str:
+    sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
+    return f"{file.file} was derived, {sure}: the lines of {rule.of} that are not in {rule.minus}"
+
+
+def settle(part: Path, path: Path) -> None:
+    """Move a verified file to its final name, on disk before it is seen there."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,49 @@
+"""Seeded splits of rows into training and test, the same bits on every machine and numpy version.
+
+``numpy.random.Generator``'s shuffles may change between numpy releases; the raw stream of a bit generator may
+not. A permutation here is therefore the stable order of m raw 64-bit draws.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
+
+from fwsvm.data.dataset import Table
+from fwsvm.errors import DataError
+
+
+def permutation(rows: int, seed: int) -> np.ndarray:
+    """Return a random order of ``rows`` rows, shape (rows,), that depends on the two numbers alone."""
+    draws = np.random.PCG64(seed).random_raw(rows)
+    return np.argsort(draws, kind="stable")
+
+
+def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table]:
+    """Split a table by ``{"test_fraction": f}`` or ``{"train_rows": m}``; both parts keep the file's order.
+
+    `DataError` where a part would be empty.
+    """
+    rows = pool.rows
+    train_rows = rule["train_rows"] if "train_rows" in rule else rows - round(rule["test_fraction"] * rows)
+    if not 0 < train_rows < rows:
+        raise DataError(f"cannot draw {train_rows} training rows of {rows} and keep some for testing")
+    order = permutation(rows, seed)
+    return take(pool, np.sort(order[:train_rows])), take(pool, np.sort(order[train_rows:]))
+
+
+def take(table: Table, rows: np.ndarray) -> Table:
+    """Return the given rows of a table, in the given order."""
+    return Table(table.X[rows], table.labels[rows])
+
+
+def join(tables: list[Table]) -> Table:
+    """Stack tables of equal width, in order."""
+    if len(tables) == 1:
+        return tables[0]
+    labels = np.concatenate([table.labels for table in tables])
+    if all(issparse(table.X) for table in tables):
+        return Table(csr_array(vstack([table.X for table in tables], format="csr")), labels)
+    dense = [t.X.toarray() if isinstance(t.X, csr_array) else t.X for t in tables]
+    return Table(np.vstack(dense), labels)
