@@ -83,7 +83,7 @@ def clear(anchors, used):
 
 
 @njit
-def _wide_row(kernel, anchors, rows, t, own_t, tile, at):
+def wide_row(kernel, anchors, rows, t, own_t, tile, at):
     """Write the kernel values of row t with 64 anchors to ``tile[at:at + 64]``."""
     zero = splat(tile.dtype.type(0))
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = zero
@@ -163,7 +163,7 @@ def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out
         for r in range(start, stop):
             t = which[r]
             if width == WIDE:
-                _wide_row(kernel, anchors, rows, t, own[t], tile, (r - start) * WIDE)
+                wide_row(kernel, anchors, rows, t, own[t], tile, (r - start) * WIDE)
             else:
                 _narrow_row(kernel, anchors, rows, t, own[t], tile, (r - start) * NARROW)
         _write_columns(tile, width, count, out, lines, start, stop - start)

@@ -15,7 +15,7 @@ import numpy as np
 from fwsvm._compile import generic, njit
 from fwsvm.errors import UsageError
 from fwsvm.kernels.lanes import muladd
-from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.rows import Rows, in_precision
 
 
 class Family(NamedTuple):
@@ -89,3 +89,21 @@ def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     out = np.empty(len(rows.starts) - 1)
     _own_terms(kernel, rows.values, rows.starts, out)
     return out.astype(rows.values.dtype, copy=False)
+
+
+@njit
+def _self_values(kernel, values, starts, own, out):
+    for t in range(out.size):
+        total = 0.0
+        for p in range(starts[t], starts[t + 1]):
+            x = np.float64(values[p])
+            total = pair(kernel, total, x, x)
+        out[t] = value(kernel, total, own[t], own[t])
+
+
+def self_values(kernel: Any, rows: Rows) -> np.ndarray:
+    """Return k(x, x) of every row, float64 of shape (m,)."""
+    out = np.empty(len(rows.starts) - 1)
+    exact = in_precision(rows, np.float64)
+    _self_values(kernel, exact.values, exact.starts, own_terms(kernel, exact), out)
+    return out

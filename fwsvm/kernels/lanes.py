@@ -150,9 +150,7 @@ _absolute = _unary("fabs")
 
 
 @intrinsic
-def muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
-    """Return a * b + c with one rounding where the machine can."""
-
+def _muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         vector = arguments[0].type
         suffix = "f32" if vector.element == ir.FloatType() else "f64"
@@ -162,6 +160,16 @@ def muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
         return builder.call(function, arguments)
 
     return a(a, b, c), emit
+
+
+def muladd(a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c, for eight numbers with one rounding where the machine can."""
+    return a * b + c
+
+
+@overload(muladd, strict=False)
+def _muladd_compiled(a: Any, b: Any, c: Any) -> Any:
+    return (lambda a, b, c: _muladd(a, b, c)) if isinstance(a, LanesType) else (lambda a, b, c: a * b + c)
 
 
 @intrinsic

@@ -1,0 +1,67 @@
+"""Weighted sums of kernel values, none of them stored: decision values, and gradients from scratch."""
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, wide_row
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import Rows
+
+PART = 256  # rows given to a thread at a time
+
+
+@njit(fastmath={"reassoc"})  # the sum over anchors in any order: else it waits on itself at every term
+def _add_range(kernel, anchors, rows, own, weights, first, last, out):
+    """Add the anchors' weighted kernel values to ``out[first:last]``; weights (outputs, 64)."""
+    values = np.empty(WIDE, rows.values.dtype)
+    for t in range(first, last):
+        wide_row(kernel, anchors, rows, t, own[t], values, 0)
+        for o in range(out.shape[1]):
+            total = 0.0
+            for c in range(WIDE):
+                total += weights[o, c] * values[c]
+            out[t, o] += total
+
+
+@njit(parallel=True)
+def _add_together(kernel, anchors, rows, own, weights, out):
+    parts = (out.shape[0] + PART - 1) // PART
+    for part in numba.prange(parts):
+        last = min(out.shape[0], (part + 1) * PART)
+        _add_range(kernel, anchors, rows, own, weights, part * PART, last, out)
+
+
+def weighted_sums(
+    kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int = 1
+) -> np.ndarray:
+    """Return sum_j weights[j, o] k(sources[which[j]], rows[t]) for every row t and output o.
+
+    Parameters
+    ----------
+    sources, rows : Rows of one precision, in which kernel values are computed
+    which : ndarray of int, shape (s,)
+    weights : ndarray, shape (s, outputs)
+    threads : int
+
+    Returns
+    -------
+    ndarray of float64, shape (rows, outputs); sums are kept in float64.
+    """
+    out = np.zeros((rows.count, weights.shape[1]))
+    anchors = room_for_anchors(sources)
+    own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
+    lines = np.zeros((weights.shape[1], WIDE))
+    for first in range(0, len(which), WIDE):
+        some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
+        lines[:, : len(some)] = weights[first : first + WIDE].T
+        lines[:, len(some) :] = 0.0
+        used = lay_out(anchors, sources, own_sources, some, WIDE)
+        if threads > 1 and rows.count > 2 * PART:
+            _add_together(kernel, anchors, rows, own, lines, out)
+        else:
+            _add_range(kernel, anchors, rows, own, lines, 0, rows.count, out)
+        clear(anchors, used)
+    return out

@@ -1,0 +1,84 @@
+"""The L2-SVM on the simplex (003 eq. 12 and 18, 000 eq. 2): minimise R = a' K~ a over a >= 0, sum a = 1, with
+
+    K~_ij = y_i y_j ( k(x_i, x_j) + 1 ) + delta_ij r_i,      r_i = 1 / C_i.
+
+Rows are kept with the class +1 first, so that y is a matter of position. With q = K~ a the Frank-Wolfe gap is
+2 (R - min q) and bounds R - R*.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.columns import Columns
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.sums import weighted_sums
+
+
+class SimplexQP(NamedTuple):
+    """One two-class problem of m rows.
+
+    Attributes
+    ----------
+    columns : the kernel's columns
+    plus : int, rows 0 ... plus - 1 have y = +1, the others -1
+    ridge : ndarray of float64, shape (m,), 1 / C_i
+    diagonal : ndarray of float64, shape (m,), K~_ii
+    """
+
+    columns: Columns
+    plus: int
+    ridge: np.ndarray
+    diagonal: np.ndarray
+
+
+def simplex_qp(columns: Columns, plus: int, penalties: np.ndarray) -> SimplexQP:
+    """Return the problem over the rows of ``columns``, with the penalties C_i > 0, shape (m,)."""
+    ridge = 1.0 / penalties
+    return SimplexQP(columns, plus, ridge, self_values(columns.kernel, columns.rows) + 1.0 + ridge)
+
+
+def signs(qp: SimplexQP) -> np.ndarray:
+    """Return y, float64 of shape (m,)."""
+    y = np.ones(len(qp.ridge))
+    y[qp.plus :] = -1.0
+    return y
+
+
+def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int) -> np.ndarray:
+    """Return q = K~ alpha from scratch, shape (m,), with kernel values in the precision of ``rows``."""
+    y, support = signs(qp), np.flatnonzero(alpha)
+    signed = (alpha * y)[support]
+    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], rows, threads)[:, 0]
+    return y * (h + signed.sum()) + alpha * qp.ridge
+
+
+class Certificate(NamedTuple):
+    """What a weight vector is worth, from q = K~ alpha (spec 1.3 and 1.4).
+
+    Attributes
+    ----------
+    objective : float, R = alpha' K~ alpha
+    gap : float, 2 (R - min q) >= R - R*
+    primal, dual : float, of the standard squared-hinge machine at (w, b) / R
+    """
+
+    objective: float
+    gap: float
+    primal: float
+    dual: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in parts of R, to first order (P - D) / D of the standard form."""
+        return self.gap / self.objective
+
+
+def certificate(qp: SimplexQP, alpha: np.ndarray, q: np.ndarray) -> Certificate:
+    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, each of shape (m,)."""
+    R = float(alpha @ q)
+    norm = R - float((qp.ridge * alpha) @ alpha)
+    slack = np.maximum(0.0, 1.0 - (q - qp.ridge * alpha) / R)
+    primal = norm / (2.0 * R * R) + float(slack @ (slack / qp.ridge)) / 2.0
+    return Certificate(R, 2.0 * (R - float(q.min())), primal, 1.0 / (2.0 * R))

@@ -1,0 +1,112 @@
+"""The three moves on the simplex; slope, curvature and longest step of each are scalars already at hand.
+
+    move        direction      half slope   curvature               longest
+    toward i    e_i - alpha    R - q_i      R - 2 q_i + K~_ii       1
+    away j      alpha - e_j    q_j - R      R - 2 q_j + K~_jj       a_j / (1 - a_j)
+    swap i<-j   e_i - e_j      q_j - q_i    K~_ii - 2 K~_ij + K~_jj a_j
+
+A step lam along a direction lowers R by 2 lam slope - lam^2 curvature, most at lam = slope / curvature, by
+slope^2 / curvature (000 eqs. 25-28; these general forms hold for kernels that are not normalised).
+"""
+
+from typing import NamedTuple
+
+from fwsvm._compile import njit
+from fwsvm.solvers.frank_wolfe.search import column
+
+NOBODY = -1
+TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
+
+
+class Move(NamedTuple):
+    """alpha <- scale alpha + gain e_i - loss e_j.
+
+    Attributes
+    ----------
+    i, j : int, the rows, or NOBODY
+    scale, gain, loss : float
+    decrease : float, by how much R falls
+    promise : float, by how much R would fall if the step might be as long as it liked
+    drops : bool, whether a_j becomes exactly zero
+    """
+
+    i: int
+    j: int
+    scale: float
+    gain: float
+    loss: float
+    decrease: float
+    promise: float
+    drops: bool
+
+
+@njit(inline="always")
+def _step(slope, curvature, longest):
+    """Return the best step in [0, longest], its decrease, and the decrease without that bound."""
+    curvature = max(curvature, TINY)
+    free = slope / curvature
+    step = min(free, longest)
+    return step, step * (2.0 * slope - step * curvature), slope * free
+
+
+@njit
+def toward(s, i):
+    """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
+    R, q_i = s.now[0].R, s.q[i]
+    step, decrease, promise = _step(R - q_i, R - 2.0 * q_i + s.qp.diagonal[i], 1.0)
+    return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
+
+
+@njit
+def away(s, j):
+    """Return the step away from the active vertex j (003 Alg. 3), a drop where a_j is used up."""
+    R, q_j, a_j = s.now[0].R, s.q[j], s.alpha[j]
+    longest = a_j / (1.0 - a_j) if a_j < 1.0 else 0.0
+    step, decrease, promise = _step(q_j - R, R - 2.0 * q_j + s.qp.diagonal[j], longest)
+    return Move(NOBODY, j, 1.0 + step, 0.0, step, decrease, promise, step >= longest)
+
+
+@njit
+def swap(s, i, j):
+    """Return the step that moves weight from the active vertex j to vertex i (000 eqs. 26 and 28)."""
+    curvature = s.qp.diagonal[i] - 2.0 * entry(s, i, j) + s.qp.diagonal[j]
+    step, decrease, promise = _step(s.q[j] - s.q[i], curvature, s.alpha[j])
+    return Move(i, j, 1.0, step, step, decrease, promise, step >= s.alpha[j])
+
+
+@njit
+def entry(s, i, j):
+    """Return K~_ij for the vertex i and an active j other than i."""
+    k = column(s.search, s, i)[j] + 1.0
+    return k if (i < s.qp.plus) == (j < s.qp.plus) else -k
+
+
+@njit
+def worst_active(s):
+    """Return argmax of q over the active set, the first of equals."""
+    worst, most = NOBODY, 0.0
+    for p in range(s.now[0].active):
+        j = s.active[p]
+        if worst < 0 or s.q[j] > most:
+            worst, most = j, s.q[j]
+    return worst
+
+
+@njit
+def best_partner(s, i, least):
+    """Return the active j != i of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj), and that promise.
+
+    Only j with q_j - q_i > least stand for choice (000 eqs. 21-23); NOBODY and 0 if there is none.
+    """
+    k_i = column(s.search, s, i)
+    q_i, K_ii, plus = s.q[i], s.qp.diagonal[i], s.qp.plus
+    partner, most = NOBODY, 0.0
+    for p in range(s.now[0].active):
+        j = s.active[p]
+        slope = s.q[j] - q_i
+        if slope > least and j != i:
+            k = 2.0 * k_i[j] + 2.0
+            curvature = K_ii + s.qp.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
+            if slope * slope > most * max(curvature, TINY):
+                partner, most = j, slope * slope / max(curvature, TINY)
+    return partner, most

@@ -1,0 +1,120 @@
+"""The contract between the one loop of `fwsvm.solvers.loop` and the families of solvers.
+
+A family turns a two-class problem into a `Process`; the loop gives it chunks of steps on the clock, asks it for trace
+points off the clock, and ends it by its own rule, by a limit or by an interrupt.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.solvers.status import Status
+
+
+class Binary(NamedTuple):
+    """A two-class problem as a family gets it.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of float64, shape (m, n)
+    y : ndarray of float64, shape (m,), +1 or -1
+    penalties : ndarray of float64, shape (m,)
+        C_i, the penalty times the row's weight.
+    stream : tuple of int
+        Seeds this problem's random numbers: (seed, number of the subproblem).
+    """
+
+    X: np.ndarray | sparse.csr_array
+    y: np.ndarray
+    penalties: np.ndarray
+    stream: tuple[int, ...]
+
+
+class Point(NamedTuple):
+    """Where a run stands, from numbers at hand; NaN where a family does not know a number."""
+
+    iterations: int
+    objective: float
+    gap: float
+    support_vectors: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one two-class run came to, recomputed from scratch (conventions 1).
+
+    Attributes
+    ----------
+    objective, gap, relative_gap, primal, dual : float
+        NaN where not computed.
+    gap_kind : {"exact", "sampled", "estimate", "none"}
+    within : bool
+        Whether the gap is within the tolerance by the run's stopping rule.
+    gap_error : float
+        Standard error of an estimated gap, else NaN.
+    """
+
+    objective: float
+    gap: float
+    relative_gap: float
+    primal: float
+    dual: float
+    gap_kind: str
+    within: bool
+    gap_error: float = float("nan")
+
+
+class Counters(NamedTuple):
+    """What a run did, so far."""
+
+    iterations: int = 0
+    steps: int = 0
+    kernel_evaluations: int = 0
+    column_requests: int = 0
+    column_misses: int = 0
+
+
+class Expansion(NamedTuple):
+    """A two-class machine over kernel functions at training rows: sum_j coefficients[j] k(X[rows[j]], x) + bias."""
+
+    rows: np.ndarray
+    coefficients: np.ndarray
+    bias: float
+
+
+class Hyperplane(NamedTuple):
+    """A two-class linear machine <weights, x> + bias."""
+
+    weights: np.ndarray
+    bias: float
+
+
+class Process(Protocol):
+    """One two-class run in progress."""
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` steps (on the clock); return how many. Fewer means that `verdict` has an answer."""
+
+    def verdict(self) -> Status | None:
+        """Say how the run ended by its own rule, or None to go on.
+
+        Called when `advance` took fewer steps than asked for. What it computes to check the claim is off the
+        clock; if the check fails and the run goes on from what was computed, the loop counts its time after all.
+        """
+
+    def point(self) -> Point:
+        """Return where the run stands (off the clock, cheap)."""
+
+    def counters(self) -> Counters:
+        """Return what was done so far."""
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return objective and gap from scratch (off the clock), or the tracked numbers without ``final_gap``."""
+
+    def machine(self) -> Expansion | Hyperplane:
+        """Return the machine at the current point."""
+
+
+Start = Any  # Callable[[Binary, rule, Resolved], Process]; see `fwsvm.solvers.registry.Family`

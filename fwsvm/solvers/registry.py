@@ -1,0 +1,125 @@
+"""Methods and families by name. A method is one file in its family's folder: a NamedTuple of its own parameters.
+
+The fields' names, types and defaults are the method's parameters on the command line and in YAML files.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any, get_type_hints
+
+from fwsvm.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the methods of one folder have in common.
+
+    Attributes
+    ----------
+    name : {"simplex", "linear", "stochastic"}
+    kernels : tuple of str or None
+        Kernels it can use; None for any.
+    default_kernel : str
+    stops : tuple of str
+        Stopping rules it knows, the default first.
+    multiclass : {"one-vs-one", "one-vs-rest"}
+    start : callable (Binary, rule, Resolved) -> Process
+    iteration_cap : int or None
+        Iterations after which a run ends where the user sets no limit; None for methods that end by themselves.
+    """
+
+    name: str
+    kernels: tuple[str, ...] | None
+    default_kernel: str
+    stops: tuple[str, ...]
+    multiclass: str
+    start: Callable[..., Any]
+    iteration_cap: int | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A registered method.
+
+    Attributes
+    ----------
+    name : str, as typed
+    family : str
+    paper : str, paper and algorithm number
+    tolerance : str, what its tolerance means, in a sentence
+    rule : type, the NamedTuple of its parameters
+    """
+
+    name: str
+    family: str
+    paper: str
+    tolerance: str
+    rule: type
+
+    @property
+    def summary(self) -> str:
+        """First line of the rule's docstring."""
+        return (self.rule.__doc__ or "").strip().splitlines()[0]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the method's parameters with their defaults."""
+        return dict(getattr(self.rule, "_field_defaults", {}))
+
+    def make(self, given: Any) -> Any:
+        """Return the rule with the given parameters; `UsageError` names a wrong one and its nearest."""
+        hints = get_type_hints(self.rule)
+        values = {}
+        for key, raw in dict(given).items():
+            if key not in hints:
+                near = get_close_matches(key, hints, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(hints) or 'none'}"
+                raise UsageError(f"method {self.name} has no parameter {key!r}{hint}")
+            values[key] = _converted(f"parameter {key} of {self.name}", raw, hints[key])
+        return self.rule(**values)
+
+
+METHODS: dict[str, Method] = {}
+FAMILIES: dict[str, Family] = {}
+
+
+def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[[type], type]:
+    """Add a NamedTuple of parameters to `METHODS` under a name."""
+
+    def add(rule: type) -> type:
+        if name in METHODS:
+            raise ValueError(f"a method named {name!r} is registered already")
+        METHODS[name] = Method(name, family, paper, tolerance, rule)
+        return rule
+
+    return add
+
+
+def method(name: str) -> Method:
+    """Return the registered method of that name; `UsageError` with the names there are."""
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the methods are {', '.join(sorted(METHODS))}"
+        raise UsageError(f"there is no method {name!r}; {hint}")
+    return METHODS[name]
+
+
+def _converted(what: str, raw: Any, kind: Any) -> Any:
+    """Return ``raw`` as the type of a rule's field: bool, int, float or an Enum by name."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        names = {member.name.lower(): member for member in kind}
+        if str(raw).lower() not in names:
+            raise UsageError(f"{what} must be one of {', '.join(names)}, not {raw!r}")
+        return names[str(raw).lower()]
+    if kind is bool:
+        if str(raw).lower() not in {"true", "false"}:
+            raise UsageError(f"{what} must be true or false, not {raw!r}")
+        return str(raw).lower() == "true"
+    try:
+        value = kind(raw)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what} must be a {kind.__name__}, not {raw!r}") from None
+    if kind is int and float(raw) != value:
+        raise UsageError(f"{what} must be a whole number, not {raw!r}")
+    return value

@@ -1,0 +1,67 @@
+"""What a training run returns: the machine, its certificate, and what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.solvers.status import Status
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """One line of a trace: seconds on the clock, iteration, objective, gap, support vectors."""
+
+    seconds: float
+    iteration: int
+    objective: float
+    gap: float
+    support_vectors: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A trained machine and everything measured on the way; the fields that results files have bear their names.
+
+    Sums over subproblems, and ``relative_gap`` their maximum, where there are several (conventions 1).
+
+    Attributes
+    ----------
+    model : KernelModel or LinearModel
+    status : Status
+    message : str
+        The status's sentence, and the particulars.
+    settings : mapping
+        Every setting as resolved, under the names of the results columns (kernel, gamma, sigma2, C, lambda, ...).
+    subproblems, support_vectors, iterations, steps, kernel_evaluations : int
+    objective, gap, relative_gap, primal, dual : float
+    gap_kind : {"exact", "sampled", "estimate", "none"}
+    certified : bool
+        gap_kind is exact and the gap is within the tolerance.
+    cache_hit_rate : float
+    compile_seconds, train_seconds, check_seconds : float
+        Warm-up, the algorithm alone, and recomputing the certificate.
+    trace : tuple of TracePoint
+    """
+
+    model: KernelModel | LinearModel
+    status: Status
+    message: str
+    settings: Mapping[str, Any]
+    subproblems: int
+    objective: float
+    gap: float
+    relative_gap: float
+    gap_kind: str
+    certified: bool
+    primal: float
+    dual: float
+    support_vectors: int
+    iterations: int
+    steps: int
+    kernel_evaluations: int
+    cache_hit_rate: float
+    compile_seconds: float
+    train_seconds: float
+    check_seconds: float
+    trace: tuple[TracePoint, ...] = ()
