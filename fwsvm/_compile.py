@@ -45,17 +45,21 @@ def njit(function: Callable | None = None, **flags: Any) -> Any:
     return numba.njit(function, **{"cache": True, "nogil": True, "error_model": "numpy", **flags})
 
 
-def generic(function: Callable) -> Any:
+def generic(function: Callable | None = None, *, default: Callable | None = None) -> Any:
     """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
+
+    Types without an implementation of their own get ``default``, or a TypeError.
 
     Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
     code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
     """
+    if function is None:
+        return functools.partial(generic, default=default)
 
     def missing(first: Any, *_rest: Any) -> Any:
         raise TypeError(f"{function.__name__} has no implementation for {type(first).__name__}")
 
-    dispatched = functools.singledispatch(functools.wraps(function)(missing))
+    dispatched = functools.singledispatch(functools.wraps(function)(default or missing))
 
     def implements(kind: type) -> Callable[[Callable], Callable]:
         def add(implementation: Callable) -> Callable:
@@ -67,7 +71,7 @@ def generic(function: Callable) -> Any:
     def resolve(first: Any, *_rest: Any) -> Callable | None:
         kind = getattr(first, "instance_class", object)
         implementation = dispatched.dispatch(kind)
-        return None if implementation is dispatched.dispatch(object) else implementation
+        return default if implementation is dispatched.dispatch(object) else implementation
 
     overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]

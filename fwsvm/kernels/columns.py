@@ -9,7 +9,7 @@ from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, ro
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
 
-EVALUATIONS, HITS, MISSES, USED = range(4)
+EVALUATIONS, REQUESTS, MISSES, USED = range(4)
 FEWEST = 16  # columns kept even where the budget would hold fewer
 
 
@@ -24,7 +24,7 @@ class Columns(NamedTuple):
     kept : ndarray of float32 or float64, shape (slots, m)
     slot_of : ndarray of int32, shape (m,); -1 where the column is not kept
     owner : ndarray of int32, shape (slots,)
-    counts : ndarray of int64, shape (4,): kernel evaluations, hits, misses, slots in use
+    counts : ndarray of int64, shape (4,): kernel evaluations, columns asked for, columns computed on demand, slots in use
     threads : int
     """
 

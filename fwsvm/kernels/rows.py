@@ -47,3 +47,11 @@ def as_rows(X: np.ndarray | sparse.csr_array, dtype: type = np.float64) -> Rows:
 def in_precision(rows: Rows, dtype: type) -> Rows:
     """Return the same rows with values of another precision; columns and starts are shared."""
     return rows._replace(values=rows.values.astype(dtype, copy=False))
+
+
+def some_rows(rows: Rows, which: np.ndarray) -> Rows:
+    """Return copies of the rows ``which`` (row numbers), in that order."""
+    lengths = np.diff(rows.starts)[which]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    taken = np.repeat(rows.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
+    return Rows(rows.values[taken], rows.columns[taken], starts, rows.features)

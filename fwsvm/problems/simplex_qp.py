@@ -12,7 +12,7 @@ import numpy as np
 
 from fwsvm.kernels.columns import Columns
 from fwsvm.kernels.kernel import self_values
-from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
 
 
@@ -46,12 +46,16 @@ def signs(qp: SimplexQP) -> np.ndarray:
     return y
 
 
-def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int) -> np.ndarray:
-    """Return q = K~ alpha from scratch, shape (m,), with kernel values in the precision of ``rows``."""
+def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None) -> np.ndarray:
+    """Return q = K~ alpha from scratch, at all rows or at the rows ``where``, in the precision of ``rows``."""
     y, support = signs(qp), np.flatnonzero(alpha)
     signed = (alpha * y)[support]
-    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], rows, threads)[:, 0]
-    return y * (h + signed.sum()) + alpha * qp.ridge
+    targets = rows if where is None else some_rows(rows, where)
+    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], targets, threads)[:, 0]
+    q = h + signed.sum()
+    if where is None:
+        return y * q + alpha * qp.ridge
+    return y[where] * q + alpha[where] * qp.ridge[where]
 
 
 class Certificate(NamedTuple):

@@ -11,8 +11,8 @@ import numpy as np
 
 from fwsvm._compile import generic, njit
 from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
-from fwsvm.kernels.columns import EVALUATIONS, HITS, MISSES, USED, compute
-from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, REQUESTS, USED, compute
+from fwsvm.solvers.frank_wolfe.state import NO_ROOM, NO_VIOLATOR, REACHED
 
 PASS = 512  # rows updated between two looks for the least
 
@@ -39,13 +39,18 @@ def column(search, s, i):
 
 
 @generic
+def bring(search, s, i):
+    """Make row i the vertex of the next move, whatever the search would say."""
+
+
+@generic
 def look(search, s):
     """Set ``now.vertex`` and ``now.gap``, or ``now.stop`` where nothing violates the goal."""
 
 
 @generic
 def shift(search, s, move):
-    """Update q for a move: q <- scale q + gain K~_i - loss K~_j; the active set is still the old one."""
+    """Update q for a move: q <- scale q + gain K~_i - loss K~_j; i is in the active set already, j still."""
 
 
 @njit
@@ -93,9 +98,12 @@ def _kept_column(search, s, i):  # noqa: ARG001
     if columns.slot_of[i] < 0:
         columns.counts[MISSES] += 1
         compute(columns, s.drawn[: _hopes(s, i)], s.alpha, s.now[0].vertex)
-    else:
-        columns.counts[HITS] += 1
     return columns.kept[columns.slot_of[i]]
+
+
+@bring.implements(Full)
+def _set_vertex(search, s, i):  # noqa: ARG001
+    s.now[0].vertex = i
 
 
 @look.implements(Full)
@@ -108,11 +116,10 @@ def _look_at_all(search, s):  # noqa: ARG001
         now.stop = REACHED
 
 
-@njit(fastmath={"reassoc", "nnan", "nsz", "contract"})
-def _pass_over(q, k_i, k_j, scale, a, b, first, last, best):
-    """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return its argmin, or best if no lower."""
+@njit(fastmath={"reassoc", "nnan", "nsz", "contract"})  # no NaN: so the least of a stretch is one instruction
+def _pass_over(q, k_i, k_j, scale, a, b, first, last, best, least):
+    """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return where it is least, and the least."""
     both = a + b
-    least = q[best]
     for start in range(first, last, PASS):
         stop = min(start + PASS, last)
         lowest = np.inf
@@ -125,27 +132,128 @@ def _pass_over(q, k_i, k_j, scale, a, b, first, last, best):
                 if q[t] == lowest:
                     best, least = t, lowest
                     break
-    return best
+    return best, least
 
 
 @shift.implements(Full)
 def _shift_all(search, s, move):
     i = move.i if move.i >= 0 else move.j
-    j = move.j if move.j >= 0 else move.i
-    k_i = column(search, s, i)
-    k_j = column(search, s, j)
-    plus, m, q = s.qp.plus, s.q.size, s.q
-    # The ridge's share first, so that the pass sees every entry as it will be; scale is undone where it acts.
-    if move.i >= 0:
-        q[i] += move.gain * s.qp.ridge[i] / move.scale if move.scale != 0.0 else 0.0
-    if move.j >= 0:
-        q[j] -= move.loss * s.qp.ridge[j] / move.scale
+    j = move.j if move.j >= 0 else i
+    k_i, k_j = column(search, s, i), column(search, s, j)
+    s.qp.columns.counts[REQUESTS] += 1 if i == j else 2
+    q, plus, m = s.q, s.qp.plus, s.q.size
     a = move.gain if move.i < plus else -move.gain
     b = -move.loss if move.j < plus else move.loss
+    if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
+        q[i] += move.gain * s.qp.ridge[i] / move.scale
+        q[j] -= move.loss * s.qp.ridge[j] / move.scale
+    best, least = _pass_over(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+    best, least = _pass_over(q, k_i, k_j, move.scale, -a, -b, plus, m, best, least)
+    if move.scale == 0.0:
+        q[i] += s.qp.ridge[i]
+        best = q.argmin()
+    s.now[0].best = best
+
+
+# ---------------------------------------------------------------- some rows, drawn at random
+
+
+@njit
+def _values_with_active(s, anchors_at, count, width):
+    """Compute k between ``drawn[anchors_at : ...]`` and the active set into the lines of ``values``."""
+    columns, a = s.qp.columns, s.now[0].active
+    which = s.drawn[anchors_at : anchors_at + count]
+    used = lay_out(columns.anchors, columns.rows, columns.own, which, width)
+    fill(
+        columns.kernel, columns.anchors, width, count, columns.rows, columns.own, s.active, a,
+        s.values, s.lines, columns.threads,
+    )  # fmt: skip
+    clear(columns.anchors, used)
+    columns.counts[EVALUATIONS] += count * a
+
+
+@njit
+def _spread(s, line, i, column_of):
+    """Scatter a line of ``values`` to the rows of the active set, and put k(x_i, x_i) beside it."""
+    for p in range(s.now[0].active):
+        column_of[s.active[p]] = s.values[line, p]
+    column_of[i] = s.qp.diagonal[i] - s.qp.ridge[i] - 1.0
+
+
+@njit
+def _single_column(s, i, column_of):
+    s.drawn[s.search.candidates] = i
+    _values_with_active(s, s.search.candidates, 1, NARROW)
+    _spread(s, 0, i, column_of)
+
+
+@column.implements(Sampled)
+def _column_on_active(search, s, i):  # noqa: ARG001
+    if i == s.now[0].held:
+        return s.column_i
+    if i != s.now[0].held_j:
+        _single_column(s, i, s.column_j)
+        s.now[0].held_j = i
+    return s.column_j
+
+
+@bring.implements(Sampled)
+def _bring_to_active(search, s, i):  # noqa: ARG001
     now = s.now[0]
-    best = 0
-    q_first = q[0]
-    q[0] = np.inf if plus > 0 else q_first
-    q[0] = q_first
-    best = _pass_over(q, k_i, k_j, move.scale, a, b, 0, plus, best)
-    now.best = _pass_over(q, k_i, k_j, move.scale, -a, -b, plus, m, best)
+    now.vertex = i
+    if now.held != i:
+        _single_column(s, i, s.column_i)
+        now.held = i
+
+
+@look.implements(Sampled)
+def _look_at_some(search, s):
+    """Draw candidates until one violates the goal; a candidate's q is computed, not remembered."""
+    now, qp, m = s.now[0], s.qp, s.q.size
+    if now.active >= s.values.shape[1]:
+        now.stop = NO_ROOM
+        return
+    now.iterations += 1
+    bias = 0.0
+    for p in range(now.active):
+        t = s.active[p]
+        s.signed[p] = s.alpha[t] if t < qp.plus else -s.alpha[t]
+        bias += s.signed[p]
+    for _ in range(search.retries):
+        for c in range(search.candidates):
+            s.drawn[c] = s.random.integers(0, m)
+        _values_with_active(s, 0, search.candidates, WIDE)
+        best, least = 0, np.inf
+        for c in range(search.candidates):
+            i = s.drawn[c]
+            h = bias
+            for p in range(now.active):
+                h += s.signed[p] * s.values[c, p]
+            q_i = (h if i < qp.plus else -h) + s.alpha[i] * qp.ridge[i]
+            if q_i < least:
+                best, least = c, q_i
+        now.gap = 2.0 * (now.R - least)
+        if now.gap > goal(s):
+            i = s.drawn[best]
+            s.q[i] = least
+            now.vertex = now.held = i
+            _spread(s, best, i, s.column_i)
+            return
+    now.stop = NO_VIOLATOR
+
+
+@shift.implements(Sampled)
+def _shift_active(search, s, move):
+    i = move.i if move.i >= 0 else move.j
+    j = move.j if move.j >= 0 else i
+    k_i, k_j = column(search, s, i), column(search, s, j)
+    plus, q = s.qp.plus, s.q
+    a = move.gain if move.i < plus else -move.gain
+    b = -move.loss if move.j < plus else move.loss
+    for p in range(s.now[0].active):
+        t = s.active[p]
+        change = a * (k_i[t] + 1.0) + b * (k_j[t] + 1.0)
+        q[t] = move.scale * q[t] + (change if t < plus else -change)
+    q[i] += move.gain * s.qp.ridge[i]
+    q[j] -= move.loss * s.qp.ridge[j]
+    s.now[0].held_j = -1

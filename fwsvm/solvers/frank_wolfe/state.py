@@ -16,13 +16,14 @@ NOW = np.dtype(
         ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * R
         ("goal_slope", np.float64),
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
-        ("vertex", np.int64),  # i, the ascent vertex
+        ("vertex", np.int64),  # i, the vertex the next move is about
+        ("held", np.int64),  # `Sampled`: the row whose column is in ``column_i``
+        ("held_j", np.int64),  # ... and in ``column_j``
         ("best", np.int64),  # argmin q over all rows, as the last full pass found it
         ("active", np.int64),  # |A|
         ("iterations", np.int64),  # vertices searched for
         ("steps", np.int64),  # moves made
         ("drops", np.int64),  # moves that made a weight zero
-        ("fresh", np.int64),  # CVM: the vertex has just entered the core set
         ("stop", np.int64),  # GOING or the reason to come back
     ]
 )
@@ -43,7 +44,9 @@ class State(NamedTuple):
     random : numpy Generator
     column_i, column_j : ndarray, shape (m,); `Sampled` puts columns here, valid on the active set
     values : ndarray, shape (candidates, room); `Sampled`: kernel values of candidates with the active set
-    drawn : ndarray of int32, shape (candidates,) or (64,): candidates, or columns to compute beside the wanted
+    signed : ndarray of float64, shape (room,); `Sampled`: y alpha on the active set
+    lines : ndarray of int64, 0 ... 63, the lines of ``values``
+    drawn : ndarray of int32, shape (65,); candidates drawn, or the columns to compute together
     """
 
     qp: SimplexQP
@@ -57,4 +60,6 @@ class State(NamedTuple):
     column_i: np.ndarray
     column_j: np.ndarray
     values: np.ndarray
+    signed: np.ndarray
+    lines: np.ndarray
     drawn: np.ndarray

@@ -1,0 +1,23 @@
+"""Methods on the simplex: FW, MFW, SWAP, SWAP-2o and CVM over one engine.
+
+`moves` has the three moves and their closed-form steps, `search` how a vertex is found and what of the gradient is
+kept, `engine` the loop, `run` the way from starting point to certificate. A method is one file with its `choose`.
+"""
+
+from fwsvm.solvers.registry import FAMILIES, Family
+
+
+def _start(*arguments):  # type: ignore[no-untyped-def]
+    from fwsvm.solvers.frank_wolfe.run import SimplexRun
+
+    return SimplexRun(*arguments)
+
+
+FAMILIES["simplex"] = Family(
+    name="simplex",
+    kernels=None,
+    default_kernel="rbf",
+    stops=("relative", "gap", "meb"),
+    multiclass="one-vs-one",
+    start=_start,
+)

@@ -1,0 +1,99 @@
+"""One loop for all methods on the simplex: find a vertex, choose a move, make it.
+
+A method is a NamedTuple with an implementation of `choose`; CVM also says itself which vertex comes next (`find`).
+"""
+
+from fwsvm._compile import generic, njit
+from fwsvm.solvers.frank_wolfe.search import bring, look, shift
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS
+
+
+@generic
+def choose(rule, s, i):
+    """Return the Move that the method makes with ascent vertex i."""
+
+
+def _ascent_vertex(rule, s):  # noqa: ARG001
+    look(s.search, s)
+
+
+@generic(default=_ascent_vertex)
+def find(rule, s):
+    """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
+
+
+@njit
+def _enter(s, i):
+    if s.place[i] < 0:
+        now = s.now[0]
+        s.place[i] = now.active
+        s.active[now.active] = i
+        now.active += 1
+
+
+@njit
+def _leave(s, j):
+    now = s.now[0]
+    last = s.active[now.active - 1]
+    s.active[s.place[j]] = last
+    s.place[last] = s.place[j]
+    s.place[j] = -1
+    s.alpha[j] = 0.0
+    now.active -= 1
+    now.drops += 1
+
+
+@njit
+def make(s, move):
+    """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
+    now = s.now[0]
+    if move.i >= 0:
+        _enter(s, move.i)
+    shift(s.search, s, move)
+    if move.scale == 0.0:
+        for p in range(now.active - 1, -1, -1):
+            if s.active[p] != move.i:
+                _leave(s, s.active[p])
+    elif move.scale != 1.0:
+        for p in range(now.active):
+            s.alpha[s.active[p]] *= move.scale
+    if move.i >= 0:
+        s.alpha[move.i] += move.gain
+    if move.drops:
+        _leave(s, move.j)
+    elif move.j >= 0:
+        s.alpha[move.j] -= move.loss
+    now.R -= move.decrease
+    now.steps += 1
+
+
+@njit
+def advance(rule, s, steps):
+    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
+    now = s.now[0]
+    for taken in range(steps):
+        find(rule, s)
+        if now.stop != GOING:
+            return taken
+        move = choose(rule, s, now.vertex)
+        if not move.decrease > 0.0:
+            now.stop = NO_PROGRESS
+            return taken
+        make(s, move)
+    return steps
+
+
+@njit
+def settle(s):
+    """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
+    R = 0.0
+    for p in range(s.now[0].active):
+        R += s.alpha[s.active[p]] * s.q[s.active[p]]
+    s.now[0].R = R
+
+
+@njit
+def step_at(rule, s, i):
+    """Make the method's move with row i as the vertex, whatever the search would find."""
+    bring(s.search, s, i)
+    make(s, choose(rule, s, i))

@@ -1,0 +1,189 @@
+"""A run of a simplex method on one two-class problem: from the starting point to the certificate."""
+
+from typing import Any
+
+import numpy as np
+
+from fwsvm.kernels.blocks import WIDE
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, REQUESTS, Columns, columns_of
+from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, signs, simplex_qp
+from fwsvm.solvers.frank_wolfe.engine import advance, settle, step_at
+from fwsvm.solvers.frank_wolfe.search import Full, Sampled
+from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_ROOM, NO_VIOLATOR, NOW, State
+from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.status import Status
+
+FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
+FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
+
+
+class SimplexRun:
+    """A `Process`: state, goal, and what to do when the compiled loop comes back.
+
+    Kernel columns are float32 and q is float64. Where the loop says it is done, q is recomputed in float64 from
+    scratch. If the gap then misses the tolerance the run goes on from that q: as in iterative refinement, the error
+    of float32 columns enters only through the steps since. Where that stops helping, columns become float64.
+    """
+
+    def __init__(self, problem: Binary, rule: Any, resolved: Resolved, columns: Columns | None = None) -> None:
+        self.rule, self.resolved = rule, resolved
+        self.sampled = resolved.search == "sampled"
+        self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
+        self.rows = as_rows(problem.X[self.order])
+        if columns is None:
+            columns = self._columns(np.float32)
+        self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
+        self.random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(problem.stream)))
+        self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
+        self.certificate: Certificate | None = None  # of the present point, once computed
+        self.last_gap = np.inf  # of the last certificate that missed the tolerance
+        self.state = self._state(self.qp)
+        self._start()
+        self._set_goal()
+
+    # ---------------------------------------------------------------- arrays and the starting point
+
+    def _columns(self, dtype: type) -> Columns:
+        rows, resolved = in_precision(self.rows, dtype), self.resolved
+        budget = 0 if self.sampled else resolved.cache_bytes
+        return columns_of(resolved.kernel, rows, budget, resolved.threads)
+
+    def _state(self, qp: Any) -> State:
+        m, dtype = len(qp.ridge), qp.columns.kept.dtype
+        search = Sampled() if self.sampled else Full()
+        room, width = (min(m, FIRST_ROOM), m) if self.sampled else (1, 1)
+        return State(
+            qp, search, np.zeros(m), np.zeros(m), np.zeros(m, np.int32), np.full(m, -1, np.int32), np.zeros(1, NOW),
+            self.random, np.zeros(width, dtype), np.zeros(width, dtype), np.empty((WIDE, room), dtype), np.zeros(room),
+            np.arange(WIDE), np.zeros(WIDE + 1, np.int32),
+        )  # fmt: skip
+
+    def _start(self) -> None:
+        which = draw(self.qp, self.random, balanced=self.resolved.protocol == "libcvm")
+        few = some_rows(self.rows, which)
+        gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
+        weights = optimum(gram, self.qp, which)
+        support, s, now = which[weights > 0], self.state, self.state.now[0]
+        s.alpha[support] = weights[weights > 0]
+        s.active[: len(support)] = support
+        s.place[support] = np.arange(len(support))
+        now["active"], now["held"], now["held_j"] = len(support), -1, -1
+        now["inner"] = getattr(self.rule, "inner", 0.0)
+        self._refresh(self._gradient(support if self.sampled else None))
+
+    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
+        return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
+
+    def _refresh(self, q: np.ndarray) -> None:
+        """Replace q (all of it, or its active part) by numbers computed from scratch."""
+        s = self.state
+        active = s.active[: s.now["active"][0]]
+        if len(q) == len(active) != len(s.q):
+            s.q[active] = q
+        else:
+            s.q[:] = q
+            s.now["best"] = q.argmin()
+        settle(s)
+
+    def _set_goal(self) -> None:
+        now, level = self.state.now[0], self.level
+        if self.resolved.stop == "relative":
+            now["goal_constant"], now["goal_slope"] = 0.0, level
+        elif self.resolved.stop == "gap":
+            now["goal_constant"], now["goal_slope"] = level, 0.0
+        else:  # the MEB rule gamma_i^2 <= (1 + eps)^2 r^2 (spec 1.5), with Delta^2 = max K~_ii
+            slack = 2.0 * level + level * level
+            now["goal_constant"], now["goal_slope"] = slack * float(self.qp.diagonal.max()), -slack
+
+    def _goal(self, R: float) -> float:
+        now = self.state.now[0]
+        return float(now["goal_constant"] + now["goal_slope"] * R)
+
+    # ---------------------------------------------------------------- the contract of a Process
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` steps."""
+        self.certificate = None
+        settle(self.state)
+        return int(advance(self.rule, self.state, steps))
+
+    def verdict(self) -> Status | None:
+        """Check the claim of the compiled loop, and say how the run ended, or go on."""
+        now = self.state.now[0]
+        stop, now["stop"] = int(now["stop"]), GOING
+        if stop == NO_ROOM:
+            self._make_room()
+            return None
+        if self.level > self.resolved.tolerance:
+            self.level = max(self.level / 2.0, self.resolved.tolerance)
+            self._set_goal()
+            return None
+        if self.sampled and stop == NO_VIOLATOR and (self.resolved.protocol != "default" or not self.resolved.final_gap):
+            return Status.SAMPLED_STOP
+        if not self.resolved.final_gap:
+            return Status.SAMPLED_STOP
+        return self._check()
+
+    def _check(self) -> Status | None:
+        q = self._gradient()
+        self.certificate = found = certificate(self.qp, self.state.alpha, q)
+        if found.gap <= self._goal(found.objective):
+            return Status.CONVERGED
+        helped, self.last_gap = found.gap < 0.5 * self.last_gap, found.gap
+        if self.sampled:
+            self._refresh(q[self.state.active[: self.state.now["active"][0]]])
+            step_at(self.rule, self.state, int(q.argmin()))
+            return None
+        if not helped and self.qp.columns.kept.dtype == np.float64:
+            return Status.STALLED
+        if not helped:
+            self.qp = self.qp._replace(columns=self._columns(np.float64))
+            fresh = self._state(self.qp)
+            self.state = fresh._replace(**{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now")})
+            self.last_gap = np.inf
+        self._refresh(q)
+        return None
+
+    def _make_room(self) -> None:
+        room = min(2 * self.state.values.shape[1], len(self.state.alpha) + 1)
+        values = np.empty((WIDE, room), self.state.values.dtype)
+        self.state = self.state._replace(values=values, signed=np.zeros(room))
+
+    def point(self) -> Point:
+        """Return iterations, R, the gap last seen (exact under full search) and the support size."""
+        now = self.state.now[0]
+        gap = now["gap"] if self.sampled else 2.0 * (now["R"] - self.state.q[now["best"]])
+        return Point(int(now["iterations"]), float(now["R"]), float(gap), int(now["active"]))
+
+    def counters(self) -> Counters:
+        """Return what was done so far."""
+        now, counts = self.state.now[0], self.qp.columns.counts
+        return Counters(
+            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), int(counts[REQUESTS]), int(counts[MISSES])
+        )
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return the certificate of the present point, from scratch in float64."""
+        if not final_gap:
+            point = self.point()
+            kind = "sampled" if self.sampled else "none"
+            return Outcome(point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, kind, within=False)
+        if self.certificate is None:
+            self.certificate = certificate(self.qp, self.state.alpha, self._gradient())
+        found = self.certificate
+        within = found.gap <= self._goal(found.objective)
+        return Outcome(
+            found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
+        )  # fmt: skip
+
+    def machine(self) -> Expansion:
+        """Return the standard-form machine (w, b) / R over the rows with positive weight."""
+        R, support = float(self.state.now["R"][0]), np.flatnonzero(self.state.alpha)
+        weights = (signs(self.qp) * self.state.alpha)[support] / R
+        rows = self.order[support]
+        ascending = np.argsort(rows)
+        return Expansion(rows[ascending], weights[ascending], float(weights.sum()))

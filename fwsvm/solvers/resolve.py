@@ -1,0 +1,190 @@
+"""Settings with every default filled in: what a run will really do."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
+from fwsvm.solvers.registry import FAMILIES, Family, Method, method
+from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, Settings
+
+MIB = 1 << 20
+DEFAULT_TOLERANCE = 1e-3
+PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Settings of a run with nothing left open (see `Settings` for what each means)."""
+
+    method: Method
+    rule: Any
+    family: Family
+    kernel_name: str
+    kernel: Any
+    width_rule: str
+    C: float
+    lambda_: float
+    stop: str
+    tolerance: float
+    search: str
+    protocol: str
+    time_limit: float | None
+    max_iterations: int | None
+    seed: int
+    threads: int
+    cache_mib: int
+    final_gap: bool
+
+    @property
+    def cache_bytes(self) -> int:
+        """The budget for kernel columns in bytes."""
+        return self.cache_mib * MIB
+
+    def as_columns(self) -> dict[str, Any]:
+        """Return the settings under the names of the results columns (conventions 2); None where one has no meaning."""
+        gamma = getattr(self.kernel, "gamma", None)
+        simplex = self.family.name == "simplex"
+        return {
+            "method": self.method.name,
+            "kernel": self.kernel_name,
+            "gamma": gamma,
+            "sigma2": sigma2_of(gamma) if self.kernel_name == "rbf" else None,
+            "width_rule": self.width_rule if gamma is not None else None,
+            "degree": getattr(self.kernel, "degree", None),
+            "coef0": getattr(self.kernel, "coef0", None),
+            "C": self.C,
+            "lambda": self.lambda_,
+            "search": self.search if simplex else None,
+            "stop": self.stop,
+            "tolerance": self.tolerance,
+            "seed": self.seed,
+            "threads": self.threads,
+            "cache_mib": self.cache_mib,
+        }
+
+
+def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
+    """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
+
+    Raises
+    ------
+    UsageError
+        A name that does not exist, a combination that makes no sense, or a number out of range.
+    """
+    chosen = method(settings.method)
+    family = FAMILIES[chosen.family]
+    paper = settings.protocol in {"paper", "libcvm"}
+    _one_of("protocol", settings.protocol, PROTOCOLS)
+    search = settings.search or ("sampled" if paper else "full")
+    _one_of("search", search, SEARCHES)
+    stop = settings.stop or ("meb" if paper and "meb" in family.stops else family.stops[0])
+    _one_of(f"stop of {chosen.name}", stop, family.stops)
+    tolerance = settings.tolerance
+    if tolerance is None:
+        tolerance = PAPER_TOLERANCE if paper and stop == "meb" else DEFAULT_TOLERANCE
+    _positive("tolerance", tolerance)
+    kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X)
+    C, lambda_ = _penalty(settings, X.shape[0])
+    for name in ("time_limit", "max_iterations", "threads", "cache_mib"):
+        if getattr(settings, name) is not None:
+            _positive(name.replace("_", "-"), getattr(settings, name))
+    return Resolved(
+        method=chosen,
+        rule=chosen.make(settings.parameters),
+        family=family,
+        kernel_name=kernel_name,
+        kernel=kernel,
+        width_rule=rule_of_width,
+        C=C,
+        lambda_=lambda_,
+        stop=stop,
+        tolerance=float(tolerance),
+        search=search,
+        protocol=settings.protocol,
+        time_limit=settings.time_limit,
+        max_iterations=settings.max_iterations if settings.max_iterations is not None else family.iteration_cap,
+        seed=settings.seed,
+        threads=settings.threads or usable_threads(),
+        cache_mib=settings.cache_mib or default_cache_mib(),
+        final_gap=settings.final_gap,
+    )
+
+
+def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple[str, Any, str]:
+    name = settings.kernel or family.default_kernel
+    known = kernel_family(name)
+    if family.kernels is not None and name not in family.kernels:
+        raise UsageError(
+            f"{chosen.name} is a {family.name} method and works with the {' or '.join(family.kernels)} kernel, not "
+            f"with {name}; leave out --kernel or choose a kernel method"
+        )
+    if settings.gamma is not None and settings.sigma2 is not None:
+        raise UsageError("give gamma or sigma2, not both: gamma = 1 / (2 sigma2)")
+    if "gamma" not in known.parameters:
+        return name, known.make(), ""
+    if settings.sigma2 is not None and name != "rbf":
+        raise UsageError(f"sigma2 is the rbf kernel's; give the {name} kernel gamma")
+    _one_of("width rule", settings.width_rule, tuple(WIDTH_RULES))
+    given = settings.gamma
+    if settings.sigma2 is not None:
+        _positive("sigma2", settings.sigma2)
+        given = gamma_of(settings.sigma2)
+    if given is not None:
+        _positive("gamma", given)
+    gamma = float(given if given is not None else default_gamma(name, X, settings.width_rule))
+    rule_of_width = "given" if given is not None else settings.width_rule if name == "rbf" else "default"
+    if name != "poly":
+        return name, known.make(gamma), rule_of_width
+    if settings.degree < 1 or settings.coef0 < 0:
+        raise UsageError("the poly kernel needs degree >= 1 and coef0 >= 0 to be positive semi-definite")
+    return name, known.make(gamma, float(settings.coef0), int(settings.degree)), rule_of_width
+
+
+def _penalty(settings: Settings, m: int) -> tuple[float, float]:
+    if settings.C is not None and settings.lambda_ is not None:
+        raise UsageError("give C or lambda, not both: lambda = 1 / (C m)")
+    if settings.lambda_ is not None:
+        _positive("lambda", settings.lambda_)
+        return 1.0 / (settings.lambda_ * m), float(settings.lambda_)
+    C = 1.0 if settings.C is None else float(settings.C)
+    _positive("C", C)
+    return C, 1.0 / (C * m)
+
+
+def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"{what} must be {' or '.join(allowed)}, not {value!r}")
+
+
+def _positive(what: str, value: float) -> None:
+    if not 0 < value < float("inf"):
+        raise UsageError(f"{what} must be a positive number, not {value}")
+
+
+def usable_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def free_memory_bytes() -> int:
+    """Return the memory that can be had without swapping, or 2 GiB where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as info:  # noqa: PTH123
+            for line in info:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 2 << 30
+
+
+def default_cache_mib() -> int:
+    """Return half of the free memory, rounded down to a power of two so that it does not wander."""
+    half = max(64, free_memory_bytes() // (2 * MIB))
+    return 1 << (half.bit_length() - 1)
