@@ -1,0 +1,182 @@
+"""From runs to cells: one row per data set, method and setting, with mean and deviation over repetitions.
+
+A table entry, a test, a point of a figure and a claim all look at cells; published numbers come in the same
+shape (`fwsvm.analysis.published`), so whatever is computed from ours is computed from theirs.
+"""
+
+import pandas as pd
+
+from fwsvm.analysis.measures import MEASURES
+from fwsvm.analysis.results import DONE
+from fwsvm.errors import ResultsError
+
+#: What makes two runs the same cell. gamma and sigma2 are added where no rule derives them from the data.
+SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
+    "experiment profile dataset method kernel C lambda tolerance search stop width_rule degree coef0 "
+    "gamma_set"
+).split()
+#: What differs between the runs of one cell.
+REPEATED = ["seed", "fold", "repetition"]
+MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
+#: The first of these that occurs among a cell's runs is the cell's status.
+SEVERITY = (  # noqa: SIM905
+    "error missing interrupted time_limit stalled max_iterations sampled_stop converged"
+).split()
+
+
+def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the reported runs (``role`` final), each cell's repetition once.
+
+    A run that was made again, because it failed or because a solver changed, replaces the earlier one: the
+    latest finished row counts, and if none finished the latest.
+    """
+    rows = frame[frame["role"] == "final"].copy()
+    derived = rows["width_rule"].astype(str) != ""
+    rows["gamma_set"] = rows["gamma"].where(~derived)
+    rows["_finished"] = rows["status"].isin(DONE)
+    rows = rows.sort_values("_finished", kind="stable")
+    rows = rows.drop_duplicates([*SETTING, *REPEATED], keep="last").sort_index()
+    return rows.drop(columns="_finished")
+
+
+def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
+
+    Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run),
+    ``runs``, ``used`` (finished runs, those averaged), ``status``, ``statuses`` (in words), ``censored``
+    (a time limit cut a run short, so its time is a lower bound).
+    """
+    rows = final_rows(frame)
+    if rows.empty:
+        raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
+    cells = [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
+    return pd.DataFrame(cells)
+
+
+def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
+    cell: dict[str, object] = dict(zip(SETTING, key, strict=True))
+    finished = group[group["status"].isin(DONE)]
+    for column in MEASURED:
+        values = finished[column].dropna()
+        cell[column] = values.mean()
+        cell[f"{column}_sd"] = _deviation(values)
+    counts = group["status"].value_counts()
+    present = [status for status in SEVERITY if status in counts.index]
+    cell |= {
+        "rows": group["rows"].max(),
+        "runs": len(group),
+        "used": len(finished),
+        "status": present[0],
+        "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
+        "censored": bool((finished["status"] == "time_limit").any()),
+    }
+    return cell
+
+
+def _deviation(values: "pd.Series[float]") -> float:
+    """Return the standard deviation (n - 1): none for a single run, exactly 0 for equal ones."""
+    if len(values) < 2:
+        return float("nan")
+    return 0.0 if values.nunique() == 1 else float(values.std())
+
+
+def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the cells of sweeps over C: those whose experiment has several C for the same problem."""
+    return cells[_values_of_C(cells) == 1]
+
+
+def sweeps(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return only the cells of sweeps over C."""
+    return cells[_values_of_C(cells) > 1]
+
+
+def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is the penalty
+    problem = ["experiment", "profile", "dataset", "method", "kernel", "tolerance"]
+    return cells.groupby(problem, dropna=False)["C"].transform(lambda c: c.nunique(dropna=False))
+
+
+def one_each(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Return the cells if there is one per ``key``; else ResultsError says what differs and how to choose."""
+    doubled = cells[cells.duplicated(key, keep=False)]
+    if doubled.empty:
+        return cells
+    first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
+    differing = [name for name in SETTING if name not in key and first[name].nunique(dropna=False) > 1]
+    place = ", ".join(str(first.iloc[0][name]) for name in key)
+    choices = "; ".join(f"{name} {' or '.join(map(_plain, first[name].unique()))}" for name in differing)
+    raise ResultsError(
+        f"several results for {place}: {choices or 'the same setting twice'}; "
+        "choose with --where COLUMN=VALUE"
+    )
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
+
+    003 section 5.3 and 000 section 6 (the sign of the second is inferred). A cell whose own or whose
+    baseline's time was cut short by a limit gets the quotient of the bounds and stays marked as censored.
+    """
+    problem = ["experiment", "profile", "dataset", "kernel", "tolerance", "C"]
+    base = cells.loc[cells["method"] == baseline, [*problem, "train_seconds", "test_accuracy", "censored"]]
+    base = base.drop_duplicates(problem)
+    joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base"))
+    joined["speedup"] = joined["train_seconds_base"] / joined["train_seconds"]
+    joined["relative_accuracy"] = (joined["test_accuracy_base"] - joined["test_accuracy"]) / joined[
+        "test_accuracy_base"
+    ]
+    joined["censored"] |= joined["censored_base"].fillna(value=False).astype(bool)
+    joined[["speedup_sd", "relative_accuracy_sd"]] = float("nan")
+    return joined.drop(columns=["train_seconds_base", "test_accuracy_base", "censored_base"])
+
+
+def matrix(cells: pd.DataFrame, column: str, methods: list[str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
+
+    A data set counts only if every method has a finished, uncensored value on it.
+    """
+    chosen = one_each(cells[cells["method"].isin(methods)], ["dataset", "method"])
+    values = chosen.pivot_table(index="dataset", columns="method", values=column, sort=False, dropna=False)
+    values = values.reindex(columns=methods)
+    left_out: dict[str, str] = {}
+    for dataset in dict.fromkeys(chosen["dataset"]):
+        here = chosen[chosen["dataset"] == dataset].set_index("method")
+        for method in methods:
+            if method not in here.index:
+                left_out[dataset] = f"{method} was not run"
+            elif pd.isna(here.loc[method, column]):
+                left_out[dataset] = f"{method}: {here.loc[method, 'statuses']}"
+            elif column == "train_seconds" and here.loc[method, "censored"]:
+                left_out[dataset] = f"{method} stopped at its time limit"
+    return values.drop(index=[name for name in left_out if name in values.index]), left_out
+
+
+def refuse_mixed_load(frame: pd.DataFrame) -> None:
+    """Raise ResultsError if the reported runs were not timed under the same load."""
+    rows = final_rows(frame)
+    rows = rows[rows["status"].isin(DONE)]
+    for column in ("parallel_cells", "threads"):
+        counts = rows[column].value_counts(dropna=False)
+        if len(counts) > 1:
+            held = ", ".join(f"{value:g} ({count} runs)" for value, count in counts.items())
+            raise ResultsError(
+                f"times were measured under different loads: {column} is {held}; "
+                "run them again alike, choose with --where, or accept with --mixed-load"
+            )
+    if rows["shared"].any():
+        first = rows[rows["shared"]].iloc[0]
+        raise ResultsError(
+            f"{int(rows['shared'].sum())} runs took kernel values or a warm start from another cell "
+            f"(first {first['dataset']}, {first['method']}), so their times mean little; "
+            "accept with --mixed-load"
+        )
+    for dataset, here in rows.groupby("dataset"):
+        machines = sorted({f"{m} ({c})" for m, c in zip(here["machine"], here["cpu"], strict=True)})
+        if len(machines) > 1:
+            raise ResultsError(
+                f"the times on {dataset} come from different machines: {', '.join(machines)}; "
+                "choose with --where machine=NAME, or accept with --mixed-load"
+            )

@@ -1,0 +1,101 @@
+"""Carry out a design on cells: Friedman and Nemenyi over all methods, Wilcoxon and Holm over the pairs."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from fwsvm.analysis.cells import matrix, without_sweeps
+from fwsvm.analysis.comparisons.design import Design, Hypothesis
+from fwsvm.analysis.measures import measure
+from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
+from fwsvm.errors import ResultsError
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One hypothesis with its test; ``p`` is for its alternative, ``p_holm`` adjusted over its measure."""
+
+    hypothesis: Hypothesis
+    test: Wilcoxon
+    p: float
+    p_holm: float
+    left_out: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All methods of a design in one measure."""
+
+    measure: str
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    left_out: dict[str, str]
+    friedman: Friedman
+    nemenyi: Nemenyi
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What came of a design: one `Compared` per measure, one `Tested` per hypothesis."""
+
+    design: Design
+    compared: tuple[Compared, ...]
+    tested: tuple[Tested, ...]
+
+
+def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Evaluation:
+    """Carry out the design; data sets lacking a method are left out of the tests that need it, and named.
+
+    Each test of a pair uses every data set that has these two. Raises ResultsError if fewer than two data
+    sets have all methods.
+    """
+    plain = without_sweeps(cells)
+    cells = cells if plain.empty else plain
+    compared = tuple(compare(cells, list(design.methods), name, alpha=alpha) for name in design.measures)
+    return Evaluation(
+        design, compared, tuple(t for name in design.measures for t in _tested(design, cells, name))
+    )
+
+
+def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> Compared:
+    """Compare all methods at once in one measure."""
+    kind = measure(name)
+    values, left_out = matrix(cells, kind.column, methods)
+    if len(values) < 2:
+        reasons = "; ".join(f"{dataset}: {reason}" for dataset, reason in list(left_out.items())[:5])
+        raise ResultsError(
+            f"fewer than two data sets have {name} for all of {', '.join(methods)}"
+            + (f" ({reasons})" if reasons else "")
+            + "; run the rest, or choose methods with --methods"
+        )
+    largest_first = kind.better == "more"
+    return Compared(
+        name,
+        tuple(methods),
+        tuple(str(dataset) for dataset in values.index),
+        left_out,
+        friedman(values, largest_first=largest_first),
+        nemenyi(values, largest_first=largest_first, alpha=alpha),
+    )
+
+
+def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[Tested]:
+    hypotheses = [hypothesis for hypothesis in design.hypotheses if hypothesis.measure == name]
+    found = []
+    for hypothesis in hypotheses:
+        pair = [hypothesis.first, hypothesis.second]
+        values, left_out = matrix(cells, measure(name).column, pair)
+        test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
+        found.append((hypothesis, test, p_value(test, hypothesis), left_out))
+    adjusted = holm([p for _, _, p, _ in found])
+    return [
+        Tested(hypothesis, test, p, float(p_holm), left_out)
+        for (hypothesis, test, p, left_out), p_holm in zip(found, adjusted, strict=True)
+    ]
+
+
+def p_value(test: Wilcoxon, hypothesis: Hypothesis) -> float:
+    """Return the p-value for the hypothesis's own alternative."""
+    return {"less": test.p_less, "greater": test.p_greater, "two-sided": test.p_two_sided}[
+        hypothesis.alternative
+    ]

@@ -1,0 +1,77 @@
+"""What a run is judged by: where it stands in a result file, which end is better, and how it is printed."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fwsvm.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measured quantity; ``factor`` turns the stored value into the printed one (1 to 100 per cent)."""
+
+    name: str  # what a user types
+    column: str  # in runs.csv, or made by cells.against_baseline
+    title: str  # on an axis or above a table, with its unit
+    better: Literal["less", "more"]
+    factor: float = 1.0
+    decimals: int | None = None  # None: three significant digits
+    timed: bool = False  # worth something only if all runs had the machine alike
+    derived: bool = False  # a comparison with a baseline method; its ratio to a published one says little
+
+    def printed(self, value: float) -> str:
+        """Return the value (as stored) as tables print it."""
+        shown = value * self.factor
+        if self.decimals is None:
+            return three_digits(shown)
+        return f"{round(shown, self.decimals) + 0.0:.{self.decimals}f}"  # + 0.0 makes -0.0 plain
+
+    def printed_deviation(self, value: float, deviation: float) -> str:
+        """Return the standard deviation to the last decimal of the printed value, at least one digit."""
+        mean, sd = self.printed(value), deviation * self.factor
+        if "e" in mean:
+            return f"{sd:.1e}"
+        places = len(mean.partition(".")[2])
+        text = f"{sd:.{places}f}"
+        return text if float(text) or not sd else f"{sd:.1g}"
+
+
+def three_digits(value: float) -> str:
+    """Return at least three significant digits: 0.712, 6.26, 45.1, 2060, 1.59e+11."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e6 or abs(value) < 1e-3:
+        return f"{value:.2e}"
+    digits = 2 - next(power for power in range(6, -4, -1) if abs(value) >= 0.9995 * 10.0**power)
+    return f"{value:.{max(0, digits)}f}"
+
+
+_ALL = (
+    Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2),
+    Measure("time", "train_seconds", "training time (s)", "less", timed=True),
+    Measure("size", "support_vectors", "support vectors", "less"),
+    Measure("steps", "steps", "update steps", "less"),
+    Measure("iterations", "iterations", "iterations", "less"),
+    Measure("kernel-evaluations", "kernel_evaluations", "kernel evaluations", "less"),
+    Measure("objective", "objective", "objective", "less"),
+    Measure("gap", "relative_gap", "relative duality gap", "less"),
+    Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less"),
+    Measure("speedup", "speedup", "speed-up over the baseline", "more", timed=True, derived=True),
+    Measure(
+        "relative-accuracy",
+        "relative_accuracy",
+        "accuracy below the baseline, relative (%)",
+        "less",
+        factor=100,
+        decimals=2,
+        derived=True,
+    ),
+)
+MEASURES = {measure.name: measure for measure in _ALL}
+
+
+def measure(name: str) -> Measure:
+    """Return the measure of that name; UsageError names the known ones."""
+    if name not in MEASURES:
+        raise UsageError(f"there is no measure {name}; the measures are {', '.join(MEASURES)}")
+    return MEASURES[name]

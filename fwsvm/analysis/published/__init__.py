@@ -1,0 +1,164 @@
+"""The papers' printed numbers, as cells like our own.
+
+Each CSV here is one printed table, its digits as printed; the first lines name paper, table and source.
+`cells` brings them into the columns of `fwsvm.analysis.cells`; ``<column>_text`` keeps the printed digits.
+Papers by their number: 000 Nanculef et al. (SWAP), 002 Glasmachers and Dogan (AVSF), 003 Frandi et al. (FW
+and MFW), 004 Zhang and Sen (SCS). 000 prints its results as figures only: it has no numbers here.
+"""
+
+import functools
+from importlib.resources import files
+
+import pandas as pd
+
+from fwsvm.errors import UsageError
+
+TITLES = {
+    "000": "Nanculef, Frandi, Sartori, Allende: A novel Frank-Wolfe algorithm",
+    "002": "Glasmachers, Dogan: Accelerated linear SVM training with adaptive variable selection frequencies",
+    "003": "Frandi, Nanculef, Gasparo, Lodi, Sartori: Training SVMs using Frank-Wolfe optimization methods",
+    "004": "Zhang, Sen: The stochastic conjugate subgradient algorithm for kernel SVM",
+}
+METHODS = {"baseline": "liblinear"}  # 002's name for it; all others are ours in other case
+
+
+@functools.cache
+def table(name: str) -> pd.DataFrame:
+    """Return one printed table by its file's name (such as ``003-table2``), every entry as text."""
+    with files(__package__).joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
+        return pd.read_csv(stream, comment="#", dtype=str, keep_default_na=False)
+
+
+@functools.cache
+def names() -> pd.DataFrame:
+    """Return names.csv: lock name, series, and the spellings that the papers print."""
+    return table("names")
+
+
+def lock_name(printed: str) -> str:
+    """Return the name in datasets.lock of a data set as a paper spells it."""
+    for row in names().itertuples():
+        if printed in str(row.printed).split("|"):
+            return str(row.lock)
+    raise UsageError(f"no paper prints a data set {printed}")
+
+
+def title(lock: str) -> str:
+    """Return the name our tables print for a data set: the papers', or its own if no paper has it."""
+    found = names().loc[names()["lock"] == lock, "printed"]
+    return str(found.iloc[0]).split("|")[0] if len(found) else lock
+
+
+def series(name: str) -> list[str]:
+    """Return the lock names of a series (adult, web, medium, protein, large, linear, uci) in order."""
+    return [str(lock) for lock in names().loc[names()["series"] == name, "lock"]]
+
+
+def training_rows(paper: str) -> dict[str, float]:
+    """Return the published number of training rows by lock name."""
+    sizes = table(f"{paper}-table1")
+    first, count = (
+        ("problem", "instances_l") if paper == "002" else ("dataset", "samples" if paper == "004" else "m")
+    )
+    return {lock_name(row[first]): float(row[count]) for _, row in sizes.iterrows()}
+
+
+@functools.cache
+def cells(paper: str) -> pd.DataFrame:
+    """Return what the paper prints as cells; UsageError for a paper without numbers."""
+    makers = {"002": _cells_002, "003": _cells_003, "004": _cells_004}
+    if paper not in makers:
+        raise UsageError(
+            f"paper {paper} has no printed numbers here; those that have are {', '.join(makers)}"
+        )
+    frame = pd.DataFrame(makers[paper]())
+    rows = training_rows(paper)
+    for column in ("test_accuracy", "train_seconds", "steps"):
+        texts = frame[f"{column}_text"] if f"{column}_text" in frame else pd.Series("", index=frame.index)
+        frame[f"{column}_text"] = texts.fillna("")
+        digits = frame[f"{column}_text"].str.rstrip("*")
+        numbers = pd.to_numeric(digits.where(digits != ""))
+        frame[column] = numbers / 100 if column == "test_accuracy" else numbers
+    for column in ("C", "tolerance", "lambda", "support_vectors", "objective", "iterations", "relative_gap"):
+        if column not in frame:
+            frame[column] = float("nan")
+    frame["experiment"] = f"paper {paper}"
+    frame["profile"] = "paper"
+    frame["rows"] = frame["dataset"].map(rows)
+    unfinished = frame["train_seconds"].isna() & frame["test_accuracy"].isna()
+    frame["censored"] = frame["train_seconds_text"].str.endswith("*")
+    frame["status"] = "converged"
+    frame.loc[frame["censored"] | unfinished, "status"] = "time_limit"
+    frame["statuses"] = frame["status"]
+    frame["runs"] = frame["used"] = 1
+    for column in ("search", "stop", "width_rule"):
+        frame[column] = ""
+    for column in ("degree", "coef0", "gamma_set"):
+        frame[column] = float("nan")
+    return frame
+
+
+def _cells_003() -> list[dict[str, object]]:
+    accuracy, time = table("003-table2").set_index("dataset"), table("003-table3").set_index("dataset")
+    rbf = [
+        {
+            "dataset": lock_name(str(dataset)),
+            "method": method.lower(),
+            "kernel": "rbf",
+            "test_accuracy_text": accuracy.loc[dataset, f"{method}_acc"],
+            "test_accuracy_sd": float(accuracy.loc[dataset, f"{method}_std"]) / 100,
+            "train_seconds_text": time.loc[dataset, f"{method}_time"],
+            "train_seconds_sd": float(time.loc[dataset, f"{method}_std"]),
+        }
+        for dataset in accuracy.index
+        for method in ("CVM", "FW", "MFW")
+    ]
+    quadratic = [
+        {
+            "dataset": lock_name(row["dataset"]),
+            "method": row["algorithm"].lower(),
+            "kernel": "quadratic",
+            "test_accuracy_text": row["accuracy"],
+            "test_accuracy_sd": float(row["std_accuracy"]) / 100,
+            "train_seconds_text": f"{float(row['time_s']):.3g}",  # printed as 6.32E+01
+            "train_seconds_sd": float(row["std_time"]),
+        }
+        for _, row in table("003-table8").iterrows()
+    ]
+    return rbf + quadratic
+
+
+def _cells_002() -> list[dict[str, object]]:
+    return [
+        {
+            "dataset": lock_name(row["problem"]),
+            "method": METHODS.get(row["solver"], row["solver"].lower()),
+            "kernel": "linear",
+            "C": float(row["C"]),
+            "tolerance": tolerance,
+            "train_seconds_text": row["seconds"],
+            "steps_text": row["steps"],
+        }
+        for name, tolerance in (("002-table2", 0.01), ("002-table3", 0.001))
+        for _, row in table(name).iterrows()
+    ]
+
+
+def _cells_004() -> list[dict[str, object]]:
+    return [
+        {
+            "dataset": lock_name(row["dataset"]),
+            "method": method,
+            "kernel": "",
+            "test_accuracy_text": _per_cent(row[f"{method}_acc"]),
+            "train_seconds_text": row[f"{method}_time_s"],
+        }
+        for _, row in table("004-table1").iterrows()
+        for method in ("wolfe", "pegasos", "scs")
+        if row[f"{method}_acc"]
+    ]
+
+
+def _per_cent(fraction: str) -> str:
+    """Return a printed fraction (0.833) as per cent to the same last digit (83.3)."""
+    return f"{100 * float(fraction):.{max(0, len(fraction) - 4)}f}"

@@ -1,0 +1,226 @@
+"""Fill a layout: look up every entry among our cells and the published ones, one below the other."""
+
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import SETTING, one_each
+from fwsvm.analysis.measures import Measure, measure, three_digits
+from fwsvm.analysis.tables.model import Entry, Row, Table
+
+#: One row of cells, by column.
+Cell = dict[Hashable, Any]
+#: Statuses that leave a number standing but must be seen; the mark is explained below the table.
+MARKS = {"time_limit": "*", "max_iterations": "†", "stalled": "‡"}
+MEANING = {
+    "*": "stopped at a time limit; a time is a lower bound",
+    "†": "stopped at the iteration limit",
+    "‡": "stopped without progress at rounding level",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The entries that share labels: one line of ours, one of the paper's, one of ratios."""
+
+    labels: tuple[str, ...]
+    key: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: what it selects beyond the block's key, and the measure it shows."""
+
+    head: str
+    key: dict[str, object]
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table to fill; of entries that differ in the method alone the best is marked."""
+
+    title: str
+    label_heads: tuple[str, ...]
+    blocks: list[Block]
+    columns: list[Column]
+    notes: tuple[str, ...] = ()
+    dash_if_no_rival_finished: bool = False
+
+
+def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -> Table:
+    """Return the table of a sheet from our cells and the published ones; either may be absent."""
+    tidy: list[dict[str, object]] = []
+    if theirs is not None and not any(theirs[measure(c.measure).column].notna().any() for c in sheet.columns):
+        theirs = (
+            None  # the paper prints no such numbers: a line of dashes under each of ours would say nothing
+        )
+    sources = _Source(ours, sheet), _Source(theirs, sheet)
+    rows = [row for block in sheet.blocks for row in _lines(sheet, block, *sources, tidy)]
+    marks = {entry.mark for row in rows for entry in row.entries if entry.mark}
+    notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MEANING.items() if mark in marks)]
+    if ours is not None:
+        notes += [*_incomplete(sheet, ours), *_sizes(sheet, ours, theirs)]
+    heads = tuple(column.head for column in sheet.columns)
+    label_heads = sheet.label_heads if ours is None or theirs is None else (*sheet.label_heads, "")
+    return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
+
+
+class _Source:
+    """Cells that a sheet's entries are looked up in, by the key that its blocks and columns share."""
+
+    def __init__(self, cells: pd.DataFrame | None, sheet: Sheet) -> None:
+        self.cells = cells
+        self.sheet = sheet
+        keys = [source.key for source in sheet.blocks] + [source.key for source in sheet.columns]
+        self.names = sorted({name for key in keys for name in key})
+        self.methods = list(dict.fromkeys(key["method"] for key in keys if "method" in key))
+        self.found: dict[tuple[object, ...], Cell] = {}
+        if cells is not None and self.names:
+            shown = one_each(cells[cells["method"].isin(self.methods)], self.names)
+            self.found = {tuple(cell[name] for name in self.names): cell for cell in shown.to_dict("records")}
+
+    def cell(self, key: dict[str, object]) -> Cell | None:
+        """Return the one cell with that key, or None."""
+        return self.found.get(tuple(key[name] for name in self.names))
+
+    def entry(self, block: Block, column: Column) -> Entry:
+        """Return the entry as printed, with its mark and whether it is best."""
+        key, kind = block.key | column.key, measure(column.measure)
+        cell = self.cell(key)
+        if cell is None:
+            return Entry("-")
+        value = _number(cell, kind.column)
+        if math.isnan(value):
+            return Entry(_word(cell))
+        mark = MARKS.get(str(cell["status"]), "")
+        if (
+            mark == "*"
+            and self.sheet.dash_if_no_rival_finished
+            and not any(map(_finished, self._rivals(key)))
+        ):
+            return Entry("—")
+        if cell["used"] < cell["runs"]:
+            mark += f" ({cell['used']}/{cell['runs']})"
+        text = str(cell.get(f"{kind.column}_text") or "").rstrip("*") or kind.printed(value)
+        deviation = _number(cell, f"{kind.column}_sd")
+        printed_deviation = "" if math.isnan(deviation) else kind.printed_deviation(value, deviation)
+        return Entry(text, printed_deviation, mark, best=self._best(key, kind, cell))
+
+    def _rivals(self, key: dict[str, object]) -> list[Cell]:
+        found = (self.cell({**key, "method": method}) for method in self.methods)
+        return [cell for cell in found if cell is not None]
+
+    def _best(self, key: dict[str, object], kind: Measure, cell: Cell) -> bool:
+        counted = [rival for rival in self._rivals(key) if not (kind.timed and rival["censored"])]
+        values = [
+            round(v, 12) for v in (_number(rival, kind.column) for rival in counted) if not math.isnan(v)
+        ]
+        if len(values) < 2 or (kind.timed and cell["censored"]):
+            return False
+        return round(_number(cell, kind.column), 12) == (
+            min(values) if kind.better == "less" else max(values)
+        )
+
+
+def _finished(cell: Cell) -> bool:
+    return not cell["censored"] and cell["status"] in {"converged", "sampled_stop"}
+
+
+def _lines(
+    sheet: Sheet, block: Block, ours: _Source, theirs: _Source, tidy: list[dict[str, object]]
+) -> Iterator[Row]:
+    tidy += [_record(block, column, ours, theirs) for column in sheet.columns]
+    both = ours.cells is not None and theirs.cells is not None
+    blank = ("",) * len(block.labels)
+    if ours.cells is not None:
+        entries = tuple(ours.entry(block, column) for column in sheet.columns)
+        yield Row((*block.labels, *(["ours"] if both else [])), entries)
+    if theirs.cells is not None:
+        entries = tuple(theirs.entry(block, column) for column in sheet.columns)
+        yield Row((*blank, "paper") if both else block.labels, entries, first=not both)
+    if both and not all(measure(column.measure).derived for column in sheet.columns):
+        ratios = tuple(_ratio(record) for record in tidy[-len(sheet.columns) :])
+        yield Row((*blank, "ratio"), ratios, first=False)
+
+
+def _record(block: Block, column: Column, ours: _Source, theirs: _Source) -> dict[str, object]:
+    kind = measure(column.measure)
+    key = block.key | column.key
+    record: dict[str, object] = {"dataset": "", "method": "", **key, "measure": kind.name}
+    for name, source in (("ours", ours), ("published", theirs)):
+        cell = source.cell(key)
+        value, deviation = (_number(cell, c) for c in (kind.column, f"{kind.column}_sd"))
+        record |= {name: value, f"{name}_sd": deviation}
+        if name == "ours":
+            record |= {field: "" if cell is None else cell[field] for field in ("runs", "used", "status")}
+    record["ratio"] = _quotient(record["ours"], record["published"])
+    return record
+
+
+def _quotient(ours: object, theirs: object) -> float:
+    return ours / theirs if isinstance(ours, float) and isinstance(theirs, float) and theirs else float("nan")
+
+
+def _ratio(record: dict[str, object]) -> Entry:
+    ratio = record["ratio"]
+    if not isinstance(ratio, float) or math.isnan(ratio):
+        return Entry("-")
+    return Entry(f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio))
+
+
+def _number(cell: Cell | None, column: str) -> float:
+    value = float("nan") if cell is None else cell.get(column, float("nan"))
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _word(cell: Cell) -> str:
+    """Return what stands for a lacking number: the status, or a hyphen if all is well but unmeasured."""
+    status = str(cell["status"])
+    return {"converged": "-", "sampled_stop": "-", "time_limit": "—"}.get(status, status)
+
+
+def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
+    """Name the cells of this table whose runs did not all end well."""
+    shown = _shown(sheet, ours)
+    bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
+    listed = [f"{row.dataset}/{row.method}: {row.statuses}" for row in bad.itertuples()]
+    return [f"not complete: {'; '.join(dict.fromkeys(listed))}"] if listed else []
+
+
+def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
+    """Say where our training set is not the published one in size."""
+    if theirs is None:
+        return []
+    sizes = theirs.drop_duplicates("dataset").set_index("dataset")["rows"]
+    shown = _shown(sheet, ours).drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
+    unlike = [
+        f"{published.title(str(dataset))} {rows:.0f} of {sizes[str(dataset)]:.0f}"
+        for dataset, rows in shown.items()
+        if dataset in sizes.index and rows != sizes[str(dataset)]
+    ]
+    return [f"training rows, ours of published: {', '.join(unlike)}"] if unlike else []
+
+
+def _shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
+    datasets = {block.key.get("dataset") for block in sheet.blocks}
+    methods = {block.key.get("method") for block in sheet.blocks} | {
+        c.key.get("method") for c in sheet.columns
+    }
+    return cells[cells["dataset"].isin(datasets) & cells["method"].isin(methods)]
+
+
+def setting_of(cells: pd.DataFrame) -> str:
+    """Return in words what all these cells have in common (kernel, C, tolerance, profile), for a note."""
+    words = [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name in SETTING
+        if name in {"profile", "kernel", "C", "tolerance", "search", "stop", "width_rule"}
+        and cells[name].nunique(dropna=False) == 1
+        and str(value := cells[name].iloc[0]) not in {"", "nan"}
+    ]
+    return ", ".join(words)

@@ -1,0 +1,195 @@
+"""Draw a table: terminal (80 columns), Markdown, LaTeX (booktabs), HTML, or tidy CSV."""
+
+import csv
+import html
+import io
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fwsvm.analysis.tables.model import Entry, Row, Table
+
+WIDTH = 80
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def terminal(table: Table, *, colour: bool = False) -> str:
+    """Return the table in at most 80 columns.
+
+    Deviations are left out, with a note, where they do not fit; if that is not enough, the columns are
+    spread over several pieces one below the other. ``colour`` sets the best in bold; without it the best has
+    a trailing ``<``.
+    """
+    lines = _aligned(table, colour=colour, deviations=True)
+    notes = list(table.notes)
+    if _width(lines) > WIDTH and any(entry.deviation for row in table.rows for entry in row.entries):
+        lines = _aligned(table, colour=colour, deviations=False)
+        notes.append("standard deviations do not fit 80 columns; --format markdown, latex or csv shows them")
+    if _width(lines) > WIDTH:
+        lines = _fitted(table, colour=colour)
+    if not colour and any(entry.best for row in table.rows for entry in row.entries):
+        notes.append("< best of its rivals")
+    wrapped = [part for note in notes for part in textwrap.wrap(note, WIDTH, subsequent_indent="  ")]
+    return "\n".join([*textwrap.wrap(table.title, WIDTH), *lines, *wrapped])
+
+
+def _fitted(table: Table, *, colour: bool) -> list[str]:
+    """Return the lines of a piece, cut in two again until it fits or has one column."""
+    lines = _aligned(table, colour=colour, deviations=False)
+    if _width(lines) <= WIDTH or len(table.heads) == 1:
+        return lines
+    half = (len(table.heads) + 1) // 2
+    pieces = _columns(table, slice(0, half)), _columns(table, slice(half, None))
+    return [line for piece in pieces for line in _fitted(piece, colour=colour)]
+
+
+def _columns(table: Table, part: slice) -> Table:
+    rows = tuple(replace(row, entries=row.entries[part]) for row in table.rows)
+    return replace(table, heads=table.heads[part], rows=rows)
+
+
+def _width(lines: list[str]) -> int:
+    return max(len(line.replace(BOLD, "").replace(PLAIN, "")) for line in lines)
+
+
+def _aligned(table: Table, *, colour: bool, deviations: bool) -> list[str]:
+    def text(entry: Entry) -> str:
+        deviation = f"±{entry.deviation}" if deviations and entry.deviation else ""
+        return entry.text + deviation + entry.mark + ("<" if entry.best and not colour else "")
+
+    grid = [(*row.labels, *map(text, row.entries)) for row in table.rows]
+    heads = (*table.label_heads, *table.heads)
+    widths = [max(len(line[i]) for line in [heads, *grid]) for i in range(len(heads))]
+    n_labels = len(table.label_heads)
+
+    def line(cells: Sequence[str], entries: Sequence[Entry] = ()) -> str:
+        padded = [
+            c.ljust(w) if i < n_labels else c.rjust(w)
+            for i, (c, w) in enumerate(zip(cells, widths, strict=True))
+        ]
+        for i, entry in enumerate(entries, start=n_labels):
+            if entry.best and colour:
+                padded[i] = f"{BOLD}{padded[i]}{PLAIN}"
+        return " ".join(padded).rstrip()
+
+    rule = "─" * min(WIDTH, sum(widths) + len(widths) - 1)
+    body = [line(cells, row.entries) for cells, row in zip(grid, table.rows, strict=True)]
+    return [rule, line(heads), rule, *body, rule]
+
+
+def markdown(table: Table) -> str:
+    """Return a GitHub-flavoured Markdown table, the best in bold."""
+
+    def text(entry: Entry) -> str:
+        shown = entry.text + (f" ± {entry.deviation}" if entry.deviation else "")
+        mark = entry.mark.replace("*", "\\*")
+        return (f"**{shown}**" if entry.best else shown) + mark
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    ruler = [":--"] * len(table.label_heads) + ["--:"] * len(table.heads)
+    body = [line([*row.labels, *map(text, row.entries)]) for row in table.rows]
+    notes = [
+        f"- {note}" for note in (n.replace("* ", "\\* ", 1) if n.startswith("* ") else n for n in table.notes)
+    ]
+    return "\n".join(
+        [f"**{table.title}**", "", line([*table.label_heads, *table.heads]), line(ruler), *body, "", *notes]
+    ).rstrip()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
+    "†": r"\textdagger{}", "§": r"\S{}",
+    "‡": r"\textdaggerdbl{}", "—": "---", "<": r"$<$", ">": r"$>$", "≥": r"$\ge$", "≤": r"$\le$",
+}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    """Return text with every character that LaTeX would read as a command escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex(table: Table) -> str:
+    """Return a ``table`` environment for booktabs, the best in bold, notes below."""
+
+    def text(entry: Entry) -> str:
+        shown = latex_text(entry.text) + (rf" $\pm$ {latex_text(entry.deviation)}" if entry.deviation else "")
+        mark = f"$^{{{latex_text(entry.mark)}}}$" if entry.mark == "*" else latex_text(entry.mark)
+        return (rf"\textbf{{{shown}}}" if entry.best else shown) + mark
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(cells) + r" \\"
+
+    body = []
+    for number, row in enumerate(table.rows):
+        if row.first and number and not table.rows[number - 1].first:
+            body.append(r"\addlinespace")
+        body.append(line([*map(latex_text, row.labels), *map(text, row.entries)]))
+    spec = "l" * len(table.label_heads) + "r" * len(table.heads)
+    heads = line([latex_text(head) for head in (*table.label_heads, *table.heads)])
+    notes = (
+        [rf"\par\smallskip\footnotesize {latex_text(' '.join(f'{n}.' for n in table.notes))}"]
+        if table.notes
+        else []
+    )
+    return "\n".join(
+        ["% \\usepackage{booktabs}", r"\begin{table}", r"\centering",
+         rf"\caption{{{latex_text(table.title)}}}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule", heads,
+         r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
+         *notes, r"\end{table}"]
+    )  # fmt: skip
+
+
+def html_table(table: Table) -> str:
+    """Return an HTML fragment: figure, caption, table, notes."""
+
+    def cell(entry: Entry) -> str:
+        shown = html.escape(entry.text) + (
+            f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
+        )
+        return f"<td>{f'<strong>{shown}</strong>' if entry.best else shown}{html.escape(entry.mark)}</td>"
+
+    def line(row: Row) -> str:
+        labels = "".join(f"<th scope=row>{html.escape(label)}</th>" for label in row.labels)
+        return f"<tr{' class=first' if row.first else ''}>{labels}{''.join(map(cell, row.entries))}</tr>"
+
+    heads = "".join(f"<th scope=col>{html.escape(head)}</th>" for head in (*table.label_heads, *table.heads))
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.notes)
+    return (
+        f"<figure class=table><figcaption>{html.escape(table.title)}</figcaption><div class=scroll><table>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(line, table.rows))}</tbody></table></div>"
+        + (f"<ul class=notes>{notes}</ul>" if notes else "")
+        + "</figure>"
+    )
+
+
+def tidy_csv(tables: Sequence[Table]) -> str:
+    """Return all entries as one CSV: a line per entry, full precision, an empty field for no number."""
+    records = [{"table": table.title, **record} for table in tables for record in table.tidy]
+    fields = list(dict.fromkeys(name for record in records for name in record))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fields, restval="", lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({k: "" if isinstance(v, float) and math.isnan(v) else v for k, v in record.items()})
+    return stream.getvalue()
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "terminal": terminal,
+    "markdown": markdown,
+    "latex": latex,
+    "html": html_table,
+}
+
+
+def render(tables: Sequence[Table], form: str, *, colour: bool = False) -> str:
+    """Return all tables in one form: terminal, markdown, latex, html or csv."""
+    if form == "csv":
+        return tidy_csv(tables)
+    if form == "terminal":
+        return "\n\n".join(terminal(table, colour=colour) for table in tables) + "\n"
+    return "\n\n".join(FORMATS[form](table) for table in tables) + "\n"

@@ -1,0 +1,93 @@
+"""Options that table, stats, plot, claims and report share, and how they read results and write text."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fwsvm.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fwsvm.analysis.results import Results
+
+results_argument = click.argument(
+    "results", nargs=-1, type=click.Path(path_type=Path), metavar="[RESULTS]..."
+)
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Use only rows of runs.csv with this value; may be repeated.",
+)
+mixed_load_option = click.option(
+    "--mixed-load",
+    is_flag=True,
+    help="Accept times measured under different loads or with shared kernel values.",
+)
+out_option = click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file instead of stdout.",
+)
+
+
+def format_option(*forms: str) -> Callable[[Any], Any]:
+    """Return the --format option with these choices, the first being the default."""
+    return click.option(
+        "--format",
+        "-f",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="How to write it.",
+    )
+
+
+def read_results(paths: tuple[Path, ...], where: tuple[str, ...]) -> "Results":
+    """Read the result folders and say on stderr what was odd about them."""
+    from fwsvm.analysis import results
+
+    read = results.read(paths).select(where)
+    for notice in read.notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+    return read
+
+
+def read_cells(
+    paths: tuple[Path, ...], where: tuple[str, ...], *, timed: bool, mixed_load: bool
+) -> "pd.DataFrame":
+    """Read the result folders into cells; times need equal load unless ``mixed_load``."""
+    from fwsvm.analysis import cells
+
+    frame = read_results(paths, where).frame
+    if timed and not mixed_load:
+        cells.refuse_mixed_load(frame)
+    return cells.of_runs(frame)
+
+
+def emit(text: str, out: Path | None) -> None:
+    """Write the text to a file, whole or not at all, or to stdout."""
+    if out is None:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    from fwsvm.analysis.writing import write_whole
+
+    write_whole(out, text.encode())
+    click.echo(f"wrote {out}", err=True)
+
+
+def coloured() -> bool:
+    """Return whether stdout is a terminal that shows bold."""
+    return sys.stdout.isatty()
+
+
+def refuse_both(results: tuple[Path, ...], published: str | None) -> None:
+    """Raise UsageError unless exactly one of RESULTS and --published is given."""
+    if bool(results) == (published is not None):
+        raise UsageError("give either RESULTS folders or --published PAPER")

@@ -1,0 +1,99 @@
+"""``fwsvm stats``: the papers' statistical tests on result files or on the printed tables."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fwsvm.cli._analysis import (
+    coloured,
+    emit,
+    format_option,
+    mixed_load_option,
+    out_option,
+    read_cells,
+    refuse_both,
+    results_argument,
+    where_option,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fwsvm.analysis.comparisons import Design
+
+
+@click.command("stats")
+@results_argument
+@click.option(
+    "--published", metavar="PAPER", help="Test a paper's printed numbers (002, 003 or 004) instead."
+)
+@click.option("--design", "plan", metavar="NAME",
+              help="003 or 000 for that paper's hypotheses, pairs for all pairs two-sided; "
+                   "without it, the paper's whose methods these are, else pairs.")  # fmt: skip
+@click.option("--measure", "measures", multiple=True, metavar="NAME",
+              help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
+@click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
+              show_default=True, help="Level of the critical difference.")  # fmt: skip
+@format_option("terminal", "markdown", "latex", "csv", "html")
+@mixed_load_option
+@where_option
+@out_option
+def command(
+    results: tuple[Path, ...],
+    published: str | None,
+    plan: str | None,
+    measures: tuple[str, ...],
+    methods: str | None,
+    alpha: float,
+    form: str,
+    mixed_load: bool,
+    where: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Compare methods over data sets: Friedman, Iman-Davenport, Nemenyi, Wilcoxon, Holm.
+
+    Means over repetitions of the final runs in RESULTS are compared; every number is printed with its
+    convention. With --published 003 its printed Tables 5 and 6 are checked against its Tables 2 and 3.
+    """
+    from fwsvm.analysis import comparisons, tables
+    from fwsvm.analysis.comparisons import against_003
+    from fwsvm.analysis.published import cells as published_cells
+    from fwsvm.analysis.results import matching
+
+    refuse_both(results, published)
+    if published is not None:
+        cells = matching(published_cells(published), where)
+        cells = cells[cells["kernel"] == "rbf"] if published == "003" and not where else cells
+    else:
+        cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load)
+    chosen = _design(cells, plan, measures, methods)
+    source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
+    drawn = comparisons.tables(comparisons.evaluate(chosen, cells, alpha=alpha), source)
+    if published == "003" and chosen is comparisons.DESIGNS["003"] and not where:
+        drawn.append(against_003.table())
+    emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+
+
+def _design(
+    cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...], methods: str | None
+) -> "Design":
+    """Return the design asked for, or the one that fits the methods at hand."""
+    from fwsvm.analysis import comparisons
+    from fwsvm.errors import UsageError
+
+    present = list(dict.fromkeys(str(method) for method in cells["method"]))
+    if plan is None and not measures and methods is None:
+        plan = next((name for name, d in comparisons.DESIGNS.items() if set(d.methods) == set(present)), None)
+    if plan not in {None, "pairs"}:
+        if measures or methods:
+            raise UsageError(f"--measure and --methods go with --design pairs; design {plan} has its own")
+        return comparisons.design(str(plan))
+    wanted = methods.split(",") if methods else present
+    unknown = [method for method in wanted if method not in present]
+    if unknown or len(wanted) < 2:
+        raise UsageError(f"--methods: choose at least two of {', '.join(present)}")
+    measured = [name for name, column in (("time", "train_seconds"), ("accuracy", "test_accuracy"))
+                if cells[column].notna().any()]  # fmt: skip
+    return comparisons.all_pairs(wanted, list(measures) or measured)

@@ -1,0 +1,81 @@
+"""``fwsvm table``: the papers' tables from result files, beside the printed numbers."""
+
+from pathlib import Path
+
+import click
+
+from fwsvm.cli._analysis import (
+    coloured,
+    emit,
+    format_option,
+    mixed_load_option,
+    out_option,
+    read_cells,
+    results_argument,
+    where_option,
+)
+from fwsvm.errors import UsageError
+
+
+@click.command("table")
+@results_argument
+@click.option(
+    "--layout",
+    "-l",
+    "layouts",
+    multiple=True,
+    metavar="NAME",
+    help="A paper's table (003-2, 000-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
+    "all papers' tables that the results fill, else accuracy, time and size.",
+)
+@format_option("terminal", "markdown", "latex", "csv", "html")
+@click.option(
+    "--published/--no-published", default=True, help="Set the paper's numbers and the ratio beside ours."
+)
+@click.option("--list", "listing", is_flag=True, help="List the layouts and measures.")
+@mixed_load_option
+@where_option
+@out_option
+def command(
+    results: tuple[Path, ...],
+    layouts: tuple[str, ...],
+    form: str,
+    published: bool,
+    listing: bool,
+    mixed_load: bool,
+    where: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Draw the papers' tables from RESULTS folders, ours beside the printed numbers.
+
+    Without RESULTS, --layout draws the printed numbers alone. Only final runs count; means and standard
+    deviations are over repetitions, and what is missing, failed or cut short stays visible.
+    """
+    from fwsvm.analysis import tables
+
+    if listing:
+        emit(_listing(), out)
+        return
+    if not results:
+        if not layouts:
+            raise UsageError(
+                "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
+            )
+        drawn = [table for name in layouts for table in tables.paper_tables(name, None)]
+        emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+        return
+    cells = read_cells(results, where, timed=False, mixed_load=mixed_load)
+    chosen = tables.choose(cells, layouts)
+    if any(tables.timed(names) for _, names in chosen) and not mixed_load:
+        read_cells(results, where, timed=True, mixed_load=False)
+    drawn = [table for some, names in chosen for table in tables.draw(some, names, with_published=published)]
+    emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+
+
+def _listing() -> str:
+    from fwsvm.analysis import tables
+    from fwsvm.analysis.measures import MEASURES
+
+    layouts = [f"{name:22} {layout.title}" for name, layout in tables.LAYOUTS.items()]
+    measures = [f"{name:22} {measure.title}" for name, measure in MEASURES.items() if not measure.derived]
+    return "\n".join([*layouts, *measures])

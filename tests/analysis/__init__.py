@@ -1,0 +1,1 @@
+"""Tests of tables, statistics, figures and claims."""

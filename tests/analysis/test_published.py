@@ -1,0 +1,89 @@
+"""The printed numbers: all there, under our names, and the statistics of 003 that follow from them."""
+
+import pytest
+
+from fwsvm.analysis import published
+from fwsvm.analysis.comparisons import against_003, design, evaluate
+from fwsvm.errors import UsageError
+
+# 003, Tables 5 and 6, against its own Tables 2 and 3: what agrees, and what cannot
+AGREE = {
+    ("time", "FW vs CVM", "statistic"), ("time", "FW vs CVM", "p"),
+    ("time", "MFW vs CVM", "statistic"), ("time", "MFW vs CVM", "p"),
+    ("time", "FW vs MFW", "statistic"), ("time", "FW vs MFW", "p"),
+    ("time", "Friedman", "statistic"),
+    ("accuracy", "FW vs CVM", "statistic"), ("accuracy", "FW vs CVM", "p"),
+    ("accuracy", "MFW vs CVM", "statistic"),
+    ("accuracy", "FW vs MFW", "p"),
+}  # fmt: skip
+DIFFER = {
+    ("time", "Friedman", "p"): "2 x 8.619e-06 = 1.72e-05",
+    ("accuracy", "MFW vs CVM", "p"): "Pratt 3.58e-04, zeros dropped 2.84e-04",
+    ("accuracy", "FW vs MFW", "statistic"): "W = 63.5 would need",
+    ("accuracy", "Friedman", "statistic"): "F = 11.879 if the tie on a1a",
+    ("accuracy", "Friedman", "p"): "= 1.20e-04",
+}
+
+
+def test_the_printed_statistics_follow_from_the_printed_tables_or_are_explained() -> None:
+    compared = {(e.measure, e.test, e.quantity): e for e in against_003.compare()}
+    assert {key for key, entry in compared.items() if entry.agrees} == AGREE
+    assert {key for key, entry in compared.items() if not entry.agrees} == set(DIFFER)
+    for key, said in DIFFER.items():
+        assert said in compared[key].explanation
+
+
+def test_table_7_at_all_three_levels() -> None:
+    """Every null hypothesis falls at 0.01 but that FW and MFW are equally fast, which stands even at 0.1."""
+    tested = evaluate(design("003"), against_003.rbf_cells()).tested
+    standing = [(t.hypothesis.measure, t.hypothesis.first, t.hypothesis.second) for t in tested if t.p > 0.1]
+    falling = [t for t in tested if t.p <= 0.01]
+    assert standing == [("time", "fw", "mfw")]
+    assert len(falling) == 5
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "verdict"),
+    [
+        ("3.085e-06", 3.0845e-6, True),
+        ("3.085e-06", 3.0844e-6, False),
+        ("17", 17, True),
+        ("48.5", 48.56, False),
+    ],
+)
+def test_agreement_is_to_the_printed_digits(printed: str, ours: float, verdict: bool) -> None:
+    assert against_003.agrees(printed, ours) is verdict
+
+
+def test_every_printed_data_set_has_a_lock_name_and_every_lock_name_one_line() -> None:
+    for paper in ("000", "002", "003", "004"):
+        assert published.training_rows(paper)
+    assert published.names()["lock"].is_unique
+    assert published.lock_name("KDD10pc") == published.lock_name("KDD99-10pc") == "kdd99-10pc"
+    assert published.title("w1a") == "w1a"
+    assert published.title("mine") == "mine"
+    with pytest.raises(UsageError, match="no paper prints"):
+        published.lock_name("nowhere")
+
+
+def test_cells_carry_values_digits_and_stars() -> None:
+    cells = published.cells("003").set_index(["dataset", "method", "kernel"])
+    assert cells.loc[("a1a", "cvm", "rbf"), "test_accuracy"] == pytest.approx(0.8352)
+    assert cells.loc[("a2a", "cvm", "rbf"), "train_seconds_text"] == "16"
+    assert cells.loc[("shuttle", "mfw", "quadratic"), "train_seconds"] == 85.2
+    linear = published.cells("002").set_index(["dataset", "method", "tolerance", "C"])
+    starred = linear.loc[("kddb", "liblinear", 0.01, 100)]
+    assert starred["censored"]
+    assert starred["train_seconds"] == 932000
+    assert linear.loc[("kdda", "avsf", 0.001, 1000)].isna()["train_seconds"]
+    fractions = published.cells("004").set_index(["dataset", "method"])
+    assert fractions.loc[("wdbc", "wolfe"), "test_accuracy_text"] == "97"
+    assert ("hepmass", "wolfe") not in fractions.index
+
+
+def test_the_numbers_of_cells_per_paper() -> None:
+    assert {paper: len(published.cells(paper)) for paper in ("002", "003", "004")} == {
+        "002": 2 * 72, "003": 26 * 3 + 20, "004": 24,
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="000 has no printed numbers"):
+        published.cells("000")
