@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from fwsvm.data import labels, loaders, scaling, splits
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.digests import file_sha256
+from fwsvm.data.entry import Entry, File, Source
 from fwsvm.data.fetch import Obtained, Options, obtain
-from fwsvm.data.lockfile import Entry, File, Source
 from fwsvm.errors import DataError
 
 
@@ -129,7 +129,9 @@ def grouped(table: Table, grouping: Mapping[Any, tuple[Any, ...]], name: str) ->
     unknown = [raw for raw in found if raw not in group_of]
     if unknown:
         raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
-    return Table(table.X, np.array([group_of[raw] for raw in found])[where])
+    groups = np.array([group_of[raw] for raw in found])
+    numeric = np.issubdtype(groups.dtype, np.number)
+    return Table(table.X, groups.astype(np.float64)[where] if numeric else groups[where])
 
 
 def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, ...]]:
@@ -146,10 +148,13 @@ def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, 
                 csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
             ), ()
         return Table(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
-    kept = X[:, :features]
-    lost = int(X.nnz - kept.nnz) if isinstance(X, csr_array) else int(np.count_nonzero(X[:, features:]))
+    lost = (
+        np.count_nonzero(X.indices >= features)
+        if isinstance(X, csr_array)
+        else np.count_nonzero(X[:, features:])
+    )
     notice = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
-    kept = csr_array(kept) if isinstance(X, csr_array) else np.ascontiguousarray(kept)
+    kept = csr_array(X[:, :features]) if isinstance(X, csr_array) else np.ascontiguousarray(X[:, :features])
     return Table(kept, table.labels), (notice,)
 
 

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
-from fwsvm.data.lockfile import File
+from fwsvm.data.entry import File
 from fwsvm.errors import DataError
 
 

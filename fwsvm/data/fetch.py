@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from fwsvm.data import complement, digests, lockfile
 from fwsvm.data.download import Bar, FetchError, Patience, download
+from fwsvm.data.entry import Complement, Entry, File, Source
 from fwsvm.data.exclusive import exclusive
-from fwsvm.data.lockfile import Entry, File, Source
 from fwsvm.errors import DataError
 from fwsvm.folders import data_folder
 
@@ -255,7 +255,7 @@ class Search:
         self.tried.append(f"{place}: {wrong}{weak}")
 
 
-def _derivation(file: File, rule: lockfile.Complement) -> str:
+def _derivation(file: File, rule: Complement) -> str:
     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
     return f"{file.file} was derived, {sure}: the lines of {rule.of} that are not in {rule.minus}"
 

@@ -4,6 +4,7 @@
 not. A permutation here is therefore the stable order of m raw 64-bit draws.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,10 +24,13 @@ def permutation(rows: int, seed: int) -> np.ndarray:
 def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table]:
     """Split a table by ``{"test_fraction": f}`` or ``{"train_rows": m}``; both parts keep the file's order.
 
-    `DataError` where a part would be empty.
+    A fraction of rows is rounded up, as 003's 98,805 of 494,021 are. `DataError` where a part would be empty.
     """
     rows = pool.rows
-    train_rows = rule["train_rows"] if "train_rows" in rule else rows - round(rule["test_fraction"] * rows)
+    if "train_rows" in rule:
+        train_rows = rule["train_rows"]
+    else:
+        train_rows = rows - math.ceil(rule["test_fraction"] * rows)
     if not 0 < train_rows < rows:
         raise DataError(f"cannot draw {train_rows} training rows of {rows} and keep some for testing")
     order = permutation(rows, seed)

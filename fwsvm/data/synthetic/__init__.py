@@ -1,0 +1,193 @@
+"""Seeded data sets of any size, for scaling studies: ``synthetic:KIND?rows=200000&features=28&seed=0``.
+
+A file of this folder is one kind. Rows are drawn in cells of 4,096, each from its own random stream, so that
+the data depend on neither the number of rows asked for (fewer rows are a prefix of more) nor the size of the
+blocks they are delivered in, and a block needs only its own memory.
+"""
+
+import difflib
+import hashlib
+import importlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import parse_qsl
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from fwsvm.data.dataset import Dataset, Table
+from fwsvm.errors import UsageError
+
+#: Rows that share a random stream; part of what defines the data.
+CELL = 4096
+KINDS = ("checkerboard", "gaussians", "sparse-text", "adult-like")
+TRAIN, TEST = 1, 2
+
+Block = tuple[np.ndarray | csr_array, np.ndarray]
+
+
+class Model(Protocol):
+    """What a kind's module calls ``Model``: the population that cells are drawn from.
+
+    Class attributes ``ROWS``, ``FEATURES`` and ``NOISE`` are the defaults, ``LEAST`` the fewest features.
+    """
+
+    ROWS: int
+    FEATURES: int
+    NOISE: float
+    LEAST: int
+
+    def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None: ...
+
+    def draw(self, rows: int, rng: np.random.Generator) -> Block:
+        """Return rows, shape (rows, features), and labels -1 or +1, shape (rows,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A kind and its numbers; ``noise`` is the fraction of labels that are flipped."""
+
+    kind: str
+    rows: int
+    features: int
+    test: int
+    noise: float
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The full spelling that yields this data again."""
+        return (
+            f"synthetic:{self.kind}?rows={self.rows}&features={self.features}&test={self.test}"
+            f"&noise={self.noise:g}&seed={self.seed}"
+        )
+
+
+def model_of(kind: str) -> type[Model]:
+    """Return the ``Model`` of a kind; `UsageError` lists the kinds."""
+    if kind not in KINDS:
+        near = difflib.get_close_matches(kind, KINDS, n=1) or [", ".join(KINDS)]
+        raise UsageError(f"synthetic:{kind}: no such generator; did you mean {near[0]}?")
+    model: type[Model] = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}").Model
+    return model
+
+
+def recipe(name: str, *, seed: int = 0) -> Recipe:
+    """Return what ``synthetic:KIND?key=value&...`` means, defaults filled in.
+
+    Keys are rows, features, test (rows of a test set; a quarter of rows by default), noise, and seed.
+    """
+    kind, _, query = name.removeprefix("synthetic:").partition("?")
+    model = model_of(kind)
+    given: dict[str, float] = {}
+    for key, text in parse_qsl(query, keep_blank_values=True):
+        if key not in ("rows", "features", "test", "noise", "seed"):
+            raise UsageError(f"{name}: unknown key {key!r}; known: rows, features, test, noise, seed")
+        try:
+            given[key] = float(text) if key == "noise" else int(text)
+        except ValueError:
+            raise UsageError(f"{name}: {key}={text} is not a number") from None
+    rows = int(given.get("rows", model.ROWS))
+    made = Recipe(
+        kind=kind,
+        rows=rows,
+        features=int(given.get("features", model.FEATURES)),
+        test=int(given.get("test", rows // 4)),
+        noise=given.get("noise", model.NOISE),
+        seed=int(given.get("seed", seed)),
+    )
+    if made.rows < 2 or made.test < 0 or made.seed < 0 or not 0 <= made.noise < 0.5:
+        raise UsageError(f"{name}: rows is at least 2, test and seed at least 0, noise in [0, 0.5)")
+    if made.features < model.LEAST:
+        raise UsageError(f"{name}: {kind} has at least {model.LEAST} features")
+    return made
+
+
+def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[Block]:
+    """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter."""
+    model = model_of(made.kind)(made.features, made.noise, np.random.default_rng([made.seed, 0]))
+    rows = made.rows if part == TRAIN else made.test
+    for start in range(0, rows, block_rows):
+        stop = min(start + block_rows, rows)
+        cells = range(start // CELL, -(-stop // CELL))
+        pieces = [_piece(model, made, part, cell, start, stop) for cell in cells]
+        yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
+
+
+def _piece(model: Model, made: Recipe, part: int, cell: int, start: int, stop: int) -> Block:
+    X, labels = model.draw(CELL, np.random.default_rng([made.seed, part, cell]))
+    rows = slice(max(start - cell * CELL, 0), min(stop - cell * CELL, CELL))
+    return X[rows], labels[rows]
+
+
+def _stack(parts: list[np.ndarray | csr_array]) -> np.ndarray | csr_array:
+    if len(parts) == 1:
+        return parts[0]
+    return (
+        np.concatenate(parts) if isinstance(parts[0], np.ndarray) else csr_array(vstack(parts, format="csr"))
+    )
+
+
+def table(made: Recipe, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
+    """Return all rows of a part, filled in block by block: the memory is the result's and one block's."""
+    rows = made.rows if part == TRAIN else made.test
+    labels = np.empty(rows)
+    dense = np.empty((0, made.features))
+    data, indices, indptr = np.empty(0), np.empty(0, np.int32), np.zeros(rows + 1, np.int64)
+    at = entries = 0
+    for X, y in blocks(made, block_rows=block_rows, part=part):
+        end = at + len(y)
+        labels[at:end] = y
+        if isinstance(X, np.ndarray):
+            if at == 0:
+                dense = np.empty((rows, made.features))
+            dense[at:end] = X
+        else:
+            if entries + X.nnz > len(data):  # realloc in place, to what the rows so far suggest
+                room = max(entries + X.nnz, int((entries + X.nnz) / end * rows * 1.02) + X.nnz)
+                data.resize(room, refcheck=False)
+                indices.resize(room, refcheck=False)
+            data[entries : entries + X.nnz] = X.data
+            indices[entries : entries + X.nnz] = X.indices
+            indptr[at + 1 : end + 1] = entries + X.indptr[1:]
+            entries += X.nnz
+        at = end
+    if entries == 0:
+        return Table(dense, labels)
+    data.resize(entries, refcheck=False)
+    indices.resize(entries, refcheck=False)
+    narrow = indptr.astype(np.int32) if entries < 2**31 else indptr
+    return Table(csr_array((data, indices, narrow), shape=(rows, made.features)), labels)
+
+
+def load(name: str, *, seed: int = 0) -> Dataset:
+    """Return a synthetic data set; its digest is that of the values, so it names what was drawn."""
+    made = recipe(name, seed=seed)
+    started = time.perf_counter()
+    train = table(made)
+    test = table(made, part=TEST) if made.test else None
+    if len(np.unique(train.labels)) < 2:
+        raise UsageError(f"{made.name}: so few rows hold one class only; ask for more")
+    return Dataset(
+        name=made.name,
+        train=train,
+        test=test,
+        classes=("1", "-1"),
+        sha256=_digest([train] if test is None else [train, test]),
+        source="synthetic",
+        load_seconds=time.perf_counter() - started,
+    )
+
+
+def _digest(tables: list[Table]) -> str:
+    digest = hashlib.sha256()
+    for part in tables:
+        X = part.X
+        arrays = (X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)
+        for array in (*arrays, part.labels):
+            digest.update(str(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return digest.hexdigest()
