@@ -1,0 +1,42 @@
+"""Files that appear whole under their name or not at all."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from fwsvm.errors import DataError, FwsvmError
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path, refusal: type[FwsvmError] = DataError) -> Iterator[IO[str]]:
+    """Open a text file that takes its name, from whatever has it, once all is written and on disk.
+
+    The text goes to a temporary file in the same folder, which is removed if anything fails. A path that is
+    no regular file (a pipe, ``/dev/stdout``) is written to as it is.
+
+    Raises
+    ------
+    FwsvmError
+        The file cannot be written (no such folder, no permission, no space): a ``refusal``.
+    """
+    path = Path(path)
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                yield stream
+            return
+        part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+        try:
+            with part.open("x", encoding="utf-8", newline="\n") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise refusal(f"{path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,109 @@
+"""Why the scan of a LIBSVM file stopped: one sentence about one token, with its file and line."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.data import labels
+from fwsvm.data._scan import COLON, MOST_INDEX_DIGITS, MOST_WIDTH, NEWLINE, Rules, count, ends
+from fwsvm.errors import DataError
+
+SHOWN = 40  # characters of a token
+NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
+
+
+class FormatError(DataError):
+    """A line that breaks the format of its file."""
+
+    def __init__(self, path: str | Path, line: int, why: str) -> None:
+        super().__init__(f"{path}:{line}: {why}")
+        self.line = line
+        self.why = why
+
+
+def line_number(text: NDArray[np.uint8], at: int) -> int:
+    """Return the number, from 1, of the line that holds ``text[at]``."""
+    return int(count(text[:at])[0]) + 1
+
+
+def reason(text: NDArray[np.uint8], at: int, rules: Rules) -> str:
+    """Return what is wrong with the token at ``text[at]`` where a scan by ``rules`` stopped."""
+    start = at
+    while start > 0 and text[start - 1] != NEWLINE:
+        start -= 1
+    before = text[start:at].tobytes().split()
+    token = _token(text, at)
+    if any(byte < 32 or byte == 127 for byte in token):
+        return "the file is binary, not text"
+    shown = _shown(token)
+    if not token:
+        return "a comment" if text[at] != NEWLINE else "an empty line"
+    if not before and not (rules.unlabelled and COLON in token):
+        return _label_reason(token, shown)
+    if token.startswith(b"qid:") and len(before) == 1:
+        return f"'{shown}': query numbers are an extension of svmlight's"
+    return _entry_reason(token, shown, before[-1] if before else b"", rules)
+
+
+def _token(text: NDArray[np.uint8], at: int) -> bytes:
+    stop = at
+    while not ends(int(text[stop])):
+        stop += 1
+    return text[at:stop].tobytes()
+
+
+def _shown(token: bytes) -> str:
+    word = token.decode("utf-8", "replace")
+    return word if len(word) <= SHOWN else word[: SHOWN - 3] + "..."
+
+
+def _label_reason(token: bytes, shown: str) -> str:
+    if COLON in token:
+        return f"the row has no label: it starts with '{shown}'"
+    if b"," in token:
+        return f"'{shown}' is more than one label; each row needs exactly one"
+    endless = NOT_FINITE.fullmatch(token) or labels.number(token.decode("latin-1"))
+    return f"label '{shown}' is not {'finite' if endless else 'a number'}"
+
+
+def _entry_reason(token: bytes, shown: str, before: bytes, rules: Rules) -> str:
+    index, colon, value = token.partition(b":")
+    if not colon:
+        return f"'{shown}' is not index:value"
+    return _index_reason(index, shown, rules) or _value_reason(value, shown, before)
+
+
+def _index_reason(index: bytes, shown: str, rules: Rules) -> str:
+    if not index:
+        return f"'{shown}' has no index before the colon"
+    if not index.isdigit():
+        return f"index of '{shown}' is {_not_whole(index)}"
+    place = int(index) if len(index) <= MOST_INDEX_DIGITS else MOST_WIDTH + 2
+    if place < rules.first_index:
+        return f"index 0 in '{shown}', but indices start at 1 (--zero-based reads files that start at 0)"
+    if place < rules.first_index + rules.width:
+        return ""
+    if rules.width == MOST_WIDTH:
+        return f"index of '{shown}' is larger than {MOST_WIDTH}"
+    return f"index of '{shown}' is beyond the {rules.width} features of the data"
+
+
+def _not_whole(index: bytes) -> str:
+    """Return what an index is that is not digits alone."""
+    if index[1:].isdigit() and index[:1] in b"+-":
+        return "negative" if index[:1] == b"-" else "written with a sign"
+    return "not a whole number" if labels.number(index.decode("latin-1")) is None else "fractional"
+
+
+def _value_reason(value: bytes, shown: str, before: bytes) -> str:
+    if not value:
+        return f"'{shown}' has no value after the colon"
+    number = labels.number(value.decode("latin-1"))
+    if number is None:
+        return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
+    if math.isinf(number):
+        return f"value of '{shown}' is too large for a double"
+    return f"'{shown}' comes after '{_shown(before)}', but indices must increase"

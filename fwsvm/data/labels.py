@@ -1,0 +1,82 @@
+"""What the classes of a data set are and in what order, and labels as text (conventions 6).
+
+Two classes: the larger label is the class +1 and comes first; numbers compare as numbers, names as text. More
+classes: order of first appearance in the whole training file. A number has one text whatever the file writes:
+``1`` for ``+1`` and ``1.0``, ``2.5`` for ``2.50``.
+"""
+
+import math
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.errors import DataError
+
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
+
+
+def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
+    """Return the classes of the labels, shape (m,), as text in the order of conventions 6.
+
+    Raises
+    ------
+    DataError
+        A row has no label.
+    """
+    distinct, firsts = np.unique(labels, return_index=True)
+    names = [text(label) for label in distinct[np.argsort(firsts)]]
+    if "nan" in names:
+        raise DataError("rows without labels have no classes")
+    found = tuple(dict.fromkeys(names))
+    return tuple(sorted(found, key=_rank(found), reverse=True)) if len(found) == 2 else found
+
+
+def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> NDArray[np.int32]:
+    """Return each label's place in ``classes``, shape (m,), -1 where it is none of them."""
+    place = {name: i for i, name in enumerate(classes)}
+    distinct, codes = np.unique(labels, return_inverse=True)
+    return np.array([place.get(text(label), -1) for label in distinct], np.int32)[codes.reshape(-1)]
+
+
+def text(label: float | str) -> str:
+    """Return the one text of a label: a number's shortest, a name as it is.
+
+    >>> text(1.0), text("+1"), text("2.50"), text(-0.0), text("setosa")
+    ('1', '1', '2.5', '0', 'setosa')
+    """
+    value = number(label) if isinstance(label, str) else float(label)
+    if value is None or not math.isfinite(value):
+        return str(label)
+    if value.is_integer() and abs(value) < EXACT_WHOLE:
+        return str(int(value))
+    return repr(value)
+
+
+def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> None:
+    """Refuse labels from which nothing can be learned.
+
+    Raises
+    ------
+    DataError
+        All rows of ``name`` have the same label, or none has one.
+    """
+    found = classes(labels)
+    if len(found) < 2:
+        raise DataError(f"{name}: all {len(labels)} rows have the label {found[0]}; two classes are needed")
+
+
+def number(word: str) -> float | None:
+    """Return the number that a word writes, infinite where it is too large, or None where the word is a name.
+
+    >>> number("-1.5e3"), number("nan"), number("1_000")
+    (-1500.0, None, None)
+    """
+    return float(word) if NUMBER.fullmatch(word) else None
+
+
+def _rank(found: tuple[str, ...]) -> Callable[[str], float | str]:
+    """Return what classes are compared by: their numbers where all are numbers, else their names."""
+    return float if all(number(name) is not None for name in found) else str

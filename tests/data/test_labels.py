@@ -1,0 +1,65 @@
+"""Classes and their order (conventions 6)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fwsvm.data import labels
+from fwsvm.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("given_labels", "expected"),
+    [
+        ([-1.0, 1.0, -1.0], ("1", "-1")),
+        ([1.0, -1.0], ("1", "-1")),
+        ([1.0, 2.0], ("2", "1")),
+        ([10.0, 9.0], ("10", "9")),  # numbers, not texts
+        (["10", "9", "9"], ("10", "9")),
+        (["B", "M", "B"], ("M", "B")),
+        (["b", "10"], ("b", "10")),  # one is a name: compared as text
+        ([3.0, 1.0, 2.0, 1.0], ("3", "1", "2")),
+        (["setosa", "virginica", "setosa", "versicolor"], ("setosa", "virginica", "versicolor")),
+        ([2.5, -1e300], ("2.5", "-1e+300")),
+        ([-0.0, 1.0], ("1", "0")),
+        ([7.0, 7.0], ("7",)),
+    ],
+)
+def test_classes(given_labels, expected):
+    assert labels.classes(np.array(given_labels)) == expected
+
+
+def test_one_number_is_one_class_however_it_is_written():
+    found = labels.classes(np.array(["+1", "1.0", "x", "1", "-1"]))
+    assert found == ("1", "x", "-1")
+    assert labels.encode(np.array(["1e0", "x", "-1", "2"]), found).tolist() == [0, 1, 2, -1]
+
+
+def test_numbers_find_their_class_among_names():
+    assert labels.encode(np.array([2.0, 1.0]), ("1", "other")).tolist() == [-1, 0]
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3).map(float), st.sampled_from([0.5, 1e20, -2.25])), min_size=1))
+def test_codes_lead_back_to_the_labels(values):
+    array = np.array(values)
+    found = labels.classes(array)
+    codes = labels.encode(array, found)
+    assert codes.dtype == np.int32
+    assert [float(found[c]) for c in codes] == values
+    assert len(set(found)) == len(found) == len(set(values))
+    if len(found) == 2:
+        assert float(found[0]) > float(found[1])
+    else:
+        assert [float(name) for name in found] == list(dict.fromkeys(values))
+
+
+def test_rows_without_labels_have_no_classes():
+    with pytest.raises(DataError, match="without labels"):
+        labels.classes(np.array([np.nan, 1.0]))
+
+
+def test_two_classes_are_required():
+    labels.require_two(np.array([1.0, 2.0]), "file")
+    with pytest.raises(DataError, match="file: all 2 rows have the label 1;"):
+        labels.require_two(np.array([1.0, 1.0]), "file")

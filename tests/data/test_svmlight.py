@@ -1,0 +1,457 @@
+"""The LIBSVM reader and writer, against a reader in a few lines of plain Python and against scikit-learn."""
+
+import bz2
+import gzip
+import lzma
+import math
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from fwsvm.data import _content, svmlight
+from fwsvm.errors import DataError
+
+IN_TMP = settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # files are rewritten
+
+
+def naive(text: bytes) -> tuple[list[str], list[dict[int, float]]]:
+    """Return labels as words and rows as {index from 0: value}: the format's rules in a few lines."""
+    labels, rows = [], []
+    for line in text.split(b"\n"):
+        tokens = line.split(b"#")[0].split()
+        if tokens:
+            labels.append(tokens[0].decode())
+            pairs = [t.split(b":") for t in tokens[1:] if not t.startswith(b"qid:")]
+            rows.append({int(i) - 1: float(v) for i, v in pairs})
+    return labels, rows
+
+
+def as_dicts(X: csr_array) -> list[dict[int, float]]:
+    bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [dict(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)) for a, b in bounds]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads the given text or bytes from a file called ``data``."""
+
+    def read(content, **options):
+        path = tmp_path / "data"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return svmlight.read(path, **options)
+
+    return read
+
+
+def test_an_ordinary_file(read):
+    table, notices = read("+1 1:0.5 3:-2\n-1 2:1e-3\n")
+    assert table.X.toarray().tolist() == [[0.5, 0, -2], [0, 1e-3, 0]]
+    assert table.labels.tolist() == [1.0, -1.0]
+    assert notices == ()
+    assert isinstance(table.X, csr_array)
+    assert (table.X.indices.dtype, table.X.indptr.dtype) == (np.int32, np.int32)
+    table.X.check_format(full_check=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1 1:2 4:3\n-1 2:5\n",
+        "1 1:2 4:3\n-1 2:5",  # no last line end
+        "1 1:2 4:3\r\n-1 2:5\r\n",
+        "1 1:2 4:3 \r\n-1 2:5",
+        "\ufeff1 1:2 4:3\n-1 2:5\n",
+        "\n\n1 1:2 4:3\n   \n\t\n-1 2:5\n\n",
+        "  1\t1:2   4:3\t\n\v-1\f2:5 \n",
+        "# a comment\n1 1:2 4:3 # another 5:6\n   # a third\n-1 2:5#6:7\n",
+        "+1.0 1:2. 4:+3e0\n-1e0 2:.5E+1\n",
+        "1 1:2 3:0 4:3\n-1 2:5 4:-0.0\n",
+        "1 1:2.0000000000000000000000000000 4:3\n-1 2:0000000000000000000000000005\n",
+        "1 00001:2 4:3\n-1 2:5\n",
+    ],
+)
+def test_what_may_vary_does_not_matter(read, content):
+    table, notices = read(content)
+    assert table.X.toarray().tolist() == [[2, 0, 0, 3], [0, 5, 0, 0]]
+    assert table.labels.tolist() == [1, -1]
+    assert notices == ()
+
+
+def test_rows_without_entries(read):
+    table, _ = read("-1 \n-1\n1 2:1\n-1 # nothing\n")
+    assert table.X.toarray().tolist() == [[0, 0], [0, 0], [0, 1], [0, 0]]
+    table, _ = read("1\n-1\n")
+    assert table.X.shape == (2, 0)
+
+
+def test_written_zeros_are_kept(read):
+    table, _ = read("1 1:0 2:-0\n")
+    assert table.X.nnz == 2
+    assert np.signbit(table.X.data).tolist() == [False, True]
+
+
+def test_names_as_labels(read):
+    table, _ = read("setosa 1:1\nβ 1:2\nsetosa 1:3\n<=50K 1:1\n1 1:1\n")
+    assert table.labels.tolist() == ["setosa", "β", "setosa", "<=50K", "1"]
+    assert read("+1 1:1\nx 1:1\n")[0].labels.tolist() == ["+1", "x"]
+
+
+def test_labels_with_more_digits_than_a_double_holds(read):
+    assert read("0.1000000000000000055511151231257827 1:1\n2 1:1\n")[0].labels.tolist() == [0.1, 2.0]
+
+
+def test_query_numbers_are_ignored_with_a_notice(read):
+    table, notices = read("3 qid:1 1:0.53 2:0.12\n2 qid:1 1:0.13\n7 2:0.87\n")
+    assert table.X.toarray().tolist() == [[0.53, 0.12], [0.13, 0], [0, 0.87]]
+    assert notices == ("qid: was ignored in 2 rows",)
+
+
+def test_zero_based(read):
+    table, _ = read("1 0:5 2:1\n", zero_based=True)
+    assert table.X.toarray().tolist() == [[5, 0, 1]]
+
+
+def test_declared_features(read):
+    assert read("1 1:1\n", features=7)[0].X.shape == (1, 7)
+    assert read("1 7:1\n", features=7)[0].X.shape == (1, 7)
+    with pytest.raises(DataError, match=r"data:2: index of '8:1' is beyond the 7 features"):
+        read("1 7:1\n1 8:1\n", features=7)
+
+
+def test_the_largest_index(read):
+    assert read("1 2147483646:1\n")[0].X.shape == (1, 2147483646)
+
+
+def test_rows_without_labels(read):
+    table, notices = read("1:0.5 2:1\n3:2\n", unlabelled=True)
+    assert table.X.toarray().tolist() == [[0.5, 1, 0], [0, 0, 2]]
+    assert np.isnan(table.labels).all()
+    assert notices == ()
+    assert read("1:0.5\n\n3:2\n", unlabelled=True)[1] == (
+        "1 empty lines were skipped; a row without a label needs at least one index:value",
+    )
+    assert read("1 1:0.5\n\n2 3:2\n", unlabelled=True)[0].labels.tolist() == [1, 2]
+    for content in ("1 1:1\n1:1\n", "1:1\n1 1:1\n"):
+        with pytest.raises(DataError, match=r"data:2: the row has (no|a) label, but rows above have"):
+            read(content, unlabelled=True)
+
+
+REFUSED = [
+    ("1,2 1:1", "'1,2' is more than one label"),
+    ("1,", "'1,' is more than one label"),
+    ("1:1 2:1", "has no label: it starts with '1:1'"),
+    (":1", "has no label"),
+    ("1 0:1", "index 0 in '0:1', but indices start at 1"),
+    ("1 -3:1", "index of '-3:1' is negative"),
+    ("1 +3:1", "index of '+3:1' is written with a sign"),
+    ("1 1.5:1", "index of '1.5:1' is fractional"),
+    ("1 1e3:1", "index of '1e3:1' is fractional"),
+    ("1 2147483647:1", "index of '2147483647:1' is larger than 2147483646"),
+    ("1 99999999999999999999999999:1", "is larger than 2147483646"),
+    ("1 0000000000000000001:1", "is larger than 2147483646"),
+    ("1 2:1 2:1", "'2:1' comes after '2:1', but indices must increase"),
+    ("1 1:4 3:1 2:7", "'2:7' comes after '3:1', but indices must increase"),
+    ("1 1:1 foo", "'foo' is not index:value"),
+    ("1 2 3", "'2' is not index:value"),
+    ("1 a:1", "index of 'a:1' is not a whole number"),
+    ("1 a1:1", "index of 'a1:1' is not a whole number"),
+    ("1 1:a", "value of '1:a' is not a number"),
+    ("1 1:1a", "value of '1:1a' is not a number"),
+    ("1 1:1:1", "value of '1:1:1' is not a number"),
+    ("1 1:1_0", "value of '1:1_0' is not a number"),
+    ("1 1:0x1p3", "value of '1:0x1p3' is not a number"),
+    ("1 1:", "'1:' has no value after the colon"),
+    ("1 1: 2", "'1:' has no value after the colon"),
+    ("1 1 :2", "'1' is not index:value"),
+    ("1 :2", "':2' has no index before the colon"),
+    ("1 1:nan", "value of '1:nan' is not finite"),
+    ("1 1:-Infinity", "value of '1:-Infinity' is not finite"),
+    ("1 1:1e999", "value of '1:1e999' is too large for a double"),
+    ("1 1:179769313486231580793728971405304e276", "too large for a double"),
+    ("nan 1:1", "label 'nan' is not finite"),
+    ("-inf 1:1", "label '-inf' is not finite"),
+    ("1e999 1:1", "label '1e999' is not finite"),
+    ("1 1:1 qid:3", "index of 'qid:3' is not a whole number"),
+    ("\x01\x02 1:1", "the file is binary, not text"),
+    ("1 1:\x031", "the file is binary, not text"),
+    ("1 " + "1" * 90, "'" + "1" * 37 + "...' is not index:value"),
+]
+
+
+@pytest.mark.parametrize(("line", "why"), REFUSED)
+def test_refusals_name_file_line_and_token(read, line, why):
+    for before in ("", "1 1:1\n", "# comment\r\n\r\n1 1:1\r\n"):
+        with pytest.raises(DataError) as caught:
+            read(f"{before}{line}\n-1 3:1\n")
+        message = str(caught.value)
+        assert re.match(rf".*data:{before.count(chr(10)) + 1}: ", message), message
+        assert why in message
+        assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "data is empty"),
+        (b"\xef\xbb\xbf", "data is empty"),
+        (b"\n \n# only comments\n", "data:1: the file has no rows"),
+        (b"\n  <!DOCTYPE html><html><body>404</body></html>", "is an HTML page, not data"),
+        (b"<html>\n<head><title>moved</title>", "is an HTML page, not data"),
+        (b"1 1:1\n\0\0\0\0", "is binary, not text"),
+        (b"\x93NUMPY\x01\x00v\x00", "is binary, not text"),
+        (b"PK\x03\x04rest", "is a zip archive"),
+        (b"\xff\xfe1\x00 \x00", "is UTF-16 text"),
+        (b"\x28\xb5\x2f\xfdrest", "zstd"),
+        (b"\xe9t\xe9 1:1\n", "data:1: the label is not UTF-8 text"),
+    ],
+)
+def test_what_is_no_data_file(read, content, why):
+    with pytest.raises(DataError, match=re.escape(why)):
+        read(content)
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(DataError, match="is a directory"):
+        svmlight.read(tmp_path)
+    with pytest.raises(DataError, match="no such file"):
+        svmlight.read(tmp_path / "missing")
+
+
+ROWS = "".join(f"{(-1) ** i} 1:{i} 2:{i / 7!r}\n" for i in range(2000))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+class TestCompressed:
+    """What is the same for gzip, bzip2 and xz."""
+
+    def test_is_seen_from_its_first_bytes(self, read, compress):
+        plain = read(ROWS)[0]
+        packed = read(compress(ROWS.encode()))[0]
+        assert (packed.X != plain.X).nnz == 0
+        assert np.array_equal(packed.labels, plain.labels)
+
+    def test_streams_one_after_the_other_are_one_file(self, read, compress):
+        whole = compress(ROWS[:1000].encode()) + compress(ROWS[1000:].encode())
+        assert (read(whole)[0].X != read(ROWS)[0].X).nnz == 0
+
+    def test_truncated_and_damaged_files_are_refused(self, read, compress):
+        whole = compress(ROWS.encode())
+        for kept in (10, len(whole) // 2, len(whole) - 1):
+            with pytest.raises(DataError, match=r"is a truncated \w+ file; fetch it again"):
+                read(whole[:kept])
+        with pytest.raises(DataError, match=r"is a (damaged|truncated) \w+ file"):
+            read(whole[:200] + bytes(byte ^ 255 for byte in whole[200:260]) + whole[260:])
+
+    def test_a_decompression_bomb_stops_early(self, read, compress, monkeypatch):
+        monkeypatch.setattr(_content, "ALWAYS_ALLOWED", 1 << 16)
+        bomb = compress(b"1 1:1\n" * (1 << 19))
+        with pytest.raises(DataError, match="expands to more than"):
+            read(bomb)
+
+    def test_empty_inside(self, read, compress):
+        with pytest.raises(DataError, match="is empty"):
+            read(compress(b""))
+
+
+def test_the_suffix_does_not_decide(tmp_path):
+    path = tmp_path / "data.bz2"
+    path.write_text("1 1:1\n")
+    assert svmlight.read(path)[0].rows == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read(tmp_path):
+    import threading
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(ROWS.encode())))
+    writer.start()
+    assert svmlight.read(pipe)[0].rows == 2000
+    writer.join()
+
+
+BLANKS = st.text(" \t\r\v\f", min_size=1, max_size=3)
+NUMBERS = st.one_of(
+    st.integers(-100, 100).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.from_regex(r"[-+]?[0-9]{1,25}\.[0-9]{0,25}([eE][-+]?[0-9]{1,2})?", fullmatch=True),
+)
+LABELS = st.one_of(
+    st.sampled_from(["+1", "-1", "3", "2.50"]), st.from_regex(r"[A-Za-zé<>=-]{1,6}", fullmatch=True)
+)
+
+
+@st.composite
+def rows(draw):
+    """Draw a line of a valid file, in whatever way it may be written."""
+    label = draw(LABELS.filter(lambda name: not re.fullmatch("[-+]?(nan|inf(inity)?)", name, re.IGNORECASE)))
+    indices = sorted(draw(st.sets(st.integers(1, 60), max_size=6)))
+    entries = [f"{j}:{draw(NUMBERS)}" for j in indices]
+    query = draw(st.sampled_from([[], [], [], ["qid:7"]]))
+    line = draw(st.sampled_from(["", " "])) + "".join(t + draw(BLANKS) for t in [label, *query, *entries])
+    comment = draw(st.sampled_from(["", "", "# 5:x é", "#"]))
+    return line + comment
+
+
+FILES = st.lists(st.one_of(rows(), rows(), st.sampled_from(["", " \t", "# 1 1:1"])), min_size=1).map(
+    "\n".join
+)
+
+
+@IN_TMP
+@given(text=FILES, ended=st.booleans())
+def test_agrees_with_a_plain_python_reader(tmp_path, text, ended):
+    path = tmp_path / "data"
+    path.write_bytes((text + "\n" * ended).encode())
+    labels, expected = naive(path.read_bytes())
+    if not labels:
+        with pytest.raises(DataError):
+            svmlight.read(path)
+        return
+    table, _ = svmlight.read(path)
+    assert as_dicts(table.X) == expected
+    numbers = [float(name) for name in labels] if table.labels.dtype == np.float64 else labels
+    assert table.labels.tolist() == numbers
+    assert list(svmlight.problems(path, strict=False)) == []
+
+
+@IN_TMP
+@given(
+    text=FILES,
+    changes=st.lists(
+        st.tuples(st.integers(0, 10**6), st.integers(0, 255), st.sampled_from("rdi")), min_size=1
+    ),
+    options=st.sampled_from([{}, {"zero_based": True}, {"features": 9}, {"unlabelled": True}]),
+)
+@example(text="1 1:1", changes=[(2, 0, "r")], options={})
+def test_a_mutated_file_is_read_or_refused_but_never_crashes(tmp_path, text, changes, options):
+    content = bytearray(text.encode())
+    for place, byte, change in changes:
+        at = place % max(1, len(content))
+        content[at : at + (change != "i")] = b"" if change == "d" else bytes([byte])
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    try:
+        table, _ = svmlight.read(path, **options)
+    except DataError as refusal:
+        said = str(refusal)
+    else:
+        table.X.check_format(full_check=True)
+        assert np.isfinite(table.X.data).all()
+        assert len(table.labels) == table.rows
+        return
+    assert said.startswith(str(path))
+    assert "\n" not in said
+    if options in ({}, {"zero_based": True}) and content and re.search(r"data:\d+: ", said):
+        assert next(svmlight.problems(path, strict=False, **options))
+
+
+@IN_TMP
+@given(noise=st.binary(max_size=300))
+def test_noise_is_refused_or_read(tmp_path, noise):
+    path = tmp_path / "data"
+    path.write_bytes(noise)
+    try:
+        table, _ = svmlight.read(path)
+    except DataError:
+        return
+    assert as_dicts(table.X) == naive(noise.removeprefix(b"\xef\xbb\xbf"))[1]
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@IN_TMP
+@given(
+    X=st.lists(st.lists(st.one_of(st.just(0.0), FINITE), min_size=4, max_size=4), min_size=1, max_size=5),
+    names=st.booleans(),
+    dense=st.booleans(),
+)
+def test_what_is_written_is_read_back_bit_for_bit(tmp_path, X, names, dense):
+    matrix = np.array(X)
+    labels = np.array([f"class{i % 3}" for i in range(len(X))]) if names else np.arange(len(X)) - 1.5
+    path = tmp_path / "data"
+    svmlight.write(path, matrix if dense else csr_array(matrix), labels)
+    table, notices = svmlight.read(path, features=4)
+    assert np.array_equal(table.X.toarray(), matrix + 0.0)  # + 0.0: the sign of a zero is not written
+    assert np.array_equal(table.labels, labels)
+    assert notices == ()
+    assert [p.name for p in tmp_path.iterdir()] == ["data"]
+
+
+def test_many_blocks_are_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("fwsvm.data._writing.BLOCK", 10)
+    X = np.arange(400.0).reshape(100, 4)
+    X[50:60] = 0
+    svmlight.write(tmp_path / "sparse", csr_array(X), np.arange(100))
+    svmlight.write(tmp_path / "dense", X, np.arange(100))
+    assert (tmp_path / "sparse").read_bytes() == (tmp_path / "dense").read_bytes()
+    assert np.array_equal(svmlight.read(tmp_path / "dense")[0].X.toarray(), X)
+
+
+def test_writing_leaves_the_input_alone(tmp_path):
+    X = csr_array((np.array([0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    svmlight.write(tmp_path / "data", X, np.array([1]))
+    assert X.nnz == 2
+
+
+@pytest.mark.parametrize("label", ["a b", "a:b", "1,2", "#", "", "a\nb"])
+def test_a_label_that_could_not_be_read_back_is_refused(tmp_path, label):
+    with pytest.raises(DataError, match="cannot be written"):
+        svmlight.write(tmp_path / "data", np.ones((1, 1)), np.array([label]))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_could_not_be_read_back_is_refused(tmp_path, value):
+    path = tmp_path / "data"
+    path.write_text("precious")
+    with pytest.raises(DataError, match="not finite"):
+        svmlight.write(path, np.array([[1.0], [value]]), np.array([1, 2]))
+    assert path.read_text() == "precious"
+
+
+def test_problems_lists_every_bad_line_once(tmp_path):
+    path = tmp_path / "data"
+    path.write_text("1 1:1\nx 1:1\n1 3:1 2:1 0:1\n\n1 1:nan 2:x\n1 2:1 # c\n2 qid:1 1:1\n1 1:1")
+    lenient = list(svmlight.problems(path, strict=False))
+    assert [line for line, _ in lenient] == [3, 5]
+    strict = dict(svmlight.problems(path))
+    assert list(strict) == [2, 3, 4, 5, 6, 7, 8]
+    assert strict[2] == "label 'x' is not a number"
+    assert strict[4] == "an empty line"
+    assert strict[6] == "a comment"
+    assert "qid:1" in strict[7]
+    assert "newline" in strict[8]
+
+
+MIRROR = os.environ.get("FWSVM_MIRROR", "")
+OTHER_FORMATS = re.compile(r".*\.(csv|data)|zip\..*|kddcup.*|corrected.*")
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not Path(MIRROR).is_dir() or not MIRROR, reason="needs data files in FWSVM_MIRROR")
+def test_real_files_agree_with_scikit_learn():
+    """Every LIBSVM file, bit for bit; those above 2.5 MB only with FWSVM_TEST_ALL_FILES set."""
+    load = pytest.importorskip("sklearn.datasets").load_svmlight_file
+    most = math.inf if os.environ.get("FWSVM_TEST_ALL_FILES") else 2_500_000
+    paths = [p for p in sorted(Path(MIRROR).iterdir()) if not OTHER_FORMATS.fullmatch(p.name)]
+    chosen = [p for p in paths if p.is_file() and p.stat().st_size * (6 if p.suffix == ".bz2" else 1) <= most]
+    assert chosen
+    for path in chosen:
+        table, _ = svmlight.read(path)
+        X, y = load(str(path))
+        assert table.X.shape == X.shape, path
+        assert np.array_equal(table.X.indptr, X.indptr), path
+        assert np.array_equal(table.X.indices, X.indices), path
+        assert table.X.data.tobytes() == X.data.tobytes(), path
+        assert table.labels.tobytes() == y.tobytes(), path
