@@ -76,12 +76,13 @@ def load(
 
         return synthetic.load(name, seed=seed)
     if entry is None:
-        raise UsageError(_unknown(name))
+        raise UsageError(unknown_name(name))
     how = options or Options.default(mirror, offline=offline)
     return catalogue.load(entry, source=source, test=held_out, seed=seed, options=how)
 
 
-def _unknown(name: str) -> str:
+def unknown_name(name: str) -> str:
+    """Say that a name is not in the lock, and which names are near it."""
     import difflib
 
     from fwsvm.data import lockfile

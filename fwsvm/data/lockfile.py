@@ -57,7 +57,7 @@ def read() -> Lock:
 def _read(stamps: tuple[tuple[Path, int, int], ...]) -> Lock:
     raw: dict[str, Any] = {}
     for path, _, _ in stamps:
-        _overlay(raw, load_yaml(path))
+        lay_over(raw, load_yaml(path))
     return parse(raw, str(stamps[0][0]))
 
 
@@ -72,7 +72,7 @@ def load_yaml(path: Path) -> dict[str, Any]:
     return raw
 
 
-def _overlay(raw: dict[str, Any], more: dict[str, Any]) -> None:
+def lay_over(raw: dict[str, Any], more: dict[str, Any]) -> None:
     """Lay ``more`` over ``raw``: new data sets are added, ``pins`` replace digests of single files."""
     raw.setdefault("datasets", {}).update(more.get("datasets") or {})
     raw["evidence"] = (raw.get("evidence") or {}) | (more.get("evidence") or {})

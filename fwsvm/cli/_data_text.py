@@ -1,0 +1,238 @@
+"""What ``fwsvm data list`` and ``info`` say of an entry, as records for ``--json`` and as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fwsvm.data.entry import Entry, File, Source
+
+WIDTH = 80
+STATES = {
+    "ready": "its files are here",
+    "mirror": "its files are in the mirror",
+    "derive": "it can be derived from other sets",
+    "fetch": "`fwsvm data fetch` gets it",
+    "lock": "`fwsvm data lock` first: no digest is known",
+    "by hand": "`fwsvm data add` takes it: no address is known",
+}
+
+
+def entry_record(entry: Entry, mirror: str | None) -> dict[str, Any]:
+    """Return what a row of the list says: shape after the split, state, source, papers."""
+    source, state = _state(entry, mirror)
+    rows, test_rows = _shape(entry)
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "task": entry.task,
+        "classes": entry.classes,
+        "rows": rows,
+        "test_rows": test_rows,
+        "features": entry.features,
+        "scaling": entry.scaling,
+        "state": state,
+        "source": source.name,
+        "papers": sorted({paper for p in entry.published for paper in p.paper.split(", ")}),
+    }
+
+
+def full_record(entry: Entry, mirror: str | None, evidence: Mapping[str, str]) -> dict[str, Any]:
+    """Return all that is known of an entry, sources and files included."""
+    from fwsvm.data.fetch import cached_path
+
+    record = entry_record(entry, mirror)
+    record |= {
+        "also": list(entry.also),
+        "split": dict(entry.split) if entry.split else None,
+        "published": [dataclasses.asdict(p) for p in entry.published],
+        "note": entry.note,
+        "evidence": dict(evidence),
+        "sources": [],
+    }
+    for source in entry.sources:
+        files = []
+        for role, of_role in (("train", source.train), ("test", source.test)):
+            for file in of_role:
+                path = cached_path(source, file)
+                files.append(
+                    {"role": role, **dataclasses.asdict(file), "path": str(path), "here": path.is_file()}
+                )
+        groups = {str(k): list(v) for k, v in source.grouping.items()} if source.grouping else None
+        record["sources"].append(
+            {
+                "name": source.name,
+                "loader": dict(source.loader),
+                "grouping": groups,
+                "note": source.note,
+                "files": files,
+            }
+        )
+    return record
+
+
+def _shape(entry: Entry) -> tuple[int | None, int | None]:
+    """Return training and test rows after the split, as far as our copies or else a paper tell."""
+    for source in entry.sources:
+        train, test = (_rows(files) for files in (source.train, source.test))
+        if train is None or (source.test and test is None):
+            continue
+        if entry.split is None:
+            return train, test or 0
+        pool = train + (test or 0)
+        held_out = (
+            pool - entry.split["train_rows"]
+            if "train_rows" in entry.split
+            else math.ceil(entry.split["test_fraction"] * pool)
+        )
+        return pool - held_out, held_out
+    published = entry.published[0] if entry.published else None
+    no_test = 0 if entry.split is None and not entry.sources[0].test else None
+    return (published.m, published.t or no_test) if published else (None, no_test)
+
+
+def _rows(files: Sequence[File]) -> int | None:
+    return sum(f.rows or 0 for f in files) if files and all(f.rows for f in files) else None
+
+
+def _state(entry: Entry, mirror: str | None) -> tuple[Source, str]:
+    """Return the source that would be used and how its files can be had, without reading any."""
+    order = list(STATES)
+    states = [(max((_file_state(s, f, mirror) for f in s.files), key=order.index), s) for s in entry.sources]
+    state, source = min(states, key=lambda pair: order.index(pair[0]))
+    return source, state
+
+
+def _file_state(source: Source, file: File, mirror: str | None) -> str:
+    from fwsvm.data.fetch import cached_path
+
+    if (file.pinned or file.complement) and cached_path(source, file).is_file():
+        return "ready"
+    if file.pinned and mirror and "://" not in mirror and (Path(mirror) / file.file).is_file():
+        return "mirror"
+    if file.pinned and file.urls:
+        return "fetch"
+    if file.complement:
+        return "derive"
+    return "lock" if file.urls else "by hand"
+
+
+def list_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the aligned table of the list, at most 80 columns wide."""
+    header = ("name", "classes", "rows", "test rows", "features", "state", "papers")
+    body = [
+        (
+            r["name"],
+            str(r["classes"]),
+            _number(r["rows"]),
+            _number(r["test_rows"]),
+            _number(r["features"]),
+            r["state"],
+            " ".join(r["papers"]),
+        )
+        for r in records
+    ]
+    widths = [max(len(row[i]) for row in (header, *body)) for i in range(len(header))]
+    left = {0, 5, 6}
+    return [
+        "  ".join(
+            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (header, tuple("-" * w for w in widths), *body)
+    ]
+
+
+def _number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}" if value else "-"
+
+
+def info_lines(record: Mapping[str, Any]) -> list[str]:
+    """Return the paragraphs of ``fwsvm data info``."""
+    test_rows = "no test set" if record["test_rows"] == 0 else f"{_number(record['test_rows'])} test"
+    facts = [
+        ("task", f"{record['task']}, {record['classes']} classes"),
+        ("rows", f"{_number(record['rows'])} training, {test_rows}"),
+        ("features", f"{record['features']:,}"),
+        ("scaling", _scaling(record["scaling"])),
+        ("split", _split(record["split"])),
+        ("state", f"{record['state']}: {STATES[record['state']]} (source {record['source']})"),
+    ]
+    for p in record["published"]:
+        shape = ", ".join(f"{k} = {p[k]:,}" for k in ("m", "t", "n") if p[k])
+        facts.append((f"paper {p['paper']}", f"{p['name']}: {shape}"))
+    facts += [("also", ", ".join(record["also"]))] if record["also"] else []
+    facts += [("note", record["note"])] if record["note"] else []
+    lines = [f"{record['name']}: {record['title']}"]
+    for label, text in facts:
+        lines += _hanging(label, text, 2)
+    for source in record["sources"]:
+        lines += ["", *_source_lines(source, record["evidence"])]
+    return lines
+
+
+def _scaling(scaling: str) -> str:
+    return (
+        "none: values as the files have them"
+        if scaling == "none"
+        else f"{scaling} by the training rows' ranges"
+    )
+
+
+def _split(split: Mapping[str, Any] | None) -> str:
+    if split is None:
+        return "as the files are"
+    if "train_rows" in split:
+        return f"{split['train_rows']:,} rows drawn by seed for training, the rest tests"
+    return f"{split['test_fraction']:.0%} of the rows drawn by seed for testing"
+
+
+def _source_lines(source: Mapping[str, Any], evidence: Mapping[str, str]) -> list[str]:
+    loader = ", ".join(f"{k} {v!r}" for k, v in source["loader"].items() if k != "format")
+    lines = [f"source {source['name']} ({source['loader']['format']}{': ' + loader if loader else ''})"]
+    if source["note"]:
+        lines += _hanging("note", source["note"], 2)
+    for group, members in (source["grouping"] or {}).items():
+        lines += _hanging(f"class {group}", ", ".join(str(m) for m in members), 2)
+    for file in source["files"]:
+        member = f", inside it {file['member']}" if file["member"] else ""
+        shape = [f"{file['bytes']:,} bytes"] if file["bytes"] else []
+        shape += [f"{file['rows']:,} rows"] if file["rows"] else []
+        shape += [f"features up to {file['max_index']:,}"] if file["max_index"] else []
+        lines.append(f"  {file['role']:9} {file['file']}{member}")
+        lines += _hanging("", ", ".join(shape), 2) if shape else []
+        digest = f"sha256 {file['sha256']}" if file["sha256"] else f"md5 {file['md5']}"
+        lines.append(f"  {'':9} {digest if file['sha256'] or file['md5'] else 'unpinned'}")
+        why = evidence.get(file["evidence"], "")
+        lines += _hanging("", f"evidence {file['evidence']}: {why}", 2)
+        if file["digest_from"]:
+            lines += _hanging("", f"from {file['digest_from']}", 2)
+        if file["complement"]:
+            rule = file["complement"]
+            lines += _hanging("", f"can be derived: {rule['of']} without {rule['minus']}", 2)
+        if file["note"]:
+            lines += _hanging("", file["note"], 2)
+        for url in file["urls"]:
+            lines.append(f"  {'':9} {url}{'' if file['verified'] else ' (not yet verified)'}")
+        if not file["urls"] and not file["shipped"]:
+            lines.append(f"  {'':9} address unknown")
+        lines.append(f"  {'':9} {'here' if file['here'] else 'would be here'}: {file['path']}")
+    return lines
+
+
+def _hanging(label: str, text: str, indent: int) -> list[str]:
+    import textwrap
+
+    first = f"{' ' * indent}{label:9} "
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * (indent + 10),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

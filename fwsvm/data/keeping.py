@@ -1,0 +1,202 @@
+"""Taking files in by hand, and recording digests: the two acts that change what fwsvm trusts."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fwsvm.data import digests, labels, loaders, lockedit, lockfile
+from fwsvm.data.digests import Found
+from fwsvm.data.download import FetchError
+from fwsvm.data.entry import UNPINNED, Entry, File, Source
+from fwsvm.data.exclusive import exclusive
+from fwsvm.data.fetch import Options, Search, cached_path, settle
+from fwsvm.errors import DataError
+
+
+class Finding(NamedTuple):
+    """A file that was fetched without being trusted: from where, and what it was found to be."""
+
+    file: File
+    place: str
+    found: Found
+    rows: int
+    max_index: int | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the lock pins this file already, and rightly."""
+        return self.file.pinned and digests.mismatch(self.file, self.found) is None
+
+
+def examine(source: Source, options: Options) -> tuple[Finding, ...]:
+    """Fetch every file of a source, whatever the lock says of its bytes, and read it to see that it is data.
+
+    The files wait as ``NAME.part`` for `accept`. `DataError` where one cannot be fetched or read.
+    """
+    return tuple(_examine(source, file, options) for file in _distinct(source) if not file.shipped)
+
+
+def _distinct(source: Source) -> Sequence[File]:
+    return tuple({file.file: file for file in source.files}.values())
+
+
+def _examine(source: Source, file: File, options: Options) -> Finding:
+    path = cached_path(source, file)
+    with exclusive(path):
+        part, place = _bring(path, file, options)
+        found = digests.measure(part)
+        named = part.with_name(f"examined-{file.file}")  # readers go by the ending
+        part.replace(named)
+        try:
+            table, _ = loaders.read(named, found.sha256, source.loader, file.member)
+        finally:
+            named.replace(part)
+    width = table.features if source.loader["format"] == "svmlight" else None
+    return Finding(file, place, found, table.rows, width)
+
+
+def _bring(path: Path, file: File, options: Options) -> tuple[Path, str]:
+    """Put a file's bytes at ``path.part``, from the cache, the mirror or its URLs, and say which."""
+    part = path.with_name(path.name + ".part")
+    mirror = Path(options.mirror) / file.file if options.mirror and "://" not in options.mirror else None
+    for place in (mirror, path):
+        if place is not None and place.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, part)
+            return part, str(place)
+    urls = [f"{options.mirror.rstrip('/')}/{file.file}"] if options.mirror and mirror is None else []
+    search = Search(options)
+    for url in (*urls, *(() if options.offline else file.urls)):
+        try:
+            return search.download(url, path, _unsized(file), from_mirror=url in urls), url
+        except FetchError as failure:
+            search.tried.append(f"{url}: {failure}")
+    why = "; ".join(search.tried) or ("no address is known" if not file.urls else "offline")
+    raise DataError(f"{file.file} is not to be had: {why}")
+
+
+def _unsized(file: File) -> File:
+    return File(file.file, file.urls)
+
+
+def accept(source: Source, findings: Sequence[Finding]) -> Path:
+    """Record what was found in the lock, move the files to their final names, and return the lock's path."""
+    pins: dict[lockedit.Address, dict[str, Any]] = {}
+    for finding in findings:
+        values: dict[str, Any] = {}
+        if not finding.agrees:
+            values = {
+                "bytes": finding.found.bytes,
+                "sha256": finding.found.sha256,
+                "rows": finding.rows,
+                "evidence": "locked",
+            }
+            if finding.file.md5:
+                values["md5"] = UNPINNED  # sha256 takes its place
+            if finding.max_index is not None:
+                values["max_index"] = finding.max_index
+            if finding.file.digest_from:
+                values["digest_from"] = finding.place
+        if finding.place in finding.file.urls and not finding.file.verified:
+            values["verified"] = True
+        if values:
+            pins[(source.owner, source.name, finding.file.file)] = values
+    lock = lockedit.record(pins) if pins else lockfile.lock_path()
+    for finding in findings:
+        path = cached_path(source, finding.file)
+        settle(path.with_name(path.name + ".part"), path)
+    return lock
+
+
+def discard(source: Source, findings: Sequence[Finding]) -> None:
+    """Keep what was examined and not accepted as ``NAME.bad`` where it differs, and drop the rest."""
+    for finding in findings:
+        path = cached_path(source, finding.file)
+        part = path.with_name(path.name + ".part")
+        if finding.agrees:
+            settle(part, path)
+        elif finding.file.pinned:
+            part.replace(path.with_name(path.name + ".bad"))
+        else:
+            part.unlink(missing_ok=True)
+
+
+def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
+    """Take a file fetched by hand into the cache, as the file of the entry whose digest it has.
+
+    A file whose digest is not known yet is taken by its name, and its digest recorded. `DataError` names both
+    digests where the name fits and the bytes do not.
+    """
+    found = digests.measure(given)
+    pairs = [(s, f) for s in entry.sources for f in s.files if not f.shipped]
+    for source, file in pairs:
+        if file.pinned and digests.mismatch(file, found) is None:
+            return source, file, _adopt(source, file, given)
+    for source, file in pairs:
+        if file.file == given.name and file.pinned:
+            raise DataError(
+                f"{given}: {digests.mismatch(file, found)}; if you trust it: "
+                f"`fwsvm data lock {entry.name} --source {source.name} --mirror {given.parent} --accept`"
+            )
+        if file.file == given.name:
+            table, _ = loaders.read(given, found.sha256, source.loader, file.member)
+            width = table.features if source.loader["format"] == "svmlight" else None
+            path = _adopt(source, file, given)
+            part = path.with_name(path.name + ".part")
+            path.replace(part)
+            accept(source, [Finding(file, str(given), found, table.rows, width)])
+            return source, file, path
+    names = ", ".join(dict.fromkeys(f.file for _, f in pairs)) or "none but what is shipped"
+    raise DataError(
+        f"{given}: sha256 {found.sha256} and name fit no file of {entry.name}, which are: {names}"
+    )
+
+
+def _adopt(source: Source, file: File, given: Path) -> Path:
+    path = cached_path(source, file)
+    with exclusive(path):
+        copy = path.with_name(path.name + ".copy")
+        shutil.copyfile(given, copy)
+        settle(copy, path)
+    return path
+
+
+def add_new(name: str, train: Path, test: Path | None, *, scaling: str, title: str) -> Path:
+    """Add a data set of the user's own, files in LIBSVM's format, and return the lock it was written to."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    features, classes = 1, 0
+    for role, path in (("train", train), ("test", test)):
+        if path is None:
+            continue
+        found = digests.measure(path)
+        table, _ = loaders.read(path, found.sha256, {"format": "svmlight"})
+        features = max(features, table.features)
+        if role == "train":
+            labels.require_two(table.labels, str(path))
+            classes = len(labels.classes(table.labels))
+        files[role] = [
+            {
+                "file": path.name,
+                "urls": "unknown",
+                "bytes": found.bytes,
+                "sha256": found.sha256,
+                "rows": table.rows,
+                "max_index": table.features,
+                "evidence": "locked",
+            }
+        ]
+    entry = {
+        "title": title,
+        "task": "binary" if classes == 2 else "multiclass",
+        "classes": classes,
+        "features": features,
+        "scaling": scaling,
+        "sources": {"local": {"loader": {"format": "svmlight"}, **files}},
+    }
+    lock = lockedit.add_entry(name, entry)
+    added = lockfile.read().entries[name]
+    for path in (train, test):
+        if path is not None:
+            add(added, path)
+    return lock
