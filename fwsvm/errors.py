@@ -28,3 +28,9 @@ class ModelError(FwsvmError):
 
 class ResultsError(FwsvmError):
     """A results folder that cannot be read, written or continued."""
+
+
+class WriteError(ResultsError):
+    """Results that cannot be written for want of space or permission; what was written before stays whole."""
+
+    exit_code = 4

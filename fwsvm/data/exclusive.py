@@ -10,11 +10,13 @@ from pathlib import Path
 if sys.platform == "win32":  # pragma: no cover
     import msvcrt
 
-    def _acquire(descriptor: int) -> None:
+    def _acquire(descriptor: int, *, wait: bool) -> None:
         while True:
             with contextlib.suppress(OSError):
                 msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
                 return
+            if not wait:
+                raise BlockingIOError
             time.sleep(0.05)
 
     def _release(descriptor: int) -> None:
@@ -24,23 +26,24 @@ if sys.platform == "win32":  # pragma: no cover
 else:
     import fcntl
 
-    def _acquire(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    def _acquire(descriptor: int, *, wait: bool) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _release(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock that belongs to ``path`` (a file ``path.lock`` beside it); wait while another has it.
+def exclusive(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the lock that belongs to ``path`` (a file ``path.lock`` beside it).
 
-    The system releases it when a process dies, so a kill leaves nothing to clean up but an empty file.
+    While another has it, wait, or raise `BlockingIOError` without ``wait``. The system releases it when a
+    process dies, so a kill leaves nothing to clean up but an empty file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _acquire(descriptor)
+        _acquire(descriptor, wait=wait)
         try:
             yield
         finally:

@@ -1,0 +1,246 @@
+"""Reads an experiment from YAML (conventions 5).
+
+Settings may stand in four places: the file, a profile, an entry of ``datasets``, an entry of ``methods``; the
+later one of these wins. Whatever is wrong is said with file, line and the nearest right word.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fwsvm.errors import UsageError
+from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
+from fwsvm.experiments.spot import Spot, read
+from fwsvm.kernels.kernel import KERNELS
+from fwsvm.kernels.widths import WIDTH_RULES
+from fwsvm.solvers import FAMILIES, METHODS, Settings
+from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
+
+#: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
+SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
+#: Of each of these only one may be given; one given in a later place replaces another given earlier.
+EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
+KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
+SOLVER = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
+SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select")
+ROWS = ("rows", "test_rows")
+FILE = ("name", "datasets", "methods", *SETTINGS, *ROWS, "seed", "workers", "profiles")
+SELECT = ("holdout", "folds", "method", "C", "sigma2", "gamma")
+LIMITS = ("time_seconds", "iterations")
+DEFAULT_PROFILE = "small"
+
+Layer = dict[str, Spot]
+
+
+def load(path: Path, profile: str | None = None) -> Experiment:
+    """Return the experiment of a YAML file.
+
+    Without ``profile`` the file's ``small`` holds, where it has one.
+
+    Raises
+    ------
+    UsageError
+        Naming file, line and remedy.
+    """
+    document = read(path)
+    keys = document.mapping(FILE, "an experiment")
+    profiles = keys.pop("profiles").mapping(None, "profiles") if "profiles" in keys else {}
+    if profile is None and DEFAULT_PROFILE in profiles:
+        profile = DEFAULT_PROFILE
+    if profile is not None:
+        if profile not in profiles:
+            there = f"it has {', '.join(profiles)}" if profiles else "it has none"
+            raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
+        may_override = [key for key in FILE if key not in {"name", "profiles"}]
+        keys = merged(keys, profiles[profile].mapping(may_override, f"profile {profile}"))
+    for key in ("name", "datasets", "methods"):
+        if key not in keys:
+            raise document.wrong(f"the key {key!r} is missing")
+    name = keys["name"].text("name")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
+        raise keys["name"].wrong(f"name names a folder: letters, digits and . _ + -, not {name!r}")
+    seed = keys["seed"].whole("seed", least=0) if "seed" in keys else 0
+    return Experiment(
+        name=name,
+        profile=profile or "",
+        seed=seed,
+        workers=keys["workers"].whole("workers") if "workers" in keys else 1,
+        trials=tuple(_trials(keys, seed)),
+        resolved=_plain_keys(keys),
+    )
+
+
+def _trials(keys: Layer, seed: int) -> list[Trial]:
+    of_data, of_methods = ("name", "source", *SETTINGS, *ROWS), ("name", "parameters", *SETTINGS)
+    datasets = [_entry(spot, of_data, "a data set") for spot in keys["datasets"].items()]
+    methods = [_entry(spot, of_methods, "a method") for spot in keys["methods"].items()]
+    for entry in methods:
+        entry["name"].one_of(METHODS, "a method")
+        if [_plain_keys(other) for other in methods].count(_plain_keys(entry)) > 1:
+            raise entry["name"].wrong(f"{entry['name'].value} is listed twice with the same settings")
+    trials: list[Trial] = []
+    for entry in datasets:
+        layer = merged(_only((*SETTINGS, *ROWS), keys), _only((*SETTINGS, *ROWS), entry))
+        data = Data(
+            name=entry["name"].text("a data set"),
+            source=entry["source"].text("source") if "source" in entry else None,
+            rows=layer["rows"].whole("rows") if "rows" in layer else None,
+            test_rows=layer["test_rows"].whole("test_rows") if "test_rows" in layer else None,
+            seed=seed,
+        )
+        if data in [trial.data for trial in trials]:
+            raise entry["name"].wrong(f"{data.name} is listed twice")
+        trials += [_trial(data, layer, method, methods) for method in methods]
+    return trials
+
+
+def _entry(spot: Spot, known: tuple[str, ...], what: str) -> Layer:
+    """Return an entry of datasets or methods, which may be a name alone."""
+    if not isinstance(spot.value, dict):
+        return {"name": spot}
+    entry = spot.mapping(known, what)
+    if "name" not in entry:
+        raise spot.wrong(f"{what} needs a name")
+    return entry
+
+
+def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Trial:
+    own = merged(layer, _only(SETTINGS, method))
+    selection = None
+    if "select" in own:
+        selection = _selection(own["select"], layer, method, methods)
+        for key, field in SWEPT.items():
+            if field in selection.candidates.varied and key in own:
+                raise own[key].wrong(f"{key} is given here and chosen by select; leave one of them out")
+    return Trial(
+        data=data,
+        finals=_sweep(own, method),
+        repetitions=own["repetitions"].whole("repetitions") if "repetitions" in own else 1,
+        selection=selection,
+    )
+
+
+def _selection(spot: Spot, layer: Layer, method: Layer, methods: list[Layer]) -> Selection:
+    """Return how C and the width are chosen: by the method that select names, under the same kernel."""
+    select = spot.mapping(SELECT, "select")
+    if ("holdout" in select) == ("folds" in select):
+        raise spot.wrong("select needs either holdout (a fraction) or folds (a number)")
+    if not any(key in select for key in SWEPT):
+        raise spot.wrong("select needs values to choose from: C, sigma2 or gamma")
+    held_out = HeldOut(
+        holdout=select["holdout"].number("holdout", below=1) if "holdout" in select else None,
+        folds=select["folds"].whole("folds", least=2) if "folds" in select else None,
+    )
+    tuner = select.get("method", methods[0]["name"])
+    tuner.one_of(METHODS, "method of select")
+    entry = next((other for other in methods if other["name"].value == tuner.value), {"name": tuner})
+    settings = merged(layer, _only(SOLVER, entry))
+    settings = merged(settings, _only(KERNEL, method))
+    settings = merged(settings, _only(tuple(SWEPT), select))
+    sweep = _sweep({key: value for key, value in settings.items() if key != "lambda"}, entry)
+    if len(sweep.varied.get("tolerance", ())) > 1:
+        raise settings["tolerance"].wrong("select needs one tolerance; give its method a single one")
+    chosen: dict[str, tuple[float, ...]] = {}
+    for field in ("sigma2", "gamma", "C"):
+        if field in select:
+            chosen[field] = sweep.varied[field]
+    return Selection(held_out, Sweep(sweep.points()[0], chosen))
+
+
+def _sweep(keys: Layer, method: Layer) -> Sweep:
+    """Return the settings of a method and the values they run through."""
+    chosen = METHODS[method["name"].value]
+    family = FAMILIES[chosen.family]
+    given: dict[str, Any] = {"method": chosen.name, "parameters": _parameters(method)}
+    allowed: Mapping[str, Any] = {
+        "kernel": family.kernels or tuple(KERNELS),
+        "width_rule": tuple(WIDTH_RULES),
+        "stop": [stop for stop in STOPS if stop in family.stops],
+        "search": SEARCHES,
+        "protocol": PROTOCOLS,
+    }
+    for key, names in allowed.items():
+        if key in keys:
+            given[key] = keys[key].one_of(names, f"{key} of {chosen.name}")
+    if "degree" in keys:
+        given["degree"] = keys["degree"].whole("degree")
+    if "coef0" in keys:
+        given["coef0"] = keys["coef0"].number("coef0", above=-math.inf)
+    limits = keys["limits"].mapping(LIMITS, "limits") if "limits" in keys else {}
+    if "time_seconds" in limits:
+        given["time_limit"] = limits["time_seconds"].number("time_seconds")
+    if "iterations" in limits:
+        given["max_iterations"] = limits["iterations"].whole("iterations")
+    varied = {field: numbers(keys[key], key) for key, field in SWEPT.items() if key in keys}
+    return Sweep(Settings(**given), varied)
+
+
+def _parameters(method: Layer) -> dict[str, Any]:
+    """Return the method's own parameters, checked by the method."""
+    if "parameters" not in method:
+        return {}
+    chosen = METHODS[method["name"].value]
+    given = {}
+    for key, spot in method["parameters"].mapping(None, f"parameters of {chosen.name}").items():
+        given[key] = spot.value
+        _say_where(spot, lambda: chosen.make(given))
+    return given
+
+
+def _say_where(spot: Spot, check: Callable[[], Any]) -> None:
+    """Run a check that knows no file, and name the place where it fails."""
+    try:
+        check()
+    except UsageError as error:
+        raise spot.wrong(str(error)) from None
+
+
+def merged(under: Layer, over: Layer) -> Layer:
+    """Return the keys of both places; those of ``over`` win, and replace what excludes them."""
+    kept = dict(under)
+    for group in EXCLUSIVE:
+        here = [key for key in group if key in over]
+        if len(here) > 1:
+            raise over[here[1]].wrong(f"give {here[0]} or {here[1]}, not both")
+        if here:
+            kept = {key: spot for key, spot in kept.items() if key not in group}
+    return kept | over
+
+
+def _only(names: tuple[str, ...], keys: Layer) -> Layer:
+    return {key: spot for key, spot in keys.items() if key in names}
+
+
+def numbers(spot: Spot, what: str) -> tuple[float, ...]:
+    """Return a setting's values: one, a list, or ``{from, to, step}``; step is log2, log10 or a factor."""
+    if not isinstance(spot.value, dict):
+        values = tuple(item.number(what) for item in spot.items())
+        if len(set(values)) < len(values):
+            raise spot.wrong(f"{what} holds a value twice")
+        return values
+    span = spot.mapping(("from", "to", "step"), what)
+    if len(span) < 3:
+        raise spot.wrong(f"{what} needs from, to and step (log2, log10 or a factor)")
+    first, last = span["from"].number("from"), span["to"].number("to")
+    named = {"log2": 2.0, "log10": 10.0}.get(str(span["step"].value))
+    step = named or span["step"].number("step (log2, log10 or a factor)", above=1)
+    count = math.floor(math.log(last / first) / math.log(step) + 1e-9) + 1
+    if count < 1:
+        raise span["to"].wrong(f"to ({last:g}) is below from ({first:g})")
+    return tuple(first * step**power for power in range(count))
+
+
+def _plain_keys(keys: Layer) -> dict[str, Any]:
+    return {key: _plain(key, spot) for key, spot in keys.items()}
+
+
+def _plain(key: str, spot: Spot) -> Any:
+    """Return the value as YAML, with numbers as numbers and ranges written out."""
+    if key in SWEPT:
+        values = numbers(spot, key)
+        return values[0] if len(values) == 1 and not isinstance(spot.value, (list, dict)) else list(values)
+    if isinstance(spot.value, dict):
+        return _plain_keys(spot.value)
+    return [_plain("", item) for item in spot.value] if isinstance(spot.value, list) else spot.value

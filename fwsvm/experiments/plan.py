@@ -1,0 +1,172 @@
+"""From an experiment to its cells, each one run, with an identity that tells whether it was done before."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from fwsvm._compile import code_digest
+from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Trial
+from fwsvm.experiments.samples import Facts
+from fwsvm.solvers import Settings, method
+
+SELECT, FINAL = "select", "final"
+#: Settings that change the speed of a run but not what is computed.
+RESOURCES = ("threads", "cache_mib", "final_gap")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run to make.
+
+    Attributes
+    ----------
+    run_id : str
+        See `run_id`.
+    experiment, profile : str
+    role : {"select", "final"}
+    data : Data
+    sha256 : str
+        Digest that the data must have.
+    settings : Settings
+    held_out : HeldOut or None
+        How validation rows are chosen (select), and ``part``, which of them.
+    repetition : int
+    """
+
+    run_id: str
+    experiment: str
+    profile: str
+    role: str
+    data: Data
+    sha256: str
+    settings: Settings
+    held_out: HeldOut | None = None
+    part: int | None = None
+    repetition: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The cell in a few words, for progress lines."""
+        s = self.settings
+        words = [self.data.name, method_label(s), self.role]
+        words += [
+            f"{name}={value:g}" for name, value in (("C", s.C), ("sigma2", s.sigma2)) if value is not None
+        ]
+        words += (
+            [f"fold {self.part}"] if self.part is not None and self.held_out and self.held_out.folds else []
+        )
+        words += [f"#{self.repetition}"] if self.repetition else []
+        return " ".join(words)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that say which cell this is."""
+        return {
+            "run_id": self.run_id,
+            "experiment": self.experiment,
+            "profile": self.profile,
+            "role": self.role,
+            "method": method_label(self.settings),
+            "seed": self.settings.seed,
+            "fold": self.part,
+            "repetition": self.repetition,
+        }
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The settings as asked for, under the names of their columns: what a run that never was can tell."""
+        s = self.settings
+        names = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
+        asked = {name: getattr(s, name) for name in names}
+        rule = s.width_rule if s.gamma is None and s.sigma2 is None else None
+        return {**asked, "lambda": s.lambda_, "width_rule": rule}
+
+
+def method_label(settings: Settings) -> str:
+    """Return the method's name, with those of its parameters that differ from their defaults."""
+    chosen = method(settings.method)
+    rule, defaults = chosen.make(settings.parameters), chosen.make({})
+    set_here = [
+        f"{name}={getattr(value, 'name', value)}".lower()
+        for name, value, default in zip(getattr(rule, "_fields", ()), rule, defaults, strict=False)
+        if value != default
+    ]
+    return f"{settings.method}({', '.join(set_here)})" if set_here else settings.method
+
+
+def run_id(
+    sha256: str,
+    profile: str,
+    settings: Settings,
+    held_out: str = "",
+    part: int | None = None,
+    repetition: int | None = None,
+) -> str:
+    """Return a run's identity, 16 hexadecimal digits.
+
+    It is the hash of data digest, profile, method and all its parameters, limits, seed, fold, repetition and
+    the digest of the code that computes (conventions 3). Threads, cache size and commit are not part of it.
+    """
+    what = asdict(replace(settings, parameters={}))
+    rule = method(settings.method).make(settings.parameters)
+    what["parameters"] = {
+        name: str(value) for name, value in zip(getattr(rule, "_fields", ()), rule, strict=False)
+    }
+    what = {name: value for name, value in what.items() if name not in RESOURCES}
+    key = json.dumps([sha256, profile, what, held_out, part, repetition, code_digest()], sort_keys=True)
+    return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def select_cells(experiment: Experiment, trials: Iterable[Trial], known: Mapping[Data, Facts]) -> list[Cell]:
+    """Return the cells of the parameter search, each once though many methods may rely on it."""
+    cells: dict[str, Cell] = {}
+    for trial in trials:
+        if trial.selection is not None and not known[trial.data].missing:
+            for cell in candidates(experiment, trial.data, trial.selection, known[trial.data]):
+                cells.setdefault(cell.run_id, cell)
+    return list(cells.values())
+
+
+def candidates(experiment: Experiment, data: Data, selection: Selection, facts: Facts) -> Iterator[Cell]:
+    """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost."""
+    points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
+    for part in range(selection.held_out.parts):
+        for point in points:
+            settings = replace(point, seed=experiment.seed)
+            identity = run_id(facts.sha256, experiment.profile, settings, selection.held_out.words, part)
+            yield Cell(
+                identity, experiment.name, experiment.profile, SELECT, data, facts.sha256, settings,
+                selection.held_out, part,
+            )  # fmt: skip
+
+
+def final_cells(
+    experiment: Experiment, trial: Trial, facts: Facts, chosen: Mapping[str, float] | None = None
+) -> Iterator[Cell]:
+    """Yield the reported runs of a trial, with the parameters chosen for it."""
+    for repetition in range(trial.repetitions):
+        for point in trial.finals.points():
+            settings = replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
+            identity = run_id(facts.sha256, experiment.profile, settings, repetition=repetition)
+            yield Cell(
+                identity, experiment.name, experiment.profile, FINAL, trial.data, facts.sha256, settings,
+                repetition=repetition,
+            )  # fmt: skip
+
+
+def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Return the cells in the groups that one worker takes at a time.
+
+    Select cells that differ in C alone make one group, in ascending C: they share kernel values. A final cell
+    stands alone.
+    """
+
+    def alike(cell: Cell) -> Any:
+        if cell.role == FINAL:
+            return cell.run_id
+        return cell.data, cell.part, str(replace(cell.settings, C=None))
+
+    return [list(group) for _, group in groupby(cells, key=alike)]

@@ -1,0 +1,110 @@
+"""The rows an experiment uses: loaded by name, thinned to a sample, divided for validation.
+
+All is seeded and stratified: a sample or a fold depends on the labels and the seed alone, so it is the same
+for every method, setting, worker and machine.
+"""
+
+import functools
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fwsvm import data
+from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.labels import classes, encode
+from fwsvm.data.splits import permutation, take
+from fwsvm.errors import DataError
+from fwsvm.experiments.experiment import Data, HeldOut
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a data set once it was loaded; ``missing`` says why it could not be, if so."""
+
+    sha256: str = ""
+    rows: int = 0
+    test_rows: int = 0
+    features: int = 0
+    classes: int = 0
+    notices: tuple[str, ...] = ()
+    missing: str = ""
+
+
+def facts(wanted: Data) -> Facts:
+    """Load the data set and return its facts."""
+    try:
+        found = load(wanted)
+    except DataError as error:
+        return Facts(missing=str(error))
+    return Facts(
+        sha256=found.sha256,
+        rows=found.train.rows,
+        test_rows=found.test.rows if found.test is not None else 0,
+        features=found.train.features,
+        classes=len(found.classes),
+        notices=found.notices,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def load(wanted: Data) -> Dataset:
+    """Return a data set, thinned to the rows wanted; the last one stays in memory.
+
+    Raises
+    ------
+    DataError
+        It is not to be had.
+    UsageError
+        There is no data set of that name.
+    """
+    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed)
+    train = thinned(found.train, wanted.rows, wanted.seed)
+    test = thinned(found.test, wanted.test_rows, wanted.seed) if found.test is not None else None
+    if train is found.train and test is found.test:
+        return found
+    said = f"{found.sha256} {train.rows} {test.rows if test is not None else 0} {wanted.seed}"
+    named = hashlib.sha256(said.encode()).hexdigest()
+    notice = f"{found.name}: a sample of {train.rows:,} of {found.train.rows:,} training rows"
+    return replace(found, train=train, test=test, sha256=named, notices=(*found.notices, notice))
+
+
+def thinned(table: Table, rows: int | None, seed: int) -> Table:
+    """Return a sample of so many rows, in the file's order, with every class in its proportion."""
+    if rows is None or rows >= table.rows:
+        return table
+    kept = spread(encode(table.labels, classes(table.labels)), seed)[_marks(table.rows, rows / table.rows)]
+    return take(table, np.sort(kept))
+
+
+def held_out_rows(codes: np.ndarray, rule: HeldOut, seed: int, part: int) -> np.ndarray:
+    """Return which rows are held out for validation, a truth for each: shape (m,)."""
+    order = spread(codes, seed)
+    chosen = np.zeros(len(codes), dtype=bool)
+    marks = (
+        np.arange(len(codes)) % rule.folds == part if rule.folds else _marks(len(codes), rule.holdout or 0.0)
+    )
+    chosen[order[marks]] = True
+    return chosen
+
+
+def held_out_count(m: int, rule: HeldOut, part: int) -> int:
+    """Return how many of m rows are held out."""
+    if rule.folds:
+        return len(range(part, m, rule.folds))
+    return int(_marks(m, rule.holdout or 0.0).sum())
+
+
+def spread(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Return the rows in random order within each class, class after class: shape (m,).
+
+    Whatever takes evenly spaced members of it takes from each class its share, up to one row.
+    """
+    order = permutation(len(codes), seed)
+    return order[np.argsort(codes[order], kind="stable")]
+
+
+def _marks(m: int, part: float) -> np.ndarray:
+    """Return m truths, evenly spaced, of which ``part`` are true."""
+    steps = np.floor(np.arange(m + 1) * part + 0.5)
+    return np.asarray(np.diff(steps) > 0)

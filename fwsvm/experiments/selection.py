@@ -1,0 +1,92 @@
+"""Choosing parameters from the rows of a search: highest validation accuracy, then smallest C, then largest sigma^2.
+
+The parts of a cross-validation count together, as one sample of all training rows.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fwsvm.experiments.experiment import Selection
+from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.samples import held_out_count
+from fwsvm.solvers import Settings, Status
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a search chose.
+
+    Attributes
+    ----------
+    values : mapping of settings' fields to numbers
+        The chosen C, sigma2 or gamma; empty where no candidate could be judged.
+    accuracy : float
+        Validation accuracy of the choice, 0 to 1.
+    on_edge : tuple of str
+        The parameters whose chosen value is the smallest or largest that was tried.
+    why_not : str
+        What kept the search from an answer, or nothing.
+    """
+
+    values: Mapping[str, float]
+    accuracy: float
+    on_edge: tuple[str, ...]
+    why_not: str = ""
+
+
+def choose(
+    selection: Selection, cells: Iterable[Cell], rows: Mapping[str, Mapping[str, str]], training_rows: int
+) -> Choice:
+    """Return the best candidate.
+
+    Parameters
+    ----------
+    selection : Selection
+    cells : iterable of Cell
+        All cells of the selection.
+    rows : mapping of run id to row of runs.csv
+    training_rows : int
+        Rows of the whole training set, of which each part holds out some.
+    """
+    names = tuple(selection.candidates.varied)
+    right: dict[tuple[float, ...], int] = {}
+    failed: dict[tuple[float, ...], str] = {}
+    for cell in cells:
+        point = tuple(getattr(cell.settings, name) for name in names)
+        row = rows.get(cell.run_id)
+        if row is None or not Status(row["status"]).done or not row["test_accuracy"]:
+            failed.setdefault(point, row["message"] if row else "not run")
+            continue
+        count = held_out_count(training_rows, selection.held_out, cell.part or 0)
+        right[point] = right.get(point, 0) + round(float(row["test_accuracy"]) * count)
+    judged = {point: number for point, number in right.items() if point not in failed}
+    if not judged:
+        return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
+    best = min(judged, key=lambda point: (-judged[point], _preference(dict(zip(names, point, strict=True)))))
+    values = dict(zip(names, best, strict=True))
+    parts = range(selection.held_out.parts)
+    held_out = sum(held_out_count(training_rows, selection.held_out, part) for part in parts)
+    return Choice(values, judged[best] / held_out, _on_edge(selection, values))
+
+
+def _preference(values: Mapping[str, float]) -> tuple[float, float, float]:
+    """Return what ties are broken by, least first: C, then minus sigma^2, which gamma stands for too."""
+    return values.get("C", 0.0), -values.get("sigma2", 0.0), values.get("gamma", 0.0)
+
+
+def _on_edge(selection: Selection, values: Mapping[str, float]) -> tuple[str, ...]:
+    tried = selection.candidates.varied
+    return tuple(
+        name for name, value in values.items()
+        if len(tried[name]) > 1 and value in {min(tried[name]), max(tried[name])}
+    )  # fmt: skip
+
+
+def words(values: Mapping[str, float]) -> str:
+    """Return chosen values as people read them."""
+    return ", ".join(f"{name} = {value:g}" for name, value in values.items())
+
+
+def base_of(selection: Selection) -> Settings:
+    """Return the settings that the search ran with."""
+    return selection.candidates.base

@@ -1,0 +1,200 @@
+"""A results folder: rows that stay once written, whatever happens next.
+
+``runs.csv`` only ever grows, a line a run, each flushed to the disk before the next run starts. A kill can
+leave one torn line at its end, which the next start cuts off and reports. One process writes at a time.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import yaml
+
+from fwsvm.atomic import replacing
+from fwsvm.data.exclusive import exclusive
+from fwsvm.errors import ResultsError, WriteError
+from fwsvm.experiments.columns import COLUMNS, TRACE_COLUMNS
+from fwsvm.experiments.record import Row, now_utc, text
+from fwsvm.solvers import Status
+from fwsvm.solvers.result import TracePoint
+
+HEADER = ",".join(COLUMNS) + "\n"
+
+
+class Store:
+    """An open results folder; use it as a context manager.
+
+    Attributes
+    ----------
+    folder : Path
+    rows : dict of run id to row, fields as text
+        The latest finished row of each run, else its latest row.
+    notices : list of str
+        What was found odd on opening.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = folder / "runs.csv"
+        self.rows: dict[str, dict[str, str]] = {}
+        self.notices: list[str] = []
+        self._open = contextlib.ExitStack()
+        self._file = self._log = -1
+
+    def __enter__(self) -> Self:
+        """Take the folder for this process, read what is there and mend a torn end."""
+        refuse_reference(self.folder)
+        try:
+            (self.folder / "traces").mkdir(parents=True, exist_ok=True)
+            self._open.enter_context(exclusive(self.runs, wait=False))
+        except BlockingIOError:
+            raise ResultsError(
+                f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"
+            ) from None
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        try:
+            self.rows = read_rows(self.runs, self.notices, mend=True)
+            self._file = self._append_to(self.runs)
+            self._log = self._append_to(self.folder / "log.jsonl")
+            if os.fstat(self._file).st_size == 0:
+                self._write(self._file, self.runs, HEADER)
+        except BaseException:
+            self._open.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the folder up."""
+        self._open.close()
+
+    def done(self, run_id: str) -> bool:
+        """Whether a run is finished and need not be repeated."""
+        return run_id in self.rows and Status(self.rows[run_id]["status"]).done
+
+    def add(self, row: Row, trace: Iterable[TracePoint] = ()) -> None:
+        """Write one run: its trace first, then its row.
+
+        Raises
+        ------
+        WriteError
+            There is no space, or no permission; the rows before stay whole.
+        """
+        fields = {name: text(row[name]) for name in COLUMNS}
+        points = list(trace)
+        if points:
+            with replacing(self.folder / "traces" / f"{row['run_id']}.csv", WriteError) as stream:
+                stream.write(_line(TRACE_COLUMNS))
+                stream.writelines(
+                    _line(text(getattr(point, name)) for name in TRACE_COLUMNS) for point in points
+                )
+        self._write(self._file, self.runs, _line(fields.values()))
+        _keep(self.rows, fields)
+
+    def log(self, event: str, **facts: Any) -> None:
+        """Write one event with its facts to log.jsonl."""
+        record = {"time": now_utc(), "event": event, **facts}
+        self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
+
+    def describe(self, resolved: Mapping[str, Any], comment: str) -> None:
+        """Write experiment.yaml, the experiment with every setting in its place."""
+        with replacing(self.folder / "experiment.yaml", WriteError) as stream:
+            stream.write(f"# {comment}\n")
+            yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
+
+    def _append_to(self, path: Path) -> int:
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self._open.callback(os.close, number)
+        return number
+
+    @staticmethod
+    def _write(number: int, path: Path, line: str) -> None:
+        """Append one line and wait until it is on the disk; on failure leave the file as it was."""
+        whole, left = os.fstat(number).st_size, line.encode()
+        try:
+            while left:
+                left = left[os.write(number, left) :]
+            os.fsync(number)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(number, whole)
+            raise _unwritable(path, error) from error
+
+
+def read_rows(path: Path, notices: list[str], *, mend: bool = False) -> dict[str, dict[str, str]]:
+    """Return the rows of a runs.csv by run id: of each run the latest finished one, else the latest.
+
+    With ``mend`` a torn last line is cut off the file; it is never among the rows.
+
+    Raises
+    ------
+    ResultsError
+        The file has another header, or a line that is not a row.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
+        if mend:
+            os.truncate(path, end)
+    try:
+        lines = list(csv.reader(io.StringIO(content[:end].decode())))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ResultsError(
+            f"{path}: not a file of results: {error}; give another folder with --out"
+        ) from error
+    names = list(COLUMNS)
+    if lines and lines[0] != names:
+        odd = next((n for n in (*lines[0], *names) if (n in names) != (n in lines[0])), "in another order")
+        raise ResultsError(
+            f"{path}:1: the columns are not this version's ({odd}); give another folder with --out"
+        )
+    rows: dict[str, dict[str, str]] = {}
+    for number, fields in enumerate(lines[1:], start=2):
+        if len(fields) != len(names) or fields[names.index("status")] not in set(Status):
+            raise ResultsError(f"{path}:{number}: not a row of results; mend or delete the line")
+        _keep(rows, dict(zip(names, fields, strict=True)))
+    return rows
+
+
+def refuse_reference(folder: Path) -> None:
+    """Refuse to write among the committed results."""
+    parts = folder.resolve().parts
+    if ("results", "reference") in pairwise(parts):
+        raise ResultsError(
+            f"{folder}: committed results are never written to; give another folder with --out"
+        )
+
+
+def _keep(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
+    """Add a row; one that did not finish does not replace one that did."""
+    known = rows.get(row["run_id"])
+    if known is None or Status(row["status"]).done or not Status(known["status"]).done:
+        rows[row["run_id"]] = row
+
+
+def _line(fields: Iterable[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(fields)
+    return out.getvalue()
+
+
+def _unwritable(path: Path, error: OSError) -> WriteError:
+    return WriteError(f"{path}: cannot be written: {error.strerror or error}; what stands there is whole")
