@@ -1,5 +1,6 @@
 """One URL into one ``.part`` file: resumed, retried with back-off, never an HTML page in place of data."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -119,13 +120,16 @@ def _attempt(
     )
     fetch = pooch.HTTPDownloader(
         progressbar=bar if bar is not None else False,
-        chunk_size=1 << 16,
+        chunk_size=1 << 14,  # what a broken connection loses at most
         headers=headers,
         timeout=(patience.connect_seconds, patience.read_seconds),
         hooks={"response": transfer.inspect},
     )
     try:
-        with part.open("ab") as file:
+        with (
+            part.open("ab") as file,
+            contextlib.closing(bar) if bar is not None else contextlib.nullcontext(),
+        ):
             fetch(url, file, None)
     except (requests.exceptions.SSLError, requests.exceptions.InvalidURL) as error:
         raise FetchError(_reason(error), again=False) from None

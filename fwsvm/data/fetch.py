@@ -67,11 +67,16 @@ def obtain(entry: Entry, source_name: str | None, options: Options) -> Obtained:
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
     search = Search(options)
-    for network in (False,) if options.offline else (False, True):
-        for source in sources:
-            files = search.files(source, network=network)
-            if files is not None:
-                return Obtained(source, files, tuple(search.notices))
+    try:
+        for network in (False,) if options.offline else (False, True):
+            for source in sources:
+                files = search.files(source, network=network)
+                if files is not None:
+                    return Obtained(source, files, tuple(search.notices))
+    except OSError as error:
+        raise DataError(
+            f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}"
+        ) from None
     tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
     unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.complement is None]
     lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
@@ -211,13 +216,20 @@ class Search:
         if not file.pinned:
             self.tried.append(f"{url}: not asked, since the lock has no digest of {file.file}")
             return None
+        part = path.with_name(path.name + ".part")
+        resumed = part.is_file()
         try:
-            part = self.download(url, path, file, from_mirror=from_mirror)
+            self.download(url, path, file, from_mirror=from_mirror)
+            found = digests.measure(part)
+            wrong = digests.mismatch(file, found)
+            if wrong and resumed:  # its beginning may have come from elsewhere
+                part.unlink()
+                self.download(url, path, file, from_mirror=from_mirror)
+                found = digests.measure(part)
+                wrong = digests.mismatch(file, found)
         except FetchError as failure:
             self.tried.append(f"{url}: {failure}")
             return None
-        found = digests.measure(part)
-        wrong = digests.mismatch(file, found)
         if wrong:
             bad = path.with_name(path.name + ".bad")
             part.replace(bad)

@@ -1,0 +1,149 @@
+"""A web site of our own that serves files well or badly, as told."""
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
+
+
+class Site:
+    """Files by path, each served by a behaviour; remembers every request as (path, Range header)."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[bytes, list[Behaviour]]] = {}
+        self.requests: list[tuple[str, str | None]] = []
+        self.release = threading.Event()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.requests.append((self.path, self.headers.get("Range")))
+                if self.path not in site.files:
+                    self.send_error(404)
+                    return
+                content, behaviours = site.files[self.path]
+                behaviour = behaviours.pop(0) if len(behaviours) > 1 else behaviours[0]
+                behaviour(self, content)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def put(self, path: str, content: bytes, *behaviours: Behaviour) -> str:
+        """Serve a file, by each behaviour once and the last one for ever; return its URL."""
+        self.files[path] = (content, list(behaviours) or [well])
+        return self.address + path
+
+    def close(self) -> None:
+        self.release.set()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def _answer(handler: BaseHTTPRequestHandler, status: int, length: int, **headers: str) -> None:
+    handler.send_response(status)
+    handler.send_header("Content-Length", str(length))
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+
+
+def well(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve the file, or the part of it that is asked for."""
+    asked = handler.headers.get("Range")
+    if not asked:
+        _answer(handler, 200, len(content))
+        handler.wfile.write(content)
+        return
+    start = int(asked.removeprefix("bytes=").removesuffix("-"))
+    if start >= len(content):
+        _answer(handler, 416, 0)
+        return
+    rest = content[start:]
+    span = f"bytes {start}-{len(content) - 1}/{len(content)}"
+    _answer(handler, 206, len(rest), Content_Range=span)
+    handler.wfile.write(rest)
+
+
+def without_ranges(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve the whole file whatever part is asked for."""
+    _answer(handler, 200, len(content))
+    handler.wfile.write(content)
+
+
+def status(code: int) -> Behaviour:
+    """Answer with a status alone."""
+    return lambda handler, _: handler.send_error(code)
+
+
+def page(content_type: str) -> Behaviour:
+    """Answer 200 with an HTML page."""
+
+    def answer(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        body = b"\n<!DOCTYPE html><html><body>Site under maintenance</body></html>"
+        _answer(handler, 200, len(body), Content_Type=content_type)
+        handler.wfile.write(body)
+
+    return answer
+
+
+def truncated(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve half of the file as if it were all."""
+    half = content[: len(content) // 2]
+    _answer(handler, 200, len(half))
+    handler.wfile.write(half)
+
+
+def dies(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Promise the file, serve half of it and hang up."""
+    _answer(handler, 200, len(content))
+    handler.wfile.write(content[: len(content) // 2])
+
+
+def wrong(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve as many bytes, but others."""
+    _answer(handler, 200, len(content))
+    handler.wfile.write(content[::-1])
+
+
+def too_much(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve the file and something after it."""
+    _answer(handler, 200, len(content) + 3)
+    handler.wfile.write(content + b"1 1")
+
+
+def as_encoding(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Serve a .gz file as some sites do: as a transport encoding that a client would undo."""
+    _answer(handler, 200, len(content), Content_Encoding="gzip")
+    handler.wfile.write(content)
+
+
+def stalls(site: Site) -> Behaviour:
+    """Serve half of the file and fall silent until the site closes."""
+
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        _answer(handler, 200, len(content))
+        handler.wfile.write(content[: len(content) // 2])
+        handler.wfile.flush()
+        site.release.wait(20)
+
+    return answer
+
+
+def running() -> Iterator[Site]:
+    """Yield a site and close it."""
+    site = Site()
+    try:
+        yield site
+    finally:
+        site.close()

@@ -1,0 +1,328 @@
+"""Fetching: whatever a server does, nothing wrong ever stands under a file's final name."""
+
+import gzip
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import requests
+
+from fwsvm.data import fetch
+from fwsvm.data.download import FetchError, Patience, Transfer
+from fwsvm.data.entry import Complement, Entry, File, Source
+from fwsvm.data.fetch import Options, Search, cached_path, obtain
+from fwsvm.errors import DataError
+from tests.data import site as serve
+from tests.data.site import Site
+
+CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(4000))
+QUICK = Patience(connect_seconds=2.0, read_seconds=0.3, attempts=3, pause=0.01)
+
+
+def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> File:
+    facts: dict[str, object] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | more
+    return File(file=name, urls=urls, evidence="B", **facts)  # type: ignore[arg-type]
+
+
+def an_entry(*files: File) -> Entry:
+    source = Source("web", "tiny", {"format": "svmlight"}, files)
+    return Entry("tiny", "Tiny", "binary", 2, 3, "none", (source,))
+
+
+def fetched(entry: Entry, **options: object) -> Path:
+    got = obtain(entry, None, Options(patience=QUICK, **options))  # type: ignore[arg-type]
+    return got.files[entry.sources[0].train[0].file][0]
+
+
+def final_path(entry: Entry) -> Path:
+    return cached_path(entry.sources[0], entry.sources[0].train[0])
+
+
+def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    path = fetched(entry)
+    assert path.read_bytes() == CONTENT
+    assert path.is_relative_to(cache)
+    fetched(entry)
+    assert site.requests == [("/tiny", None)]
+    assert sorted(p.name for p in path.parent.iterdir()) == ["tiny", "tiny.lock"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        (serve.status(404), "HTTP status 404"),
+        (serve.status(500), "HTTP status 500"),
+        (serve.page("text/html; charset=utf-8"), "HTML page"),
+        (serve.page("application/octet-stream"), "HTML page"),
+        (serve.truncated, "the file ended after"),
+        (serve.dies, "broke off in mid-file"),
+        (serve.wrong, "datasets.lock says"),
+        (serve.too_much, "datasets.lock says"),
+    ],
+    ids=["404", "500", "page", "page-as-bytes", "truncated", "dies", "wrong", "too-much"],
+)
+def test_a_bad_answer_leaves_nothing_under_the_final_name(
+    behaviour: serve.Behaviour, said: str, cache: Path, site: Site
+) -> None:
+    url = site.put("/tiny", CONTENT, behaviour)
+    entry = an_entry(a_file(url))
+    with pytest.raises(DataError) as error:
+        fetched(entry)
+    assert said in str(error.value)
+    assert url in str(error.value)
+    assert "fwsvm data add tiny FILE" in str(error.value)
+    assert not final_path(entry).exists()
+
+
+def test_a_server_that_falls_silent_is_left(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.stalls(site))))
+    with pytest.raises(DataError, match="stopped answering"):
+        fetched(entry)
+    assert not final_path(entry).exists()
+
+
+def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.wrong)))
+    with pytest.raises(DataError) as error:
+        fetched(entry)
+    bad = final_path(entry).with_name("tiny.bad")
+    assert bad.read_bytes() == CONTENT[::-1]
+    for fact in (str(bad), hashlib.sha256(CONTENT).hexdigest(), hashlib.sha256(CONTENT[::-1]).hexdigest()):
+        assert fact in str(error.value)
+
+
+def test_a_mismatch_of_weak_evidence_says_how_to_accept_it(cache: Path, site: Site) -> None:
+    file = a_file(site.put("/tiny", CONTENT, serve.wrong))
+    weak = File(file.file, file.urls, bytes=file.bytes, sha256=file.sha256, evidence="D")
+    with pytest.raises(DataError, match="data lock NAME --accept"):
+        fetched(an_entry(weak))
+
+
+def test_md5_alone_is_enough_to_tell(cache: Path, site: Site) -> None:
+    md5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
+    good = a_file(site.put("/tiny", CONTENT), sha256=None, bytes=None, md5=md5)
+    assert fetched(an_entry(good)).read_bytes() == CONTENT
+    bad = a_file(site.put("/other", CONTENT, serve.wrong), name="other", sha256=None, bytes=None, md5=md5)
+    with pytest.raises(DataError, match=md5):
+        fetched(an_entry(bad))
+
+
+def test_errors_that_pass_are_survived(cache: Path, site: Site) -> None:
+    url = site.put("/tiny", CONTENT, serve.status(503), serve.dies, serve.well)
+    assert fetched(an_entry(a_file(url))).read_bytes() == CONTENT
+    assert [range_ for _, range_ in site.requests] == [None, None, "bytes=16384-"]
+
+
+def test_a_short_file_is_asked_for_from_where_it_ends(cache: Path, site: Site) -> None:
+    url = site.put("/tiny", CONTENT, serve.truncated, serve.well)
+    assert fetched(an_entry(a_file(url))).read_bytes() == CONTENT
+    assert site.requests[1][1] == f"bytes={len(CONTENT) // 2}-"
+
+
+def test_a_part_left_by_a_kill_is_continued(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:1000])
+    assert fetched(entry).read_bytes() == CONTENT
+    assert site.requests == [("/tiny", "bytes=1000-")]
+
+
+def test_a_server_without_ranges_starts_again(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.without_ranges)))
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:1000])
+    assert fetched(entry).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("left", [b"x" * 1000, b"x" * len(CONTENT), b"x" * (len(CONTENT) + 5)])
+def test_a_part_of_something_else_is_fetched_afresh(left: bytes, cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(left)
+    assert fetched(entry).read_bytes() == CONTENT
+
+
+def test_a_part_longer_than_a_file_of_unknown_size_is_fetched_afresh(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT), bytes=None))
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT + b"more")
+    assert fetched(entry).read_bytes() == CONTENT
+
+
+def test_the_next_address_is_tried(cache: Path, site: Site) -> None:
+    good = site.put("/tiny", CONTENT)
+    entry = an_entry(a_file(f"{site.address}/gone", site.put("/bad", CONTENT, serve.wrong), good))
+    assert fetched(entry).read_bytes() == CONTENT
+
+
+def test_a_gz_file_stays_as_it_came_even_where_the_server_calls_it_an_encoding(
+    cache: Path, site: Site
+) -> None:
+    packed = gzip.compress(CONTENT)
+    url = site.put("/tiny.gz", packed, serve.as_encoding)
+    assert fetched(an_entry(a_file(url, content=packed, name="tiny.gz"))).read_bytes() == packed
+
+
+def test_offline_asks_nobody(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    with pytest.raises(DataError, match="offline"):
+        fetched(entry, offline=True)
+    assert site.requests == []
+    fetched(entry)
+    assert fetched(entry, offline=True).read_bytes() == CONTENT
+
+
+def test_a_mirror_folder_comes_first(cache: Path, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "tiny").write_bytes(CONTENT)
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    path = fetched(entry, mirror=str(tmp_path))
+    assert path.read_bytes() == CONTENT
+    assert path.is_relative_to(cache)
+    assert site.requests == []
+
+
+def test_a_mirror_with_other_bytes_is_passed_over(cache: Path, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "tiny").write_bytes(CONTENT[::-1])
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    assert fetched(entry, mirror=str(tmp_path)).read_bytes() == CONTENT
+    final_path(entry).unlink()
+    with pytest.raises(DataError, match=r"datasets\.lock says"):
+        fetched(entry, mirror=str(tmp_path), offline=True)
+
+
+def test_a_mirror_may_be_a_url_and_its_bytes_count_as_any_others(cache: Path, site: Site) -> None:
+    site.put("/mirror/tiny", CONTENT)
+    assert fetched(an_entry(a_file()), mirror=f"{site.address}/mirror/").read_bytes() == CONTENT
+    site.put("/mirror/other", CONTENT, serve.wrong)
+    with pytest.raises(DataError, match=r"datasets\.lock says"):
+        fetched(an_entry(a_file(name="other")), mirror=f"{site.address}/mirror")
+
+
+def test_a_cache_is_itself_a_mirror(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    fetched(entry)
+    monkeypatch.setenv("FWSVM_CACHE", str(cache / "another"))
+    assert fetched(entry, mirror=str(cache / "data"), offline=True).read_bytes() == CONTENT
+
+
+def test_a_file_damaged_in_the_cache_is_replaced(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT)))
+    path = fetched(entry)
+    path.write_bytes(CONTENT.replace(b"0.5", b"0.6", 1))
+    assert fetched(entry).read_bytes() == CONTENT
+    assert path.with_name("tiny.bad").is_file()
+
+
+def test_what_has_no_digest_is_not_fetched(cache: Path, site: Site, tmp_path: Path) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT), sha256=None))
+    (tmp_path / "tiny").write_bytes(CONTENT)
+    with pytest.raises(DataError, match="fwsvm data lock tiny"):
+        fetched(entry, mirror=str(tmp_path))
+    assert site.requests == []
+
+
+def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
+    search = Search(Options(patience=QUICK))
+    unpinned = a_file("http://example.org/tiny", sha256=None)
+    with pytest.raises(FetchError, match="plain http"):
+        search.download("http://example.org/tiny", cache / "tiny", unpinned)
+
+
+def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
+    response = requests.Response()
+    response.status_code = 302
+    response.headers["location"] = "http://example.org/tiny"
+    with pytest.raises(FetchError, match="redirects to plain http"):
+        Transfer(tmp_path / "tiny.part", "tiny", plain_http=False).inspect(response)
+    Transfer(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
+
+
+FETCH_ONE = """
+import sys
+from tests.data.test_fetch import a_file, an_entry, fetched
+print(fetched(an_entry(a_file(sys.argv[1]))).stat().st_size)
+"""
+
+
+def test_eight_processes_may_fetch_the_same_file_at_once(cache: Path, site: Site) -> None:
+    url = site.put("/tiny", CONTENT)
+    command = [sys.executable, "-c", FETCH_ONE, url]
+    workers = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(8)
+    ]
+    answers = [worker.communicate(timeout=120) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0] * 8, answers
+    assert {out.strip() for out, _ in answers} == {str(len(CONTENT))}
+    assert site.requests == [("/tiny", None)]
+    assert final_path(an_entry(a_file(url))).read_bytes() == CONTENT
+
+
+FULL_DISK = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+from fwsvm.errors import DataError
+from tests.data.test_fetch import a_file, an_entry, fetched
+try:
+    fetched(an_entry(a_file(sys.argv[1])))
+except DataError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no RLIMIT_FSIZE")
+def test_a_full_disk_is_one_sentence_and_no_file(cache: Path, site: Site) -> None:
+    url = site.put("/tiny", CONTENT)
+    ran = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, url], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "cannot be written" in ran.stdout
+    assert not final_path(an_entry(a_file(url))).exists()
+
+
+def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Site, tmp_path: Path) -> None:
+    first = Source("first", "tiny", {"format": "svmlight"}, (a_file(site.put("/tiny", CONTENT)),))
+    other = CONTENT + b"1 1:2\n"
+    second = Source("second", "tiny", {"format": "svmlight"}, (a_file(content=other, name="copy"),))
+    entry = Entry("tiny", "Tiny", "binary", 2, 3, "none", (first, second))
+    (tmp_path / "copy").write_bytes(other)
+    options = Options(mirror=str(tmp_path), patience=QUICK)
+    assert obtain(entry, None, options).source.name == "second"
+    assert obtain(entry, "first", options).source.name == "first"
+    assert obtain(entry, None, options).source.name == "first"
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_complement_is_derived_and_checked(
+    pinned: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = CONTENT.splitlines(keepends=True)
+    part, rest = b"".join(lines[::3]), b"".join(line for i, line in enumerate(lines) if i % 3)
+    (tmp_path / "whole").write_bytes(CONTENT)
+    (tmp_path / "part").write_bytes(part)
+    whole_file, part_file = a_file(name="whole"), a_file(name="part", content=part)
+    digest = {"sha256": hashlib.sha256(rest).hexdigest()} if pinned else {"sha256": None}
+    rest_file = a_file(name="rest", content=rest, complement=Complement("whole", "part"), **digest)
+    sources = {
+        "whole": Source("web", "whole", {"format": "svmlight"}, (whole_file,)),
+        "part": Source("web", "part", {"format": "svmlight"}, (part_file,), (rest_file,)),
+    }
+    entries = {n: Entry(n, n, "binary", 2, 3, "none", (s,)) for n, s in sources.items()}
+    monkeypatch.setattr(fetch.lockfile, "read", lambda: fetch.lockfile.Lock(entries, {}))
+    options = Options(mirror=str(tmp_path), offline=True, patience=QUICK)
+    got = obtain(entries["part"], None, options)
+    assert got.files["rest"][0].read_bytes() == rest
+    assert "rest was derived" in got.notices[0]
+    (tmp_path / "whole").write_bytes(CONTENT[:-1])  # another file: not what its own digest says
+    got.files["rest"][0].unlink()
+    cached_path(sources["whole"], whole_file).unlink()
+    with pytest.raises(DataError, match="not to be had"):
+        obtain(entries["part"], None, options)
