@@ -60,11 +60,13 @@ class KernelModel:
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
         every = np.arange(self.support.shape[0])
-        sums = weighted_sums(self.kernel, as_rows(self.support), every, self.pair_weights(), as_rows(X), threads)
+        sums = weighted_sums(
+            self.kernel, as_rows(self.support), every, self.pair_weights(), as_rows(X), threads
+        )
         return sums + self.biases
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
-        """Return the class number of each row: most votes, ties to the earlier class; a pair's vote is dec > 0."""
+        """Return the class number of each row: most votes (dec > 0 for class i), ties to the earlier class."""
         return votes(self.decision(X, threads), len(self.classes))
 
 
@@ -108,7 +110,7 @@ class LinearModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:  # noqa: ARG002
         """Return decision values of the rows of X (t, n), shape (t, outputs)."""
-        return np.asarray(X @ self.weights.T) + self.biases
+        return np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""

@@ -46,7 +46,9 @@ def signs(qp: SimplexQP) -> np.ndarray:
     return y
 
 
-def gradient(qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None) -> np.ndarray:
+def gradient(
+    qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None
+) -> np.ndarray:
     """Return q = K~ alpha from scratch, at all rows or at the rows ``where``, in the precision of ``rows``."""
     y, support = signs(qp), np.flatnonzero(alpha)
     signed = (alpha * y)[support]

@@ -1,0 +1,58 @@
+"""Trained machines as text files that LIBSVM's and LIBLINEAR's programs read as well (conventions 8).
+
+`libsvm` holds kernel machines, `liblinear` linear ones. What these formats have no place for (labels that are
+not whole numbers, features that no support vector uses, the facts of the training) follows in lines
+``#fwsvm {json}``, which those programs skip.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm.atomic import replacing
+from fwsvm.errors import ModelError
+from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.model_files import liblinear, libsvm
+from fwsvm.problems.model_files._header import read_header
+from fwsvm.problems.model_files._lines import Lines, quoted
+
+
+def write(path: str | Path, model: KernelModel | LinearModel) -> None:
+    """Write a model so that `read` returns the same doubles; the file appears complete or not at all.
+
+    Raises
+    ------
+    ModelError
+        A number is not finite, a label is not printable, or the file cannot be written.
+    """
+    numbers = [model.biases]
+    if isinstance(model, KernelModel):
+        text = libsvm.text(model)
+        numbers += [model.coefficients, csr_array(model.support).data]
+    else:
+        text = liblinear.text(model)
+        numbers += [model.weights]
+    if not all(np.isfinite(part).all() for part in numbers):
+        raise ModelError(f"{path}: a number of the model is not finite, so it is not written")
+    if unprintable := [name for name in model.classes if not name.isprintable()]:
+        raise ModelError(
+            f"{path}: the label {quoted(unprintable[0])} is not printable, so the model is not written"
+        )
+    with replacing(path, ModelError) as stream:
+        stream.writelines(text)
+
+
+def read(path: str | Path) -> KernelModel | LinearModel:
+    """Return the model of a file written by fwsvm, LIBSVM or LIBLINEAR.
+
+    Raises
+    ------
+    ModelError
+        The file cannot be read or is no such model: file, line and reason are named.
+    """
+    lines = Lines(path)
+    rest = iter(lines)
+    formats = {libsvm.END: libsvm, liblinear.END: liblinear}
+    header = read_header(lines, rest, formats.keys())
+    return formats[header.end].read(header, lines, rest)

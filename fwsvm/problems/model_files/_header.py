@@ -1,0 +1,106 @@
+"""A model file's header: one keyword and its values a line, up to the line that opens the body."""
+
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from fwsvm.errors import ModelError
+from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.problems.model_files._numbers import LARGEST, number, whole
+
+MOST_ENTRIES = 100
+_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
+
+
+class Entry(NamedTuple):
+    """The values of a keyword and where they stand."""
+
+    values: list[str]
+    line: int
+
+
+class Header:
+    """The entries of a header by keyword, each at most once, and the word that ended it."""
+
+    def __init__(self, lines: Lines, entries: Mapping[str, Entry], end: str) -> None:
+        self.lines = lines
+        self.entries = entries
+        self.end = end
+
+    def __contains__(self, keyword: str) -> bool:
+        return keyword in self.entries
+
+    def only(self, keywords: AbstractSet[str]) -> None:
+        """Raise `ModelError` for a keyword that does not belong here."""
+        for keyword, entry in self.entries.items():
+            if keyword not in keywords:
+                raise self.lines.refusal(f"unknown keyword {quoted(keyword)} in the header", entry.line)
+
+    def refusal(self, keyword: str, why: str) -> ModelError:
+        """Return the error about a keyword's values."""
+        return self.lines.refusal(f"{keyword} {why}", self.entries[keyword].line)
+
+    def word(self, keyword: str) -> str:
+        """Return the one value of a keyword."""
+        return self._values(keyword, 1)[0]
+
+    def whole(self, keyword: str, low: int, high: int = LARGEST) -> int:
+        """Return a keyword's whole number, which must be within the bounds."""
+        (value,) = self.wholes(keyword, 1)
+        if not low <= value <= high:
+            raise self.refusal(keyword, f"must be {low} to {high}, not {value}")
+        return value
+
+    def number(self, keyword: str) -> float:
+        """Return a keyword's finite number."""
+        return self.numbers(keyword, 1)[0]
+
+    def wholes(self, keyword: str, count: int) -> list[int]:
+        """Return a keyword's ``count`` whole numbers that fit an int."""
+        values = []
+        for text in self._values(keyword, count):
+            value = whole(text)
+            if value is None:
+                raise self.refusal(keyword, f"has {quoted(text)}, which is not a whole number of 32 bits")
+            values.append(value)
+        return values
+
+    def numbers(self, keyword: str, count: int) -> list[float]:
+        """Return a keyword's ``count`` finite numbers."""
+        values = []
+        for text in self._values(keyword, count):
+            value = number(text)
+            if value is None:
+                raise self.refusal(keyword, f"has {quoted(text)}, which is not a finite number")
+            values.append(value)
+        return values
+
+    def _values(self, keyword: str, count: int) -> list[str]:
+        if keyword not in self.entries:
+            raise self.lines.refusal(f"the header ends without {keyword}")
+        values = self.entries[keyword].values
+        if len(values) != count:
+            raise self.refusal(
+                keyword, f"must have {count} {'value' if count == 1 else 'values'}, not {len(values)}"
+            )
+        return values
+
+
+def read_header(lines: Lines, rest: Iterator[str], ends: AbstractSet[str]) -> Header:
+    """Return the entries up to the line that is one of the words ``ends``; ``rest`` then stands after it."""
+    entries: dict[str, Entry] = {}
+    for line in rest:
+        keyword, *values = line.split() or [""]
+        if keyword in ends and not values:
+            return Header(lines, entries, keyword)
+        if not _KEYWORD.fullmatch(keyword):
+            raise lines.refusal(
+                f"here is {quoted(line)}, but the header's keywords are words; is it a model file?"
+            )
+        if keyword in entries:
+            raise lines.refusal(f"{keyword} stands in line {entries[keyword].line} already")
+        if len(entries) == MOST_ENTRIES:
+            raise lines.refusal(f"more than {MOST_ENTRIES} keywords; is it a model file?")
+        entries[keyword] = Entry(values, lines.number)
+    raise lines.refusal(f"the file ends before the header does, with a line {' or '.join(sorted(ends))}")

@@ -1,0 +1,84 @@
+"""The support vectors of a LIBSVM model file: a line each, coefficients first, then ``index:value``."""
+
+import re
+from array import array
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.problems.model_files._numbers import LARGEST, NUMBER
+
+_END = r"(?![^ \t])"
+_LINE = re.compile(rf"{NUMBER}{_END}(?:[ \t]++{NUMBER}{_END})*+(?:[ \t]++[0-9]{{1,10}}+:{NUMBER}{_END})*+")
+_BLANK = re.compile(r"[ \t]")
+
+
+def read_vectors(
+    lines: Lines, rest: Iterator[str], count: int, width: int
+) -> tuple[NDArray[np.float64], csr_array]:
+    """Read ``count`` lines of ``width`` coefficients and a sparse vector each.
+
+    Memory grows with what the file holds, never with what its header promises.
+
+    Returns
+    -------
+    coefficients : ndarray, shape (count, width)
+    vectors : csr_array, shape (count, largest index)
+    """
+    coefficients, values, columns, ends = array("d"), array("d"), array("q"), array("q", [0])
+    start = lines.number + 1
+    for _ in range(count):
+        line = next(rest, None)
+        if line is None:
+            raise lines.refusal(f"the file ends after {len(ends) - 1} of {count} support vectors")
+        if not _LINE.fullmatch(line):
+            raise lines.refusal(_why_not(line, width))
+        words = _BLANK.sub(" ", line).split()
+        entries = words[width:]
+        if len(words) < width or ":" in words[width - 1] or (entries and ":" not in entries[0]):
+            raise lines.refusal(_layout(width))
+        coefficients.extend(map(float, words[:width]))
+        for entry in entries:
+            index, _, value = entry.partition(":")
+            columns.append(int(index) - 1)
+            values.append(float(value))
+        ends.append(len(columns))
+    vectors = _checked(lines, start, np.array(columns), np.array(values), np.array(ends))
+    weights = np.array(coefficients).reshape(count, width)
+    if not np.isfinite(weights).all():
+        row = int(np.argmin(np.isfinite(weights).all(axis=1)))
+        raise lines.refusal("a coefficient is too large for a double", start + row)
+    return weights, vectors
+
+
+def _checked(
+    lines: Lines, start: int, columns: NDArray[np.int64], values: NDArray[np.float64], ends: NDArray[np.int64]
+) -> csr_array:
+    """Return the sparse vectors; ``start`` is the line of the first."""
+
+    def refuse(wrong: NDArray[np.bool_], why: str) -> None:
+        if wrong.any():
+            row = int(np.searchsorted(ends, int(np.argmax(wrong)), side="right")) - 1
+            raise lines.refusal(why, start + row)
+
+    refuse((columns < 0) | (columns >= LARGEST - 1), f"an index must be 1 to {LARGEST - 1}")
+    refuse(~np.isfinite(values), "a value is too large for a double")
+    falls = np.zeros(len(columns), dtype=bool)
+    falls[1:] = columns[1:] <= columns[:-1]
+    falls[ends[:-1][ends[:-1] < len(columns)]] = False
+    refuse(falls, "indices must increase along the line")
+    width = int(columns.max()) + 1 if len(columns) else 0
+    return csr_array((values, columns, ends), shape=(len(ends) - 1, width))
+
+
+def _why_not(line: str, width: int) -> str:
+    """Return what is wrong with a line that is no support vector."""
+    word = next((w for w in line.split() if not _LINE.fullmatch(w) and not _LINE.fullmatch(f"0 {w}")), None)
+    return f"{quoted(word)} is neither a number nor index:value" if word else _layout(width)
+
+
+def _layout(width: int) -> str:
+    return f"here must be a support vector: {width} numbers, its coefficients, then index:value pairs"

@@ -1,0 +1,101 @@
+"""LIBSVM's and LIBLINEAR's own programs predict the same from our model files, and we from theirs.
+
+The files under ``foreign/`` were written by libsvm-official 3.37 and liblinear-official 2.50; what else needs
+those packages is skipped without them.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fwsvm.problems import model_files
+from fwsvm.problems.machines import KernelModel, LinearModel
+from tests.problems import trained
+
+FOREIGN = Path(__file__).parent / "foreign"
+
+
+def labels(model: KernelModel | LinearModel, X) -> list[str]:
+    return [model.classes[code] for code in model.predict(X)]
+
+
+@pytest.mark.parametrize(
+    "name", ["libsvm-rbf", "libsvm-poly", "liblinear-two", "liblinear-three", "liblinear-cs"]
+)
+def test_models_they_wrote_predict_as_they_did(name):
+    model = model_files.read(FOREIGN / f"{name}.model")
+    rows = np.loadtxt(FOREIGN / "rows.txt")
+    said = (FOREIGN / f"{name}.labels").read_text().split()
+    decided = np.loadtxt(FOREIGN / f"{name}.decision", ndmin=2)
+    assert labels(model, rows) == said
+    ours = model.decision(rows)
+    np.testing.assert_allclose(ours, decided[:, : ours.shape[1]], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [("1", "-1"), ("7", "-3", "0")])
+@pytest.mark.parametrize("kernel", trained.IN_LIBSVM)
+def test_libsvm_predicts_the_same_from_our_kernel_machines(tmp_path, kernel, classes):
+    svm = pytest.importorskip("libsvm.svmutil")
+    model, X = trained.kernel_model(kernel, classes), trained.rows()
+    model_files.write(tmp_path / "m", model)
+    theirs = svm.svm_load_model(str(tmp_path / "m"))
+    said, _, decided = svm.svm_predict([], X.toarray(), theirs, "-q")
+    assert labels(model, X) == [str(int(label)) for label in said]
+    np.testing.assert_allclose(model.decision(X), decided, rtol=1e-12, atol=1e-12)
+
+
+def test_libsvm_refuses_a_laplacian_machine(tmp_path, capfd):
+    svm = pytest.importorskip("libsvm.svmutil")
+    model_files.write(tmp_path / "m", trained.kernel_model("laplacian"))
+    assert svm.svm_load_model(str(tmp_path / "m")) is None
+    assert '"svm_predict": false' in (tmp_path / "m").read_text()
+    assert "unknown kernel function" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "K"),
+    [
+        ("-t 0", 3),
+        ("-t 1 -d 2 -r 0 -g 0.4", 3),
+        ("-t 1 -d 4 -r 2 -g 0.1", 2),
+        ("-t 2 -g 0.3", 3),
+        ("-s 1", 2),  # with three classes nu-SVC's decision values overrun the buffer of LIBSVM's own wrapper
+    ],
+)
+def test_we_predict_the_same_from_the_machines_of_libsvm(tmp_path, options, K):
+    svm = pytest.importorskip("libsvm.svmutil")
+    X, Z, y = trained.rows(60).toarray(), trained.rows(50, seed=2), np.arange(60) % K * 2.0 - 1.0
+    svm.svm_save_model(str(tmp_path / "m"), svm.svm_train(y, X, f"{options} -q"))
+    said, _, decided = svm.svm_predict([], Z.toarray(), svm.svm_load_model(str(tmp_path / "m")), "-q")
+    model = model_files.read(tmp_path / "m")
+    assert labels(model, Z) == [str(int(label)) for label in said]
+    np.testing.assert_allclose(model.decision(Z), decided, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias_feature", [0.0, 1.0, 2.5])
+@pytest.mark.parametrize("classes", [("1", "-1"), ("7", "-3", "0")])
+def test_liblinear_predicts_the_same_from_our_linear_machines(tmp_path, classes, bias_feature):
+    linear = pytest.importorskip("liblinear.liblinearutil")
+    model, X = trained.linear_model(classes, bias_feature=bias_feature), trained.rows()
+    model_files.write(tmp_path / "m", model)
+    said, _, decided = linear.predict([], X.toarray(), linear.load_model(str(tmp_path / "m")), "-q")
+    assert labels(model, X) == [str(int(label)) for label in said]
+    np.testing.assert_allclose(
+        model.decision(X), np.array(decided)[:, : len(model.weights)], rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "options", ["-s 0", "-s 1", "-s 2", "-s 3 -B 1", "-s 3 -B 0", "-s 4 -B 2", "-s 5", "-s 6", "-s 7"]
+)
+@pytest.mark.parametrize("K", [2, 3])
+def test_we_predict_the_same_from_the_machines_of_liblinear(tmp_path, options, K):
+    linear = pytest.importorskip("liblinear.liblinearutil")
+    X, Z, y = trained.rows(60).toarray(), trained.rows(50, seed=2), np.arange(60) % K * 2.0 - 1.0
+    linear.save_model(str(tmp_path / "m"), linear.train(y, X, f"{options} -q"))
+    said, _, decided = linear.predict([], Z.toarray(), linear.load_model(str(tmp_path / "m")), "-q")
+    model = model_files.read(tmp_path / "m")
+    assert labels(model, Z) == [str(int(label)) for label in said]
+    ours = model.decision(Z)
+    np.testing.assert_allclose(ours, np.array(decided)[:, : ours.shape[1]], rtol=1e-12, atol=1e-12)
