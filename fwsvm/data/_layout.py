@@ -1,0 +1,90 @@
+"""What a delimited file's first lines tell: where the rows start, how many columns there are, their names."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.data import _fields
+from fwsvm.data._refusals import FormatError, line_number
+from fwsvm.data._scan import NEWLINE, past_line
+from fwsvm.errors import DataError
+
+Column = int | str
+BLANK_RUNS = (" ", "whitespace", None)  # the ways to say: any run of spaces and tabs
+
+
+class Layout(NamedTuple):
+    """Where the data start, how many columns there are, and what they are called."""
+
+    path: str | Path
+    start: int  # of the first line after the header
+    delimiter: int
+    comment: int
+    width: int
+    names: tuple[str, ...]  # empty without a header
+
+    def place(self, column: Column) -> int:
+        """Return a column's place from 0."""
+        if isinstance(column, str):
+            if column in self.names:
+                return self.names.index(column)
+            known = f"it has {', '.join(self.names)}" if self.names else "it is read without a header"
+            raise DataError(f"{self.path} has no column '{column}'; {known}")
+        if not -self.width <= column < self.width:
+            raise DataError(
+                f"{self.path} has no column {column}; it has {self.width} columns, counted from 0"
+            )
+        return column % self.width
+
+    def called(self, place: int) -> str:
+        """Return how to speak of a column."""
+        return f"column {place}" + (f" ({self.names[place]})" if self.names else "")
+
+
+def layout_of(
+    path: str | Path, text: NDArray[np.uint8], delimiter: str | None, header: bool, comment: str
+) -> Layout:
+    """Learn the layout from the first lines that say something."""
+    byte = _fields.BLANKS if delimiter in BLANK_RUNS else ord(str(delimiter))
+    first = list(islice(_lines(text, byte, comment), 1 + header))
+    if len(first) < 1 + header:
+        raise DataError(f"{path} has no rows")
+    rows = [_split(text, at, byte) for at in first]
+    names = tuple(rows[0]) if header else ()
+    if header and len(names) != len(rows[1]):
+        why = f"{len(rows[1])} fields, but the header names {len(names)} columns"
+        raise FormatError(path, line_number(text, first[1]), why)
+    return Layout(
+        path=path,
+        start=past_line(text, first[0]) if header else 0,
+        delimiter=byte,
+        comment=ord(comment) if comment else 0,
+        width=len(rows[-1]),
+        names=names,
+    )
+
+
+def _lines(text: NDArray[np.uint8], delimiter: int, comment: str) -> Iterator[int]:
+    """Yield where the lines start that are neither empty nor comments."""
+    at = 0
+    while at < len(text):
+        at = _fields.past_spaces(text, at, delimiter)
+        if text[at] != NEWLINE and chr(text[at]) != comment:
+            yield at
+        at = past_line(text, at)
+
+
+def _split(text: NDArray[np.uint8], at: int, delimiter: int) -> list[str]:
+    """Return the fields of a line, as far as they can be told apart."""
+    fields = []
+    while True:
+        start, stop, at = _fields.word(text, at, delimiter)
+        fields.append(text[start : max(start, stop)].tobytes().decode("utf-8", "replace").replace('""', '"'))
+        if stop < 0 or text[at] == NEWLINE or delimiter not in (_fields.BLANKS, text[at]):
+            return fields
+        if delimiter != _fields.BLANKS:
+            at = _fields.past_spaces(text, at + 1, delimiter)

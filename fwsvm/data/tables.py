@@ -1,0 +1,205 @@
+"""Delimited text, as the UCI repository has it: one row a line, the label in one of the columns.
+
+Every column is a number unless it is named as the label, dropped or categorical. A categorical column becomes
+an indicator for each of its values, in the order given or of first appearance. Fields may be quoted.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fwsvm.data import _fields
+from fwsvm.data._content import read_text
+from fwsvm.data._layout import Column, Layout, layout_of
+from fwsvm.data._refusals import SHOWN, FormatError, line_number
+from fwsvm.data._scan import PLACE, count
+from fwsvm.data._tokens import intern, words
+from fwsvm.data.dataset import Table
+from fwsvm.data.labels import number
+from fwsvm.errors import DataError
+
+
+def read(
+    path: str | Path,
+    *,
+    delimiter: str | None = ",",
+    header: bool = False,
+    label: Column = -1,
+    drop: Sequence[Column] = (),
+    categorical: Sequence[Column] | Mapping[Column, Sequence[object]] = (),
+    comment: str = "",
+    features: int | None = None,
+) -> tuple[Table, tuple[str, ...]]:
+    """Read a file into rows and labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain, gzip, bzip2 or xz text.
+    delimiter : str or None
+        One character; a blank, ``whitespace`` or None stand for any run of spaces and tabs.
+    header : bool
+        The first line names the columns.
+    label : int or str
+        The label's column: its place from 0 (from the end if negative), or its name in the header.
+    drop : sequence of int or str
+        Columns to leave out.
+    categorical : sequence of int or str, or mapping of those to values
+        Columns that become indicators; a mapping gives each column's values in order, which is needed where
+        files that belong together are read apart.
+    comment : str
+        Lines that start with this character are skipped.
+    features : int, optional
+        The number of features there must be in the end.
+
+    Returns
+    -------
+    table : Table
+        ``X`` an ndarray, or a csr_array where columns are categorical; ``labels`` float64 where all are
+        numbers, else text.
+    notices : tuple of str
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, has no such column, or a field is not what it should be: file, line and
+        column are named.
+    """
+    text = read_text(path).content
+    layout = layout_of(path, text, delimiter, header, comment)
+    wanted = categorical if isinstance(categorical, Mapping) else dict.fromkeys(categorical, ())
+    values = {layout.place(c): tuple(map(str, given)) for c, given in wanted.items()}
+    label_place, dropped = layout.place(label), {layout.place(c) for c in drop}
+    features_at = [c for c in range(layout.width) if c != label_place and c not in dropped]
+    numeric = [c for c in features_at if c not in values]
+    symbolic = [c for c in features_at if c in values]
+    fields = _fields_of(path, text, layout, numeric, [*symbolic, label_place])
+    _settle(path, text, fields)
+    X: NDArray[np.float64] | csr_array = fields.numbers
+    if symbolic:
+        coded = [_codes(path, text, fields, k, layout, c, values[c]) for k, c in enumerate(symbolic)]
+        X = _indicators(fields.numbers, features_at, dict(zip(symbolic, coded, strict=True)))
+    if features is not None and X.shape[1] != features:
+        raise DataError(f"{path} has {X.shape[1]} features, but {features} were expected")
+    return Table(X, _labels(path, text, fields.starts[-1], fields.stops[-1])), ()
+
+
+def _fields_of(
+    path: str | Path, text: NDArray[np.uint8], layout: Layout, numeric: list[int], worded: list[int]
+) -> _fields.Fields:
+    """Scan the file: the numeric columns as numbers, the worded ones as places in the text."""
+    kind, slot = np.full(layout.width, _fields.SKIP), np.zeros(layout.width, np.int64)
+    kind[numeric], slot[numeric] = _fields.NUMBER, np.arange(len(numeric))
+    kind[worded], slot[worded] = _fields.WORD, np.arange(len(worded))
+    most = int(count(text[layout.start :])[0])
+    numbers = np.empty((most, len(numeric)))
+    places = np.empty((2, len(worded), most), np.int64)
+    fields = _fields.Fields(numbers, numbers.view(np.int64), places[0], places[1], np.empty(most, np.int64))
+    columns = _fields.Columns(layout.delimiter, layout.comment, kind, slot)
+    outcome, m, column, place = _fields.scan_fields(text, layout.start, columns, fields)
+    if outcome != _fields.READ:
+        raise FormatError(path, line_number(text, place), _complaint(text, layout, outcome, column, place))
+    return _fields.Fields(
+        numbers[:m], fields.bits[:m], fields.starts[:, :m], fields.stops[:, :m], fields.lines[:m]
+    )
+
+
+def _complaint(text: NDArray[np.uint8], layout: Layout, outcome: int, column: int, place: int) -> str:
+    """Return what is wrong with a field."""
+    if outcome == _fields.TOO_FEW:
+        return f"{column + 1} fields, but the first row has {layout.width}"
+    if outcome == _fields.TOO_MANY:
+        return f"more than {layout.width} fields, as many as the first row has"
+    if outcome == _fields.OPEN_QUOTE:
+        return f"{layout.called(column)}: the quote is never closed"
+    if outcome == _fields.NOT_APART:
+        return f"{layout.called(column)}: the field goes on after its closing quote"
+    start, stop, _ = _fields.word(text, place, layout.delimiter)
+    shown = text[start:stop].tobytes().decode("utf-8", "replace")[:SHOWN]
+    return f"{layout.called(column)}: '{shown}' is not a finite number"
+
+
+def _settle(path: str | Path, text: NDArray[np.uint8], fields: _fields.Fields) -> None:
+    """Let Python round the numbers that the scan left to it."""
+    for at in np.argwhere(np.isnan(fields.numbers)):
+        place = int(fields.bits[tuple(at)] & PLACE)
+        stop = place
+        while chr(text[stop]) in "+-.0123456789eE":
+            stop += 1
+        value = float(text[place:stop].tobytes())
+        if math.isinf(value):
+            raise FormatError(path, line_number(text, place), "a number is too large for a double")
+        fields.numbers[tuple(at)] = value
+
+
+def _codes(
+    path: str | Path,
+    text: NDArray[np.uint8],
+    fields: _fields.Fields,
+    k: int,
+    layout: Layout,
+    column: int,
+    given: tuple[str, ...],
+) -> tuple[NDArray[np.int64], int]:
+    """Return each row's place among a categorical column's values, and how many of those there are."""
+    starts, stops = fields.starts[k], fields.stops[k]
+    codes, firsts = intern(text, starts, stops)
+    found = _names(path, text, starts[firsts], stops[firsts])
+    values = given or tuple(dict.fromkeys(found))
+    place_of = {value: i for i, value in enumerate(values)}
+    for first, name in zip(firsts, found, strict=True):
+        if name not in place_of:
+            line = line_number(text, int(starts[first]))
+            raise FormatError(path, line, f"{layout.called(column)}: unknown value '{name[:SHOWN]}'")
+    return np.array([place_of[name] for name in found])[codes], len(values)
+
+
+def _indicators(
+    numbers: NDArray[np.float64], features_at: list[int], coded: Mapping[int, tuple[NDArray[np.int64], int]]
+) -> csr_array:
+    """Return rows with the features in the file's order, each categorical one as indicators in its place."""
+    m = len(numbers)
+    entries, places = np.ones((m, len(features_at))), np.empty((m, len(features_at)), np.int32)
+    offset, taken = 0, 0
+    for k, column in enumerate(features_at):
+        if column in coded:
+            codes, wide = coded[column]
+            places[:, k] = offset + codes
+            offset += wide
+        else:
+            entries[:, k], places[:, k] = numbers[:, taken], offset
+            offset, taken = offset + 1, taken + 1
+    kept = entries != 0
+    indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    X = csr_array((entries[kept], places[kept], indptr), shape=(m, offset))
+    X.has_sorted_indices = True
+    X.has_canonical_format = True
+    return X
+
+
+def _labels(
+    path: str | Path, text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]
+) -> NDArray[np.float64] | NDArray[np.str_]:
+    """Return the labels: numbers where all are, else words."""
+    codes, firsts = intern(text, starts, stops)
+    names = _names(path, text, starts[firsts], stops[firsts])
+    if "" in names:
+        raise FormatError(
+            path, line_number(text, int(starts[firsts[names.index("")]])), "the label is missing"
+        )
+    values = [number(name) for name in names]
+    return np.array(names if None in values else values)[codes]
+
+
+def _names(
+    path: str | Path, text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]
+) -> list[str]:
+    """Return fields as text, doubled quotes made single."""
+    try:
+        return [word.decode().replace('""', '"') for word in words(text, starts, stops)]
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is not UTF-8 text") from None
