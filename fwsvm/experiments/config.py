@@ -25,7 +25,7 @@ EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
 SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select")
-ROWS = ("rows", "test_rows")
+ROWS = ("rows", "test_rows", "test_fraction")
 FILE = ("name", "datasets", "methods", *SETTINGS, *ROWS, "seed", "workers", "profiles")
 SELECT = ("holdout", "folds", "method", "C", "sigma2", "gamma")
 LIMITS = ("time_seconds", "iterations")
@@ -88,6 +88,9 @@ def _trials(keys: Layer, seed: int) -> list[Trial]:
             source=entry["source"].text("source") if "source" in entry else None,
             rows=layer["rows"].whole("rows") if "rows" in layer else None,
             test_rows=layer["test_rows"].whole("test_rows") if "test_rows" in layer else None,
+            test_fraction=layer["test_fraction"].number("test_fraction", below=1)
+            if "test_fraction" in layer
+            else None,
             seed=seed,
         )
         if data in [trial.data for trial in trials]:

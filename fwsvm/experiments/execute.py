@@ -25,11 +25,12 @@ Watch = Callable[[Cell, Progress], None]
 
 @dataclass(frozen=True)
 class Resources:
-    """What a run may use, and how many may go on beside it."""
+    """What a run may use, and how many may go on beside it; None leaves it to the machine."""
 
     threads: int | None = None
     cache_mib: int | None = None
     parallel_cells: int = 1
+    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def run_task(
 ) -> Iterator[Record]:
     """Run cells that share kernel values, one after another, and yield each record as its run ends.
 
-    ``dataset`` is used where it is given and has the right digest; otherwise the data is loaded by name.
+    The data is loaded by name unless it is given; in either case its digest must be the planned one.
 
     Raises
     ------
@@ -68,14 +69,22 @@ def run_task(
 
 
 def run_cell(
-    cell: Cell, resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None, shared: Any = None
+    cell: Cell,
+    resources: Resources,
+    watch: Watch | None = None,
+    dataset: Dataset | None = None,
+    shared: Any = None,
 ) -> Record:
     """Run one cell; whatever happens, return its record."""
     started, result = record.now_utc(), None
-    more: dict[str, Any] = {**cell.columns, "started_utc": started, "parallel_cells": resources.parallel_cells}
+    more: dict[str, Any] = {
+        **cell.columns,
+        "started_utc": started,
+        "parallel_cells": resources.parallel_cells,
+    }
     forget_peak_memory()
     try:
-        data = _data(cell, dataset)
+        data = _data(cell, dataset, resources)
         more |= record.about(data)
         train, judged = _divided(cell, data)
         more["rows"] = train.rows
@@ -106,11 +115,11 @@ def failed(
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
-def _data(cell: Cell, given: Dataset | None) -> Dataset:
-    data = given if given is not None and given.sha256 == cell.sha256 else samples.load(cell.data)
+def _data(cell: Cell, given: Dataset | None, resources: Resources) -> Dataset:
+    data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.sha256 != cell.sha256:
         raise DataError(
-            f"{cell.data.name}: the data here ({data.sha256[:12]}) is not the planned one ({cell.sha256[:12]})"
+            f"{cell.data.name}: the data here ({data.sha256[:12]}) is not what was planned ({cell.sha256[:12]})"
         )
     return data
 

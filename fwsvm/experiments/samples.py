@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fwsvm import data
+from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import classes, encode
 from fwsvm.data.splits import permutation, take
@@ -31,10 +32,10 @@ class Facts:
     missing: str = ""
 
 
-def facts(wanted: Data) -> Facts:
+def facts(wanted: Data, *, offline: bool = False) -> Facts:
     """Load the data set and return its facts."""
     try:
-        found = load(wanted)
+        found = load(wanted, offline=offline)
     except DataError as error:
         return Facts(missing=str(error))
     return Facts(
@@ -48,8 +49,10 @@ def facts(wanted: Data) -> Facts:
 
 
 @functools.lru_cache(maxsize=1)
-def load(wanted: Data) -> Dataset:
+def load(wanted: Data, *, offline: bool = False) -> Dataset:
     """Return a data set, thinned to the rows wanted; the last one stays in memory.
+
+    With ``offline`` no server is asked.
 
     Raises
     ------
@@ -58,15 +61,29 @@ def load(wanted: Data) -> Dataset:
     UsageError
         There is no data set of that name.
     """
-    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed)
-    train = thinned(found.train, wanted.rows, wanted.seed)
-    test = thinned(found.test, wanted.test_rows, wanted.seed) if found.test is not None else None
+    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline)
+    train, test = found.train, found.test
+    if test is None and wanted.test_fraction is not None:
+        train, test = _with_test_rows(found, wanted)
+    train = thinned(train, wanted.rows, wanted.seed)
+    test = thinned(test, wanted.test_rows, wanted.seed) if test is not None else None
     if train is found.train and test is found.test:
         return found
-    said = f"{found.sha256} {train.rows} {test.rows if test is not None else 0} {wanted.seed}"
-    named = hashlib.sha256(said.encode()).hexdigest()
-    notice = f"{found.name}: a sample of {train.rows:,} of {found.train.rows:,} training rows"
+    drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
+    named = hashlib.sha256(f"{found.sha256} {drawn}".encode()).hexdigest()
+    of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
+    notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
+    if found.test is not None:
+        notice += f" and {found.test.rows:,} test rows"
     return replace(found, train=train, test=test, sha256=named, notices=(*found.notices, notice))
+
+
+def _with_test_rows(found: Dataset, wanted: Data) -> tuple[Table, Table | None]:
+    """Divide the training rows, and scale again by the ranges of those that are left to train on."""
+    codes = encode(found.train.labels, found.classes)
+    drawn = held_out_rows(codes, HeldOut(holdout=wanted.test_fraction), wanted.seed, 0)
+    rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
+    return scaled(rest, test, found.scaling)
 
 
 def thinned(table: Table, rows: int | None, seed: int) -> Table:

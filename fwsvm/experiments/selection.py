@@ -1,6 +1,7 @@
-"""Choosing parameters from the rows of a search: highest validation accuracy, then smallest C, then largest sigma^2.
+"""Choosing parameters from the rows of a search.
 
-The parts of a cross-validation count together, as one sample of all training rows.
+The highest validation accuracy wins, then the smallest C, then the largest sigma^2. The parts of a
+cross-validation count together, as one sample of all training rows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from fwsvm.experiments.experiment import Selection
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import held_out_count
-from fwsvm.solvers import Settings, Status
+from fwsvm.solvers import Status
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,3 @@ def _on_edge(selection: Selection, values: Mapping[str, float]) -> tuple[str, ..
 def words(values: Mapping[str, float]) -> str:
     """Return chosen values as people read them."""
     return ", ".join(f"{name} = {value:g}" for name, value in values.items())
-
-
-def base_of(selection: Selection) -> Settings:
-    """Return the settings that the search ran with."""
-    return selection.candidates.base

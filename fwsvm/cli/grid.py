@@ -1,0 +1,169 @@
+"""``fwsvm grid``: run an experiment from its YAML file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fwsvm.errors import UsageError
+
+if TYPE_CHECKING:
+    from fwsvm.experiments.execute import Resources
+    from fwsvm.experiments.executors import Executor
+    from fwsvm.experiments.experiment import Data, Experiment
+    from fwsvm.experiments.forecast import Expected
+    from fwsvm.experiments.samples import Facts
+
+
+@click.command("grid")
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option(
+    "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
+)
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+              help="Folder for the results [default: results/NAME of the experiment].")  # fmt: skip
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Worker processes [default: the file's]."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster to run on, such as tcp://10.0.0.1:8786.")
+@click.option(
+    "--beside", is_flag=True, help="Run the reported runs beside each other, too; their times mean less."
+)
+@click.option("--threads", type=click.IntRange(1), metavar="N",
+              help="Threads of a run [default: all of the machine; 1 with workers].")  # fmt: skip
+@click.option("--cache-mb", "cache_mib", type=click.IntRange(1), metavar="N",
+              help="Memory for kernel columns, shared out among workers [default: from what is free].")  # fmt: skip
+@click.option("--offline", is_flag=True, help="Ask no server for data.")
+@click.option("--force", is_flag=True, help="Repeat also what is done.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
+@click.option("--dry-run", is_flag=True, help="List the runs and which are done; run nothing, write nothing.")
+def command(
+    config: Path,
+    profile: str | None,
+    out: Path | None,
+    workers: int | None,
+    scheduler: str | None,
+    beside: bool,
+    threads: int | None,
+    cache_mib: int | None,
+    offline: bool,
+    force: bool,
+    fail_fast: bool,
+    dry_run: bool,
+) -> None:
+    """Run the experiment of a YAML file and end with its table.
+
+    Each run is a row of runs.csv, on the disk before the next one starts. The same command again does only
+    what is missing: after Ctrl-C, a kill, a full disk, or with data that could not be had before.
+
+    Exit code: 0, 3 data missing, 4 a run failed, 130 interrupted.
+    """
+    from fwsvm.experiments import config as configs
+    from fwsvm.experiments.execute import Resources
+    from fwsvm.experiments.forecast import forecast
+    from fwsvm.experiments.store import read_rows
+
+    if workers is not None and scheduler is not None:
+        raise UsageError("give --workers or --scheduler, not both")
+    experiment = configs.load(config, profile)
+    folder = out or Path("results") / experiment.name
+    known = _survey(experiment, offline=offline)
+    if dry_run:
+        _list(forecast(experiment, known, {} if force else read_rows(folder / "runs.csv", [])))
+        return
+    resources = Resources(threads, cache_mib, offline=offline)
+    executor = _executor(resources, workers or experiment.workers, scheduler)
+    try:
+        code = _run(
+            experiment, known, folder, executor, config, force=force, fail_fast=fail_fast, beside=beside
+        )
+    finally:
+        executor.close()
+    click.get_current_context().exit(code)
+
+
+def _survey(experiment: "Experiment", *, offline: bool) -> "dict[Data, Facts]":
+    """Load every data set once, and say what a person should know of it."""
+    from fwsvm.experiments.samples import facts
+
+    known = {}
+    for data in experiment.datasets:
+        known[data] = found = facts(data, offline=offline)
+        if found.missing:
+            click.echo(f"missing: {found.missing}", err=True)
+            continue
+        test = f" + {found.test_rows:,} to test" if found.test_rows else ""
+        shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
+        click.echo(f"{data.name}: {shape}", err=True)
+        for notice in found.notices:
+            click.echo(f"  {notice}", err=True)
+    return known
+
+
+def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "Executor":
+    if scheduler is not None:
+        from fwsvm.experiments.executors.cluster import Cluster
+
+        return Cluster(scheduler, resources)
+    if workers > 1:
+        from fwsvm.experiments.executors.workers import Workers
+
+        return Workers(workers, resources)
+    from fwsvm.experiments.executors.inline import Inline
+
+    return Inline(resources)
+
+
+def _run(
+    experiment: "Experiment",
+    known: "dict[Data, Facts]",
+    folder: Path,
+    executor: "Executor",
+    config: Path,
+    *,
+    force: bool,
+    fail_fast: bool,
+    beside: bool,
+) -> int:
+    """Run what is missing, print the table, and return the exit code."""
+    from fwsvm import __version__
+    from fwsvm.experiments.forecast import counts, forecast, longest
+    from fwsvm.experiments.progress import Teller, span
+    from fwsvm.experiments.runner import Runner
+    from fwsvm.experiments.store import Store
+    from fwsvm.experiments.summary import summary
+
+    with Store(folder) as store:
+        expected = forecast(experiment, known, {} if force else store.rows)
+        profile = f", profile {experiment.profile}" if experiment.profile else ""
+        store.describe(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")
+        store.log("start", config=config, profile=experiment.profile, runs=len(expected))
+        done = sum(e.done for e in expected)
+        with Teller(len(expected), done) as teller:
+            for notice in store.notices:
+                teller.note(notice)
+            limit = longest(expected)
+            bound = f"; at most {span(limit)} by their time limits" if limit else ""
+            teller.note(f"{experiment.name}{profile}: {counts(expected)}{bound}")
+            if executor.slots > 1 and not beside:
+                teller.note(
+                    f"{executor.slots} runs beside each other for the search; reported runs go one by one"
+                )
+            course = Runner(experiment, known, store, executor, teller, force, fail_fast, beside).run()
+        store.log("end", exit_code=course.exit_code, statuses=dict(course.statuses))
+        click.echo(summary(course.finals, store.rows), nl=False)
+        ended = ", ".join(f"{number} {status}" for status, number in course.statuses.most_common())
+        click.echo(f"{store.runs}: {ended or 'nothing'}", err=True)
+    if course.interrupted:
+        click.echo("interrupted; the same command again goes on from here", err=True)
+    return course.exit_code
+
+
+def _list(expected: "list[Expected]") -> None:
+    """Print every run with its state."""
+    from fwsvm.experiments.forecast import counts
+
+    for entry in expected:
+        state = "open: parameters yet to be chosen" if entry.state == "open" else entry.state
+        click.echo(f"{entry.cell.run_id}  {entry.cell.label}  {state}")
+    click.echo(counts(expected), err=True)

@@ -1,0 +1,177 @@
+"""Runs cells in spawned processes of this machine, each with a pipe to this one.
+
+A pool that only returns futures cannot say which cell killed a process, nor hand over a group's rows one by
+one. With one pipe a worker both are plain: records come as they are made, and the first cell without a record
+is the one that was running when the pipe broke.
+"""
+
+import contextlib
+import multiprocessing
+import signal
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection, wait
+
+from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
+from fwsvm.experiments.executors import Deliver, Task
+from fwsvm.experiments.plan import Cell
+from fwsvm.solvers import Status
+from fwsvm.solvers.loop import Progress
+from fwsvm.solvers.resolve import default_cache_mib
+
+PATIENCE = 3.0  # seconds that a worker has to hand over an interrupted run
+TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
+
+
+def _serve(pipe: Connection) -> None:
+    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which says what to do
+
+    def watch(cell: Cell, progress: Progress) -> None:
+        pipe.send((cell, progress))
+        if pipe.poll():
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        while (order := pipe.recv()) is not None:
+            cells, resources = order
+            for record in run_task(cells, resources, watch):
+                pipe.send(record)
+
+
+@dataclass
+class Worker:
+    """A process, our end of its pipe, and the cells it still owes."""
+
+    process: multiprocessing.process.BaseProcess
+    pipe: Connection
+    owes: list[Cell] = field(default_factory=list)
+
+    @classmethod
+    def spawn(cls) -> "Worker":
+        """Start a process that waits for work."""
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        return cls(process, ours)
+
+    def end(self) -> None:
+        """End the process, at once if it is at work."""
+        self.pipe.close()
+        if self.owes:
+            self.process.kill()
+        self.process.join()
+
+
+class Workers:
+    """The executor of one machine: ``count`` processes, one thread each unless told, memory shared out."""
+
+    def __init__(self, count: int, resources: Resources) -> None:
+        self.slots = count
+        self.resources = replace(resources, threads=resources.threads or 1)
+        self.idle: list[Worker] = []
+        self.busy: list[Worker] = []
+        self.begun: dict[str, int] = {}
+
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
+        """Run all tasks; see `Executor.run`."""
+        at_once = max(1, min(at_once, self.slots, len(tasks)))
+        resources = self._shared_out(at_once)
+        waiting = deque(list(task) for task in tasks)
+        try:
+            while waiting or self.busy:
+                while waiting and len(self.busy) < at_once:
+                    self._give(waiting.popleft(), resources)
+                for worker in self._ready():
+                    self._hear(worker, waiting, deliver, watch)
+        except KeyboardInterrupt:
+            self._interrupt(deliver)
+            raise
+        finally:
+            self._end(self.busy)
+
+    def close(self) -> None:
+        """End all workers."""
+        self._end(self.busy)
+        self._end(self.idle)
+
+    def _shared_out(self, at_once: int) -> Resources:
+        """Return each run's share: a power of two of MiB, so that it does not wander."""
+        whole = self.resources.cache_mib or default_cache_mib()
+        share = max(1, whole // at_once)
+        return replace(
+            self.resources, cache_mib=1 << (share.bit_length() - 1), parallel_cells=at_once
+        )  # fmt: skip
+
+    def _give(self, cells: list[Cell], resources: Resources) -> None:
+        worker = self.idle.pop() if self.idle else Worker.spawn()
+        worker.owes = cells
+        self.busy.append(worker)
+        with contextlib.suppress(OSError):  # one that died meanwhile is noticed when it is heard
+            worker.pipe.send((cells, resources))
+
+    def _ready(self, timeout: float | None = None) -> list[Worker]:
+        pipes = {worker.pipe: worker for worker in self.busy}
+        return [pipes[pipe] for pipe in wait(list(pipes), timeout)]  # type: ignore[index]
+
+    def _hear(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: Watch) -> None:
+        try:
+            said = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._bury(worker, waiting, deliver)
+            return
+        if not isinstance(said, Record):
+            watch(*said)
+            return
+        worker.owes.pop(0)
+        if not worker.owes:
+            self.busy.remove(worker)
+            self.idle.append(worker)
+        deliver(said)
+
+    def _bury(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
+        """See to the cells of a worker that died: the one it was at is tried once more, the others go on."""
+        worker.process.join(PATIENCE)
+        self.busy.remove(worker)
+        cell, *others = worker.owes
+        code, worker.owes = worker.process.exitcode or 0, []
+        worker.end()
+        self.begun[cell.run_id] = self.begun.get(cell.run_id, 0) + 1
+        if others:
+            waiting.appendleft(others)
+        if self.begun[cell.run_id] < TRIES:
+            waiting.appendleft([cell])
+            return
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        why = "; signal 9 often means that memory ran out: use fewer workers" if code == -9 else ""
+        deliver(failed(cell, Status.ERROR, f"its worker process died {TRIES} times ({how}){why}"))
+
+    def _interrupt(self, deliver: Deliver) -> None:
+        """Ask the workers to stop, and deliver what they hand over in time."""
+        for worker in self.busy:
+            with contextlib.suppress(OSError):
+                worker.pipe.send(None)
+        deadline = time.monotonic() + PATIENCE
+        while self.busy and time.monotonic() < deadline:
+            for worker in self._ready(max(0.0, deadline - time.monotonic())):
+                try:
+                    said = worker.pipe.recv()
+                except (EOFError, OSError):
+                    said = None
+                if not isinstance(said, (Record, type(None))):
+                    continue
+                self.busy.remove(worker)
+                record = said or failed(worker.owes[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
+                deliver(record)
+                worker.end()
+        for worker in self.busy:
+            deliver(failed(worker.owes[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence))
+
+    @staticmethod
+    def _end(workers: list[Worker]) -> None:
+        while workers:
+            workers.pop().end()

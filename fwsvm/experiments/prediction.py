@@ -1,0 +1,76 @@
+"""A trained machine applied to rows: labels, decision values, and how many labels are right."""
+
+import time
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from fwsvm.data.dataset import Table
+from fwsvm.data.labels import encode, text
+from fwsvm.problems.features import fitted
+from fwsvm.problems.machines import KernelModel, LinearModel
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a machine says of rows.
+
+    Attributes
+    ----------
+    labels : tuple of str, one a row
+    decision : ndarray, shape (rows, columns)
+        Decision values: a column a pair of classes, or a class (`decision_columns`).
+    correct : int or None
+        Rows whose label is the one predicted; None where the rows have no labels.
+    unknown : tuple of str
+        Labels of the rows that the machine does not know; such rows count as wrong.
+    ignored : int
+        Non-zeros in features that the machine was not trained on, which it leaves out.
+    compile_seconds, seconds : float
+        Warm-up, and the prediction alone.
+    """
+
+    labels: tuple[str, ...]
+    decision: np.ndarray
+    correct: int | None
+    unknown: tuple[str, ...]
+    ignored: int
+    compile_seconds: float
+    seconds: float
+
+    @property
+    def accuracy(self) -> float | None:
+        """Fraction of the labels that are right, 0 to 1; None without labels."""
+        return None if self.correct is None else self.correct / len(self.labels)
+
+
+def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) -> Prediction:
+    """Predict the rows of a table, with features left out or taken as zeros until they fit the machine."""
+    X, ignored = fitted(table.X, model.features)
+    begun = time.perf_counter()
+    model.decision(X[:1], threads)
+    warm = time.perf_counter()
+    decision = model.decision(X, threads)
+    codes = model.choose(decision)
+    done = time.perf_counter()
+    labelled = not (table.labels.dtype.kind == "f" and np.isnan(table.labels).all())
+    truth = encode(table.labels, model.classes) if labelled else None
+    return Prediction(
+        labels=tuple(model.classes[code] for code in codes),
+        decision=decision,
+        correct=None if truth is None else int((truth == codes).sum()),
+        unknown=()
+        if truth is None
+        else tuple(sorted({text(label) for label in table.labels[truth < 0].tolist()})),
+        ignored=ignored,
+        compile_seconds=warm - begun,
+        seconds=done - warm,
+    )
+
+
+def decision_columns(model: KernelModel | LinearModel) -> list[str]:
+    """Return what each column of decision values is positive for: ``i/j`` for i rather than j, or a class."""
+    if isinstance(model, LinearModel) and len(model.classes) > 2:
+        return list(model.classes)
+    return [f"{i}/{j}" for i, j in combinations(model.classes, 2)]

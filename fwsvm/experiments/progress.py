@@ -1,0 +1,84 @@
+"""Tells a person on stderr how an experiment goes: a bar on a terminal, plain lines elsewhere."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from fwsvm.experiments.execute import Record
+from fwsvm.experiments.plan import Cell
+from fwsvm.solvers.loop import Progress as Inside
+
+
+class Teller:
+    """Notes and a line for each run; on a terminal a bar: done, total, elapsed, time to go, present run."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self.total, self.done, self.made = total, done, 0
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.started = time.monotonic()
+        self.bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        """Show the bar, if there is a terminal to show it on."""
+        if self.console.is_terminal:
+            self.bar = Progress(
+                BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+                TimeRemainingColumn(), TextColumn("{task.description}"),
+                console=self.console,
+            )  # fmt: skip
+            self.task = self.bar.add_task("", total=self.total, completed=self.done)
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+    def note(self, said: str) -> None:
+        """Say something that a person should know."""
+        self.console.print(said, markup=False)
+
+    def watch(self, cell: Cell, inside: Inside) -> None:
+        """Show how far the present run is."""
+        if self.bar is not None:
+            where = f" pair {inside.subproblem + 1}/{inside.subproblems}" if inside.subproblems > 1 else ""
+            how = f"{inside.iterations:,} iterations, gap {inside.gap:.1e}, {inside.support_vectors:,} SV"
+            self.bar.update(self.task, description=f"{cell.label}{where}: {how}")
+
+    def ended(self, record: Record) -> None:
+        """Count a run that ended, and say how."""
+        self.done, self.made = self.done + 1, self.made + 1
+        if self.bar is not None:
+            self.bar.update(
+                self.task, completed=self.done, description=f"{record.cell.label}: {record.status}"
+            )
+            return
+        row, said = record.row, [str(record.status)]
+        if row.get("test_accuracy") is not None:
+            said.append(f"{100 * row['test_accuracy']:.2f} %")
+        if row.get("train_seconds") is not None:
+            said.append(f"{row['train_seconds']:.3g} s")
+        to_go = (self.total - self.done) * (time.monotonic() - self.started) / self.made
+        left = f", {span(to_go)} left" if self.done < self.total else ""
+        self.note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}{left}")
+
+
+def span(seconds: float) -> str:
+    """Return a length of time as people say it: 8 s, 5 min, 3 h 20 min."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,181 @@
+"""Runs an experiment: what is missing of it, in order, each row written before the next run begins.
+
+Data set by data set the parameter search comes first, then the reported runs: these start cold and go one
+after another, so that their times mean something.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fwsvm.experiments import plan, selection
+from fwsvm.experiments.execute import Record, failed
+from fwsvm.experiments.executors import Executor
+from fwsvm.experiments.experiment import Data, Experiment, Trial
+from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.samples import Facts
+from fwsvm.experiments.selection import Choice
+from fwsvm.experiments.store import Store
+from fwsvm.solvers import Status
+from fwsvm.solvers.loop import Progress
+
+MISSING_CODE, ERROR_CODE, INTERRUPTED_CODE = 3, 4, 130
+
+
+class Reporter(Protocol):
+    """Who is told how the experiment goes."""
+
+    def watch(self, cell: Cell, inside: Progress) -> None:
+        """Hear how far a run is."""
+
+    def note(self, said: str) -> None:
+        """Hear something a person should know."""
+
+    def ended(self, record: Record) -> None:
+        """Hear that a run ended."""
+
+
+class _StopNow(Exception):  # noqa: N818 - not an error, the user asked for it
+    """A run failed, and the user asked to stop at the first failure."""
+
+
+@dataclass
+class Course:
+    """How an experiment went: the reported cells in order, and the exit code's reasons."""
+
+    finals: list[Cell] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0, or by conventions 3 what the caller should know."""
+        if self.interrupted:
+            return INTERRUPTED_CODE
+        if self.statuses[Status.ERROR]:
+            return ERROR_CODE
+        return MISSING_CODE if self.statuses[Status.MISSING] else 0
+
+
+@dataclass
+class Runner:
+    """One pass over an experiment.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    known : mapping of Data to Facts
+    store : Store, open
+    executor : Executor
+    reporter : Reporter
+    force : bool
+        Also repeat what is done.
+    fail_fast : bool
+        Stop at the first run that fails.
+    beside : bool
+        Let reported runs go on beside each other, too.
+    """
+
+    experiment: Experiment
+    known: Mapping[Data, Facts]
+    store: Store
+    executor: Executor
+    reporter: Reporter
+    force: bool = False
+    fail_fast: bool = False
+    beside: bool = False
+    course: Course = field(default_factory=Course)
+
+    def run(self) -> Course:
+        """Run all that is to be run, and return how it went."""
+        slots = self.executor.slots
+        batches = [[data] for data in self.experiment.datasets] if slots == 1 else [self.experiment.datasets]
+        try:
+            for batch in batches:
+                trials = [trial for trial in self.experiment.trials if trial.data in batch]
+                self._make(plan.select_cells(self.experiment, trials, self.known), at_once=slots)
+                finals = [cell for trial in trials for cell in self._finals(trial)]
+                self.course.finals += finals
+                self._make(finals, at_once=slots if self.beside else 1)
+        except KeyboardInterrupt:
+            self.course.interrupted = True
+        except _StopNow:
+            self.reporter.note("stopped at the first failure (--fail-fast)")
+        return self.course
+
+    def _make(self, cells: Sequence[Cell], *, at_once: int) -> None:
+        """Run those of the cells that are not done."""
+        to_do = []
+        for cell in cells:
+            if self.store.done(cell.run_id) and not self.force:
+                self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
+            elif not self.known[cell.data].missing and cell.run_id not in self._unchosen:
+                to_do.append(cell)
+        if to_do:
+            self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
+
+    def _deliver(self, record: Record) -> None:
+        self.store.add(record.row, record.trace)
+        facts = {"run_id": record.cell.run_id, "cell": record.cell.label, "status": record.status}
+        self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
+        self.course.statuses[record.status] += 1
+        self.reporter.ended(record)
+        if record.status is Status.ERROR:
+            self.reporter.note(f"{record.cell.label}: {record.row['message']}")
+            if self.fail_fast:
+                raise _StopNow
+
+    def __post_init__(self) -> None:
+        self._unchosen: set[str] = set()
+        self._choices: dict[tuple[str, ...], Choice] = {}
+
+    def _finals(self, trial: Trial) -> Iterable[Cell]:
+        """Return the reported runs of a trial; where they cannot be, record why."""
+        facts = self.known[trial.data]
+        if facts.missing:
+            cells = list(plan.final_cells(self.experiment, trial, facts))
+            self._refuse(cells, Status.MISSING, facts.missing)
+            return cells
+        if trial.selection is None:
+            return plan.final_cells(self.experiment, trial, facts)
+        choice = self._choice(trial, facts)
+        cells = list(plan.final_cells(self.experiment, trial, facts, choice.values))
+        if choice.why_not:
+            self._refuse(cells, Status.ERROR, choice.why_not)
+        return cells
+
+    def _choice(self, trial: Trial, facts: Facts) -> Choice:
+        """Return what the search of a trial chose; said and logged once, though many methods share it."""
+        assert trial.selection is not None  # noqa: S101 - the caller asks only then
+        cells = list(plan.candidates(self.experiment, trial.data, trial.selection, facts))
+        key = tuple(cell.run_id for cell in cells)
+        if key not in self._choices:
+            self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)
+            self._say(trial, self._choices[key])
+        return self._choices[key]
+
+    def _say(self, trial: Trial, chosen: Choice) -> None:
+        if chosen.why_not:
+            return
+        words = selection.words(chosen.values)
+        held_out = trial.selection.held_out.words if trial.selection is not None else ""
+        self.store.log("selected", dataset=trial.data.name, values=chosen.values, accuracy=chosen.accuracy)
+        self.reporter.note(f"{trial.data.name}: {words} ({100 * chosen.accuracy:.2f} % right, {held_out})")
+        for name in chosen.on_edge:
+            self.reporter.note(
+                f"{trial.data.name}: warning: {name} = {chosen.values[name]:g} lies on the edge of the values "
+                "tried; a better one may lie beyond"
+            )
+
+    def _refuse(self, cells: Iterable[Cell], status: Status, why: str) -> None:
+        """Record cells that cannot run, unless the folder says the same already."""
+        for cell in cells:
+            self._unchosen.add(cell.run_id)
+            row = self.store.rows.get(cell.run_id, {})
+            record = failed(cell, status, why)
+            if (row.get("status"), row.get("message")) == (status, record.row["message"]):
+                self.course.statuses[status] += 1
+                self.reporter.ended(record)
+            elif not self.store.done(cell.run_id):
+                self._deliver(record)

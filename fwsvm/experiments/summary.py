@@ -1,0 +1,71 @@
+"""The table an experiment ends with: for each data set and method what was chosen and what came of it."""
+
+import io
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+from rich.console import Console
+from rich.table import Table
+
+from fwsvm.experiments.plan import Cell
+from fwsvm.solvers import Status
+
+WIDTH = 80
+#: A group of repetitions bears the first of these that occurs in it.
+WORST_FIRST = ("error", "missing", "interrupted", "time_limit", "stalled", "max_iterations", "sampled_stop")
+SHORT = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
+NUMBERS = {
+    "C": ("C", 1.0, "{:g}"),
+    "sigma2": ("sigma2", 1.0, "{:.3g}"),
+    "test %": ("test_accuracy", 100.0, "{:.2f}"),
+    "SV": ("support_vectors", 1.0, "{:.0f}"),
+    "seconds": ("train_seconds", 1.0, "{:.3g}"),
+    "objective": ("objective", 1.0, "{:.3e}"),
+    "rel.gap": ("relative_gap", 1.0, "{:.0e}"),
+}
+Row = Mapping[str, str]
+
+
+def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
+    """Return the table as text of 80 columns: means over repetitions."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("data set", max_width=11, no_wrap=True)
+    table.add_column("method", max_width=9, no_wrap=True)
+    for name in NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    last = None
+    for (name, method, *_), group in _groups(finals, rows).items():
+        table.add_row(name if name != last else "", method, *_averages(group), _status(group))
+        last = name
+    out = io.StringIO()
+    Console(file=out, width=WIDTH, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
+    """Return the rows of each data set, method and setting, in order."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for cell in finals:
+        row = rows.get(cell.run_id)
+        if row is not None:
+            key = tuple(
+                row[name] for name in ("dataset", "method", "kernel", "C", "lambda", "sigma2", "tolerance")
+            )
+            groups.setdefault(key, []).append(row)
+    return groups
+
+
+def _averages(group: list[Row]) -> list[str]:
+    cells = []
+    for column, factor, form in NUMBERS.values():
+        values = [float(row[column]) for row in group if row[column] and Status(row["status"]).done]
+        cells.append(form.format(factor * fmean(values)) if values else "-")
+    return cells
+
+
+def _status(group: list[Row]) -> str:
+    statuses = [row["status"] for row in group]
+    worst = next((status for status in WORST_FIRST if status in statuses), statuses[0])
+    count = f" {statuses.count(worst)}/{len(group)}" if statuses.count(worst) < len(group) else ""
+    return SHORT.get(worst, worst) + count
