@@ -38,12 +38,13 @@ def apply(X: np.ndarray | csr_array, ranges: Ranges) -> np.ndarray | csr_array:
     if isinstance(X, csr_array):
         if lower == 0 and not np.any(minimum[varies]):
             j = X.indices
-            data = np.where(varies[j], upper * (X.data / span[j]), 0.0)
+            data = np.where(varies[j], upper * X.data / span[j], 0.0)
+            data[varies[j] & (X.data == maximum[j])] = upper
             scaled = csr_array((data, j.copy(), X.indptr.copy()), shape=X.shape)
             scaled.eliminate_zeros()
             return scaled
         X = X.toarray()
-    scaled = lower + (upper - lower) * ((X - minimum) / span)
+    scaled = lower + (upper - lower) * (X - minimum) / span  # in svm-scale's order, so that no bit differs
     scaled[maximum == X] = upper  # exact at the ends, whatever the rounding above
     scaled[:, ~varies] = 0.0
     return np.ascontiguousarray(scaled)

@@ -1,0 +1,266 @@
+"""The lock: well-formed, honest, and true of every real file at hand."""
+
+import copy
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm import data
+from fwsvm.data import lockedit, lockfile
+from fwsvm.data.entry import Entry, File, Source
+from fwsvm.errors import DataError, UsageError
+
+LOCK = lockfile.read()
+RAW = lockfile.load_yaml(lockfile.lock_path())
+MIRROR = os.environ.get("FWSVM_MIRROR")
+FILES = [
+    (entry, source, file)
+    for entry in LOCK.entries.values()
+    for source in entry.sources
+    for file in source.files
+]
+PAPER_SETS = {"003": 27, "000": 27, "002": 7, "004": 10}  # pendigits and covtype stand there twice
+
+
+def owned() -> dict[str, set[str]]:
+    """Return the digests of each data set that has files of its own."""
+    found: dict[str, set[str]] = {}
+    for _, source, file in FILES:
+        if file.pinned:
+            found.setdefault(source.owner, set()).add(f"{file.digest} {file.member}")
+    return found
+
+
+def test_distinct_data_sets_have_distinct_digests() -> None:
+    counts = Counter(digest for digests in owned().values() for digest in digests)
+    # kdd99-full has two sources that share their training file; nothing is shared between data sets
+    assert [digest for digest, count in counts.items() if count > 1] == []
+
+
+def test_a_file_name_means_one_file() -> None:
+    digests: dict[str, set[str]] = {}
+    for _, _, file in FILES:
+        digests.setdefault(file.file, set()).add(file.digest)
+    assert {name for name, found in digests.items() if len(found) > 1} == {
+        "corrected.gz"
+    }  # served and repacked
+
+
+@pytest.mark.parametrize(("paper", "count"), PAPER_SETS.items())
+def test_every_paper_has_all_its_sets(paper: str, count: int) -> None:
+    assert sum(any(paper in p.paper for p in entry.published) for entry in LOCK.entries.values()) == count
+
+
+def test_the_web_series_is_not_one_file_under_eight_names() -> None:
+    sizes = [LOCK.entries[f"w{k}a"].published[0].m for k in range(1, 9)]
+    assert sizes == [2477, 3470, 4912, 7366, 9888, 17188, 24692, 49749]
+    assert len({LOCK.entries[f"w{k}a"].sources[0].train[0].urls for k in range(1, 9)}) == 8
+
+
+def test_declared_dimensions_hold_the_files() -> None:
+    for entry, _, file in FILES:
+        assert file.max_index is None or file.max_index <= entry.features, f"{entry.name} {file.file}"
+    assert LOCK.entries["a1a"].features == 123
+    assert LOCK.entries["a1a"].sources[0].train[0].max_index == 119
+
+
+def test_our_rows_are_the_published_ones_where_a_paper_prints_them() -> None:
+    differ = {}
+    for name, entry in LOCK.entries.items():
+        source = entry.sources[0]
+        for published in entry.published:
+            if entry.split is None and all(f.rows for f in source.train):
+                ours = sum(f.rows or 0 for f in source.train)
+                if ours != published.m:
+                    differ[name] = ours
+    assert differ == {}
+
+
+def test_no_address_is_plain_http_without_a_digest() -> None:
+    for entry, _, file in FILES:
+        for url in file.urls:
+            assert url.startswith("https://") or file.pinned, f"{entry.name}: {url}"
+
+
+def test_complements_are_of_sets_that_there_are_and_their_rows_add_up() -> None:
+    for entry, source, file in FILES:
+        if file.complement:
+            whole, part = (
+                LOCK.entries[n].sources[0].train[0] for n in (file.complement.of, file.complement.minus)
+            )
+            assert file.complement.minus == entry.name == source.owner
+            if whole.rows and part.rows and file.rows:
+                assert file.rows == whole.rows - part.rows, file.file
+
+
+def test_what_a_split_draws_is_published() -> None:
+    for name, entry in LOCK.entries.items():
+        if entry.split and "train_rows" in entry.split:
+            assert entry.split["train_rows"] == entry.published[0].m, name
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda e: e.pop("task"), "task is missing"),
+        (lambda e: e.update(colour="red"), "unknown key 'colour'"),
+        (lambda e: e.update(scaling="[0,2]"), "scaling: one of"),
+        (lambda e: e.update(classes=3), "task binary with 3 classes"),
+        (lambda e: e.update(features=0), "a positive whole number"),
+        (lambda e: e.update(split={"half": True}), "split"),
+        (lambda e: e.update(sources={}), "no sources"),
+        (lambda e: e.update(also=["a2a"]), "is taken by"),
+        (lambda e: file_of(e).update(sha256="abc"), "64 lower-case hexadecimal digits"),
+        (lambda e: file_of(e).update(sha256="unpinned"), "evidence must be unpinned"),
+        (lambda e: file_of(e).update(evidence="Z"), "evidence: one of"),
+        (lambda e: file_of(e).update(urls=["ftp://example.org/a1a"]), "a list of http"),
+        (lambda e: file_of(e).update(file="../a1a"), "not a plain file name"),
+        (lambda e: e["sources"]["libsvm"].update(loader={"format": "pickle"}), "format must be one of"),
+    ],
+)
+def test_a_broken_lock_says_which_entry_and_why(damage, said: str) -> None:  # type: ignore[no-untyped-def]
+    raw = copy.deepcopy(RAW)
+    damage(raw["datasets"]["a1a"])
+    with pytest.raises(DataError) as error:
+        lockfile.parse(raw)
+    assert "a1a" in str(error.value)
+    assert said in str(error.value)
+
+
+def file_of(entry: dict) -> dict:  # type: ignore[type-arg]
+    return entry["sources"]["libsvm"]["train"][0]  # type: ignore[no-any-return]
+
+
+def test_an_edit_changes_one_value_and_keeps_every_comment() -> None:
+    text = lockfile.lock_path().read_text("utf-8")
+    values = {"sha256": "0" * 64, "bytes": 1, "evidence": "locked", "rows": 11220}
+    edited = lockedit.edited(text, ("a6a", "libsvm", "a6a"), values)
+    file = lockfile.parse(yaml.safe_load(edited)).entries["a6a"].sources[0].train[0]
+    assert (file.sha256, file.bytes, file.evidence, file.rows) == ("0" * 64, 1, "locked", 11220)
+    before, after = text.splitlines(), edited.splitlines()
+    assert [line for line in before if line.lstrip().startswith("#")] == [
+        line for line in after if line.lstrip().startswith("#")
+    ]
+    assert len(after) == len(before) + 2  # bytes and rows are new
+    with pytest.raises(DataError, match="no file a6a/libsvm/other"):
+        lockedit.edited(text, ("a6a", "libsvm", "other"), values)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.sampled_from([(s.owner, s.name, f.file) for _, s, f in FILES]),
+    st.integers(1, 2**40),
+    st.text("0123456789abcdef", min_size=64, max_size=64),
+)
+def test_any_file_can_be_edited_and_no_other_changes(
+    address: tuple[str, str, str], size: int, digest: str
+) -> None:
+    small = {"datasets": {address[0]: copy.deepcopy(RAW["datasets"][address[0]])}}
+    text = yaml.safe_dump(small, sort_keys=False)
+    edited = yaml.safe_load(lockedit.edited(text, address, {"bytes": size, "sha256": digest}))
+    for record in lockfile.file_records(small, "/".join(address)):
+        record.update(bytes=size, sha256=digest)
+    assert edited == small
+
+
+def test_unknown_names_get_near_ones(cache: Path) -> None:
+    with pytest.raises(UsageError, match="pendigits"):
+        data.load("pendigts")
+    with pytest.raises(DataError, match="no such file"):
+        data.load("./nowhere.svm")
+
+
+def test_names_a_set_also_goes_by(cache: Path) -> None:
+    assert LOCK.find("letter.scale") is LOCK.entries["letter"]
+    assert LOCK.find("no such set") is None
+
+
+def test_the_shipped_sets_need_no_network_and_no_mirror(cache: Path) -> None:
+    wdbc, digits = data.load("wdbc", offline=True), data.load("digits", offline=True)
+    assert wdbc.train.X.shape == (569, 30)
+    assert wdbc.classes == ("1", "-1")
+    assert Counter(wdbc.train.labels.tolist()) == {1.0: 212, -1.0: 357}
+    assert wdbc.scaling == "[0,1]"
+    assert wdbc.train.X.min() == 0.0
+    assert wdbc.train.X.max() == 1.0
+    assert digits.train.X.shape == (1797, 64)
+    assert len(digits.classes) == 10
+
+
+def test_the_digest_covers_bytes_split_and_scaling(cache: Path, tmp_path: Path) -> None:
+    whole, half, other = data.load("wdbc"), data.load("wdbc-500", seed=0), data.load("wdbc-500", seed=1)
+    assert len({whole.sha256, half.sha256, other.sha256}) == 3
+    assert data.load("wdbc-500", seed=0).sha256 == half.sha256
+    (tmp_path / "t.svm").write_text("1 1:0.5\n-1 2:0.25\n", "utf-8")
+    tested = data.load("wdbc", test=tmp_path / "t.svm")
+    assert tested.sha256 != whole.sha256
+    assert tested.test is not None
+    assert tested.test.X.shape == (2, 30)
+
+
+def mirrored() -> list[tuple[Entry, Source]]:
+    """Return the sources all of whose files are in the mirror."""
+    if not MIRROR:
+        return []
+    return [
+        (entry, source)
+        for entry in LOCK.entries.values()
+        for source in entry.sources
+        if all(f.shipped or (f.pinned and (Path(MIRROR) / f.file).is_file()) for f in source.files)
+        and not any(f.shipped for f in source.files)
+    ]
+
+
+@pytest.fixture(scope="module")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+@pytest.mark.parametrize(("entry", "source"), mirrored(), ids=lambda x: x.name)
+def test_every_real_file_has_the_shape_that_is_written(
+    entry: Entry, source: Source, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
+    loaded = data.load(entry.name, source=source.name, mirror=MIRROR, offline=True)
+    assert loaded.train.features == entry.features
+    assert len(loaded.classes) == entry.classes
+    assert len(loaded.train.labels) == loaded.train.rows
+    pool = sum(f.rows or 0 for f in source.files)
+    assert loaded.train.rows + (loaded.test.rows if loaded.test else 0) == pool
+    assert loaded.source == source.name
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+@pytest.mark.parametrize("name", ["a1a", "a2a", "a4a", "a5a", "a7a"])
+def test_the_rest_of_adult_is_derived_byte_for_byte(
+    name: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in ("a9a", name):
+        (tmp_path / file).symlink_to(Path(str(MIRROR)) / file)
+    derived = data.load(name, mirror=tmp_path, offline=True)
+    assert any("was derived, as its digest confirms" in notice for notice in derived.notices)
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "another"))
+    assert data.load(name, mirror=MIRROR, offline=True).sha256 == derived.sha256
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+def test_what_is_shipped_equals_the_site_s_file(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
+    ours, theirs = (data.load("wdbc", source=s, mirror=MIRROR, offline=True) for s in ("shipped", "uci"))
+    assert (ours.train.X == theirs.train.X).all()
+    assert (ours.train.labels == theirs.train.labels).all()
+
+
+def test_a_file_s_digest_is_the_strongest_known() -> None:
+    assert File("x", sha256="a" * 64, md5="b" * 32).digest == "sha256:" + "a" * 64
+    assert File("x", md5="b" * 32).digest == "md5:" + "b" * 32
+    assert File("x").digest == "unpinned"
