@@ -49,8 +49,24 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     rows = final_rows(frame)
     if rows.empty:
         raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
-    cells = [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
-    return pd.DataFrame(cells)
+    cells = pd.DataFrame(
+        [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
+    )
+    return _with_short_names(cells)
+
+
+def _with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
+    """Name a method without its parameters, ``scs(metric=rkhs)`` as ``scs``, where it has one variant only.
+
+    The parameters then stand in the column ``parameters``.
+    """
+    split = cells["method"].str.partition("(")
+    variants = cells.groupby(split[0])["method"].transform("nunique")
+    alone = variants == 1
+    return cells.assign(
+        method=cells["method"].where(~alone, split[0]),
+        parameters=split[2].str.rstrip(")").where(alone, ""),
+    )
 
 
 def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:

@@ -24,14 +24,42 @@ DEFAULTS: dict[str, Any] = {
     "profile": "paper",
     "role": "final",
     "status": "converged",
-    **{"rows": 1000, "features": 10, "classes": 2, "subproblems": 1},
-    **{"kernel": "rbf", "gamma": 0.5, "sigma2": 1, "width_rule": "paper", "C": 1},
-    **{"search": "sampled", "stop": "meb", "tolerance": 1e-6, "seed": 0, "repetition": 0},
-    **{"objective": 0.5, "gap": 1e-6, "relative_gap": 1e-3, "gap_kind": "exact", "certified": "true"},
-    **{"support_vectors": 100, "iterations": 500, "steps": 500, "kernel_evaluations": 50000},
-    **{"test_accuracy": 0.9, "train_seconds": 1.0, "threads": 1, "parallel_cells": 1, "shared": "false"},
-    **{"machine": "desk", "cpu": "a CPU", "fwsvm": "0.1.0", "commit": "abc1234"},
-    **{"python": "3.11", "numpy": "2", "numba": "0.68", "started_utc": "2026-01-01T00:00:00Z"},
+    "rows": 1000,
+    "features": 10,
+    "classes": 2,
+    "subproblems": 1,
+    "kernel": "rbf",
+    "gamma": 0.5,
+    "sigma2": 1,
+    "width_rule": "paper",
+    "C": 1,
+    "search": "sampled",
+    "stop": "meb",
+    "tolerance": 1e-6,
+    "seed": 0,
+    "repetition": 0,
+    "objective": 0.5,
+    "gap": 1e-6,
+    "relative_gap": 1e-3,
+    "gap_kind": "exact",
+    "certified": "true",
+    "support_vectors": 100,
+    "iterations": 500,
+    "steps": 500,
+    "kernel_evaluations": 50000,
+    "test_accuracy": 0.9,
+    "train_seconds": 1.0,
+    "threads": 1,
+    "parallel_cells": 1,
+    "shared": "false",
+    "machine": "desk",
+    "cpu": "a CPU",
+    "fwsvm": "0.1.0",
+    "commit": "abc1234",
+    "python": "3.11",
+    "numpy": "2",
+    "numba": "0.68",
+    "started_utc": "2026-01-01T00:00:00Z",
 }
 #: What run_id is made of here.
 IDENTITY = (
@@ -88,7 +116,7 @@ def _scattered(
     cell: Mapping[Any, Any], method: str, factor: float, repetition: int, rng: Any
 ) -> dict[str, Any]:
     seconds = cell["train_seconds"] / 20 * factor * np.exp(rng.normal(0, 0.1))
-    accuracy = min(1, cell["test_accuracy"] + rng.normal(0, 5e-4))
+    accuracy = np.minimum(1, cell["test_accuracy"] + rng.normal(0, 5e-4))
     m = int(cell["rows"])
     return {
         "dataset": cell["dataset"],

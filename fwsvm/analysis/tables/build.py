@@ -223,4 +223,7 @@ def setting_of(cells: pd.DataFrame) -> str:
         and cells[name].nunique(dropna=False) == 1
         and str(value := cells[name].iloc[0]) not in {"", "nan"}
     ]
+    if "parameters" in cells:
+        named = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
+        words += [f"{row.method} with {row.parameters}" for row in named.itertuples()]
     return ", ".join(words)

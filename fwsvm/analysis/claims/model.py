@@ -1,0 +1,106 @@
+"""A claim, what a check of it finds, and the view of cells that checks look through."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import without_sweeps
+from fwsvm.analysis.measures import measure
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found: whether the claim holds in these numbers, and the numbers."""
+
+    holds: bool
+    evidence: str
+
+
+#: A check returns None when the cells do not have what it needs.
+Check = Callable[["View"], Finding | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of a paper, in our words, with a check that any cells can be put to."""
+
+    name: str
+    place: str
+    statement: str
+    methods: tuple[str, ...]
+    check: Check
+    printed: str | None = (
+        None  # the paper whose printed numbers the claim can be checked on; None: figures only
+    )
+
+    @property
+    def paper(self) -> str:
+        """Return the paper's number, with which every claim's name begins."""
+        return self.name[:3]
+
+
+class View:
+    """Cells by data set and method, one kernel, no sweeps.
+
+    Where several experiments ran a data set, the one with most of the claim's methods gives all of its cells:
+    times of different experiments are never set against each other.
+    """
+
+    def __init__(self, cells: pd.DataFrame, methods: Sequence[str]) -> None:
+        self.all = cells[cells["method"].isin(methods)]
+        self._plain = without_sweeps(self.all)
+        self._found: dict[str, dict[tuple[str, str], dict[str, object]]] = {}
+
+    def value(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> float:
+        """Return the mean of a measure, NaN where it was not measured."""
+        cell = self.cell(dataset, method, kernel)
+        value = float("nan") if cell is None else cell.get(measure(name).column, float("nan"))
+        return float(value) if isinstance(value, int | float) else float("nan")
+
+    def cell(self, dataset: str, method: str, kernel: str = "rbf") -> dict[str, object] | None:
+        """Return the cell of a data set and method, or None."""
+        if kernel not in self._found:
+            self._found[kernel] = self._by_name(kernel)
+        return self._found[kernel].get((dataset, method))
+
+    def cut_short(self, dataset: str, method: str) -> bool:
+        """Return whether a time limit makes this cell's time a lower bound."""
+        cell = self.cell(dataset, method)
+        return cell is not None and bool(cell["censored"])
+
+    def pairs(
+        self, name: str, first: str, second: str, on: Sequence[str]
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield (data set, first's value, second's) where both were measured and the comparison is sure.
+
+        A time cut short is a lower bound: it is compared only with a time that it already exceeds.
+        """
+        for dataset in on:
+            a, b = self.value(dataset, first, name), self.value(dataset, second, name)
+            if math.isnan(a) or math.isnan(b):
+                continue
+            if name == "time":
+                a_bound, b_bound = self.cut_short(dataset, first), self.cut_short(dataset, second)
+                if (a_bound and (b_bound or a < b)) or (b_bound and b < a):
+                    continue
+            yield dataset, a, b
+
+    def _by_name(self, kernel: str) -> dict[tuple[str, str], dict[str, object]]:
+        here = self._plain[self._plain["kernel"].isin([kernel, ""])]
+        found: dict[tuple[str, str], dict[str, object]] = {}
+        for _, cells in here.groupby("dataset", sort=False):
+            counts = cells.groupby("experiment", sort=False)["method"].nunique()
+            for cell in cells[cells["experiment"] == counts.idxmax()].to_dict("records"):
+                found.setdefault(
+                    (str(cell["dataset"]), str(cell["method"])), {str(k): v for k, v in cell.items()}
+                )
+        return found
+
+
+def listed(datasets: Sequence[str], most: int = 6) -> str:
+    """Return data set names as the papers print them, shortened to ``most``."""
+    names = [published.title(dataset) for dataset in datasets]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,308 @@
+"""What 003 (Frandi et al.) says of CVM, FW and MFW."""
+
+import math
+
+import numpy as np
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import sweeps
+from fwsvm.analysis.claims.model import Check, Claim, Finding, View, listed
+from fwsvm.analysis.claims.vocabulary import (
+    ADULT,
+    ALL,
+    SINGLE,
+    WEB,
+    alike,
+    better,
+    both,
+    coverage,
+    growing_speedup,
+    peak_speedup,
+    significant,
+    some_differ,
+    speedups,
+)
+from fwsvm.analysis.comparisons import Hypothesis
+from fwsvm.analysis.measures import three_digits
+
+METHODS = ("cvm", "fw", "mfw")
+SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
+CHARACTERS = ("letter", "pendigits", "mnist", "usps", "usps-ext")
+QUADRATIC = ("shuttle", "reuters", *WEB)
+
+
+def _loss_below_a_point(view: View) -> Finding | None:
+    """Check that FW and MFW lose less than one point against CVM on most data sets."""
+    losses = [(d, m, b - a) for m in ("fw", "mfw") for d, a, b in view.pairs("accuracy", m, "cvm", ALL)]
+    if not losses:
+        return None
+    large = [
+        f"{m.upper()} on {published.title(d)} ({100 * loss:.2f})" for d, m, loss in losses if loss >= 0.01
+    ]
+    said = f"a point or more is lost in {len(large)} of {len(losses)} comparisons"
+    return Finding(2 * len(large) < len(losses), said + (f": {', '.join(large)}" if large else ""))
+
+
+def _flatter_growth(view: View) -> Finding | None:
+    """Check that log time rises with log m more slowly for FW and MFW than for CVM, in most series."""
+    sizes = published.training_rows("003")
+    slopes: dict[tuple[str, str], float] = {}
+    for name, datasets in (("Web", WEB), ("Adult", ADULT)):
+        for method in METHODS:
+            points = [(view.cell(d, method), view.value(d, method, "time")) for d in datasets]
+            known = [
+                (float(str(c["rows"])), t) for c, t in points if c is not None and not math.isnan(t) and t > 0
+            ]
+            if len({m for m, _ in known}) < 3:
+                continue
+            m, t = np.log(np.array(known)).T
+            slopes[name, method] = float(np.polyfit(m, t, 1)[0])
+    judged = [(s, m) for s, m in slopes if m != "cvm" and (s, "cvm") in slopes]
+    if not judged or not sizes:
+        return None
+    flatter = [key for key in judged if slopes[key] < slopes[key[0], "cvm"]]
+    said = ", ".join(f"{s} {m.upper()} m^{slope:.2f}" for (s, m), slope in slopes.items())
+    said = f"times grow as {said}; flatter than CVM's in {len(flatter)} of {len(judged)}"
+    return Finding(2 * len(flatter) > len(judged), said)
+
+
+def _large_support(view: View) -> Finding | None:
+    """Check that about 60% (50 to 70) of the rows of each Adult set become support vectors."""
+    parts = {
+        (d, m): view.value(d, m, "size") / float(str(cell["rows"]))
+        for d in ADULT for m in METHODS if (cell := view.cell(d, m)) is not None
+    }  # fmt: skip
+    parts = {key: part for key, part in parts.items() if not math.isnan(part)}
+    if not parts:
+        return None
+    outside = [d for (d, _), part in parts.items() if not 0.5 <= part <= 0.7]
+    least, most = 100 * min(parts.values()), 100 * max(parts.values())
+    said = f"support vectors are {least:.0f}% to {most:.0f}% of the rows"
+    return Finding(not outside, said + coverage(len({d for d, _ in parts}), ADULT))
+
+
+def _underlined_is_fastest(view: View) -> Finding | None:
+    """Check that the method underlined in Table 3 is the fastest."""
+    table = published.table("003-table3")
+    wrong, judged = [], 0
+    for _, row in table.iterrows():
+        dataset, best = published.lock_name(row["dataset"]), row["underlined_as_best"].lower()
+        times = {m: view.value(dataset, m, "time") for m in METHODS}
+        if any(map(math.isnan, times.values())):
+            continue
+        judged += 1
+        fastest = min(times, key=lambda m: times[m])
+        if fastest != best:
+            wrong.append(f"{row['dataset']} ({fastest.upper()}, not {best.upper()})")
+    if not judged:
+        return None
+    said = f"the underlined method is fastest on {judged - len(wrong)} of {judged} data sets"
+    return Finding(not wrong, said + (f"; not on {', '.join(wrong)}" if wrong else ""))
+
+
+def _more_moderate(view: View) -> Finding | None:
+    web, adult = speedups(view, "fw", WEB), speedups(view, "fw", ADULT)
+    if len(web) < 3 or len(adult) < 3:
+        return None
+    said = (
+        f"FW's speed-ups: Web {three_digits(min(web.values()))} to {three_digits(max(web.values()))}, Adult "
+    )
+    said += f"{three_digits(min(adult.values()))} to {three_digits(max(adult.values()))}"
+    return Finding(float(np.median(list(adult.values()))) < float(np.median(list(web.values()))), said)
+
+
+def _twice_as_fast(view: View) -> Finding | None:
+    found = [s for m in ("fw", "mfw") for s in speedups(view, m, ["protein", "kdd99-full"]).values()]
+    return Finding(min(found) >= 2, f"least speed-up {three_digits(min(found))}") if found else None
+
+
+def _up_to_two_orders(view: View) -> Finding | None:
+    """Check that CVM is more accurate on KDD99-10pc and the larger speed-up is of the order of 100."""
+    accurate = both(*(better("cvm", m, "accuracy", ["kdd99-10pc"]) for m in ("fw", "mfw")))(view)
+    found = [s for m in ("fw", "mfw") for s in speedups(view, m, ["kdd99-10pc"]).values()]
+    if accurate is None or len(found) < 2:
+        return None
+    said = f"{accurate.evidence}; speed-ups {three_digits(found[0])} (FW) and {three_digits(found[1])} (MFW)"
+    return Finding(accurate.holds and max(found) >= 50, said)
+
+
+def _quadratic_accuracy(view: View) -> Finding | None:
+    """Check that the quadratic kernel's accuracies are within two points of the RBF kernel's."""
+    gaps = {}
+    for dataset in QUADRATIC:
+        for method in ("fw", "mfw"):
+            gap = view.value(dataset, method, "accuracy", "quadratic") - view.value(
+                dataset, method, "accuracy"
+            )
+            if not math.isnan(gap):
+                gaps[dataset, method] = gap
+    if not gaps:
+        return None
+    far = [d for (d, _), gap in gaps.items() if abs(gap) > 0.02]
+    said = (
+        f"quadratic minus RBF: {100 * min(gaps.values()):+.2f} to {100 * max(gaps.values()):+.2f} points in "
+    )
+    return Finding(
+        not far, said + f"{len(gaps)} comparisons" + (f"; beyond two on {listed(far)}" if far else "")
+    )
+
+
+def _quadratic_time(view: View) -> Finding | None:
+    """Check that the quadratic kernel's times are within a factor of ten of the RBF kernel's."""
+    factors = {}
+    for dataset in QUADRATIC:
+        for method in ("fw", "mfw"):
+            factor = view.value(dataset, method, "time", "quadratic") / view.value(dataset, method, "time")
+            if not math.isnan(factor):
+                factors[dataset, method] = factor
+    if not factors:
+        return None
+    far = [
+        f"{published.title(d)} {m.upper()} ({three_digits(f)})"
+        for (d, m), f in factors.items()
+        if not 0.1 <= f <= 10
+    ]
+    said = f"times with the quadratic kernel are {three_digits(min(factors.values()))} to "
+    said += f"{three_digits(max(factors.values()))} times those with RBF"
+    return Finding(not far, said + (f"; beyond ten: {', '.join(far)}" if far else ""))
+
+
+def _faster_as_C_grows(view: View) -> Finding | None:  # noqa: N802 - C is the penalty
+    """Check that for every method the time at the largest C of a sweep is below that at the smallest."""
+    found = []
+    swept = sweeps(view.all)
+    for (dataset, method), cells in swept[swept["dataset"].isin(SWEPT)].groupby(
+        ["dataset", "method"], sort=False
+    ):
+        ends = cells.dropna(subset=["train_seconds"]).sort_values("C")["train_seconds"]
+        if len(ends) > 1:
+            found.append(
+                (f"{published.title(str(dataset))} {str(method).upper()}", ends.iloc[-1] / ends.iloc[0])
+            )
+    if not found:
+        return None
+    slower = [name for name, ratio in found if ratio >= 1]
+    said = "time at the largest C over that at the smallest: " + ", ".join(
+        f"{n} {three_digits(r)}" for n, r in found
+    )
+    return Finding(not slower, said)
+
+
+def _below_cvm_at_most_C(view: View) -> Finding | None:  # noqa: N802 - C is the penalty
+    """Check that over the sweeps FW and MFW are faster than CVM at most values of C."""
+    swept = sweeps(view.all)
+    times = swept[swept["dataset"].isin(SWEPT)].pivot_table(
+        index=["dataset", "C"], columns="method", values="train_seconds"
+    )
+    if "cvm" not in times or len(times.columns) < 2:
+        return None
+    said, holds = [], True
+    for method in [m for m in ("fw", "mfw") if m in times]:
+        both_known = times[["cvm", method]].dropna()
+        won = int((both_known[method] < both_known["cvm"]).sum())
+        holds &= 2 * won > len(both_known)
+        said.append(f"{method.upper()} faster than CVM at {won} of {len(both_known)} points (data set, C)")
+    return Finding(holds, "; ".join(said))
+
+
+def _claim(name: str, place: str, statement: str, check: Check, printed: str | None = "003") -> Claim:
+    return Claim(f"003-{name}", place, statement, METHODS, check, printed)
+
+
+CLAIMS = [
+    _claim("web-faster", "5.3, Figure 3", "FW and MFW are faster than CVM on every Web data set.",
+           both(better("fw", "cvm", "time", WEB), better("mfw", "cvm", "time", WEB))),
+    _claim("web-less-accurate", "5.3, Figure 3",
+           "FW and MFW are slightly less accurate than CVM on the Web data sets.",
+           both(better("cvm", "fw", "accuracy", WEB), better("cvm", "mfw", "accuracy", WEB),
+                alike(METHODS, "accuracy", WEB, difference=0.02))),
+    _claim("web-fw-speedup-grows", "5.3 and 5.9, Figure 3",
+           "FW's speed-up over CVM increases monotonically along the Web series, from 12 to 107.",
+           growing_speedup("fw", WEB)),
+    _claim("web-mfw-speedup-grows", "5.3 and 5.9, Figure 3",
+           "MFW's speed-up over CVM increases monotonically along the Web series, from 2 to almost 10.",
+           growing_speedup("mfw", WEB)),
+    _claim("web-fw-peak", "5.9",
+           "On the Web series FW's speed-up peaks at two orders of magnitude, on the largest set.",
+           peak_speedup("fw", WEB, at="w8a", least=100)),
+    _claim("adult-fw-faster-but-two", "5.4, Figure 4",
+           "CVM beats FW in time on just the two smallest Adult data sets.",
+           better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a"))),
+    _claim("adult-mfw-faster", "5.4, Figure 4", "MFW is faster than CVM on every Adult data set.",
+           better("mfw", "cvm", "time", ADULT)),
+    _claim("adult-mfw-peak", "5.4, Figure 4",
+           "MFW's speed-up over CVM reaches 15 on the fifth Adult data set.",
+           peak_speedup("mfw", ADULT, at="a5a", least=14.5)),
+    _claim("adult-fw-moderate", "5.4",
+           "FW's speed-ups on the Adult series are more moderate than on the Web series.",
+           _more_moderate),
+    _claim("adult-fw-more-accurate", "5.4, Figure 4", "On most Adult data sets FW is more accurate than CVM.",
+           better("fw", "cvm", "accuracy", ADULT, "most")),
+    _claim("adult-mfw-as-accurate", "5.4, Figure 4",
+           "MFW is as accurate as CVM on the Adult data sets (read as: nowhere a tenth of a point below).",
+           better("mfw", "cvm", "accuracy", ADULT, or_equal=True, within=0.001)),
+    _claim("adult-mfw-fastest", "5.9",
+           "MFW has a clear advantage in time over FW and CVM on the Adult series.",
+           both(better("mfw", "fw", "time", ADULT), better("mfw", "cvm", "time", ADULT))),
+    _claim("adult-two-exceptions", "5.9", "Both FW and MFW beat CVM's time on all but two Adult data sets.",
+           both(better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a")),
+                better("mfw", "cvm", "time", ADULT, except_on=()))),
+    _claim("adult-support", "5.9, Figure 4",
+           "On the Adult series some 60% of the rows are support vectors, in all methods (read as 50-70).",
+           _large_support, None),
+    _claim("scales-better", "abstract, 5.3",
+           "FW and MFW scale better with m than CVM in most cases.",
+           _flatter_growth),
+    _claim("friedman-time", "5.6, Table 6", "The three methods differ in training time (Friedman, 0.01).",
+           some_differ(METHODS, "time", 0.01)),
+    _claim("friedman-accuracy", "5.6, Table 6", "The three methods differ in accuracy (Friedman, 0.01).",
+           some_differ(METHODS, "accuracy", 0.01)),
+    _claim("fw-faster", "5.6, Table 7", "FW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+           significant(Hypothesis("time", "fw", "cvm", "less"), 0.01)),
+    _claim("mfw-faster", "5.6, Table 7", "MFW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+           significant(Hypothesis("time", "mfw", "cvm", "less"), 0.01)),
+    _claim("fw-less-accurate", "5.6, Table 7", "CVM is more accurate than FW (Wilcoxon, one-sided, 0.01).",
+           significant(Hypothesis("accuracy", "fw", "cvm", "less"), 0.01)),
+    _claim("mfw-less-accurate", "5.6, Table 7", "CVM is more accurate than MFW (Wilcoxon, one-sided, 0.01).",
+           significant(Hypothesis("accuracy", "mfw", "cvm", "less"), 0.01)),
+    _claim("fw-mfw-equally-fast", "5.6, Table 7",
+           "That FW and MFW are equally fast cannot be rejected (Wilcoxon, two-sided, 0.1).",
+           significant(Hypothesis("time", "fw", "mfw", "two-sided"), 0.1, stands=True)),
+    _claim("mfw-more-accurate-than-fw", "5.6, Table 7",
+           "FW is less accurate than MFW (Wilcoxon, one-sided, 0.01).",
+           significant(Hypothesis("accuracy", "fw", "mfw", "less"), 0.01)),
+    _claim("loss-below-a-point", "5.6", "The loss in accuracy against CVM is usually below one per cent.",
+           _loss_below_a_point),
+    _claim("C-faster", "5.7, Figures 7 and 8",
+           "As C grows, all methods become faster.",
+           _faster_as_C_grows, None),
+    _claim("C-below-cvm", "5.7, Figures 7 and 8",
+           "Whatever C, the times of FW and MFW are most of the time below CVM's.",
+           _below_cvm_at_most_C, None),
+    _claim("quadratic-accuracy", "5.8, Table 8",
+           "With the quadratic kernel accuracies are comparable to RBF's (read as: within two points).",
+           _quadratic_accuracy),
+    _claim("quadratic-time", "5.8, Table 8",
+           "With the quadratic kernel times are comparable to RBF's (read as: within a factor of ten).",
+           _quadratic_time),
+    _claim("single-fw-slower", "5.9",
+           "Among the single data sets CVM beats FW in time on just Pendigits, USPS and Shuttle.",
+           better("fw", "cvm", "time", SINGLE, except_on=("pendigits", "usps", "shuttle"))),
+    _claim("characters-alike", "5.9",
+           "On Letter, Pendigits, MNIST, USPS and USPS-Ext all methods test alike (read as: within a point).",
+           alike(METHODS, "accuracy", CHARACTERS, difference=0.01)),
+    _claim("ijcnn-reuters", "5.9", "On IJCNN and Reuters CVM is more accurate and slower than FW and MFW.",
+           both(*(better("cvm", m, "accuracy", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")),
+                *(better(m, "cvm", "time", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")))),
+    _claim("kdd10pc", "5.9",
+           "On KDD99-10pc CVM is more accurate, and speed-ups reach two orders of magnitude.",
+           _up_to_two_orders),
+    _claim("protein-kddfull", "5.9",
+           "On Protein and KDD99-Full FW and MFW are as accurate as CVM (half a point) and faster (twice).",
+           both(alike(METHODS, "accuracy", ["protein", "kdd99-full"], difference=0.005),
+                better("fw", "cvm", "time", ["protein", "kdd99-full"]),
+                better("mfw", "cvm", "time", ["protein", "kdd99-full"]),
+                _twice_as_fast)),
+    _claim("table3-underlines", "Table 3", "The method underlined as best in Table 3 is the fastest.",
+           _underlined_is_fastest),
+]  # fmt: skip

@@ -1,0 +1,119 @@
+"""Verdicts as text: terminal, Markdown, HTML or CSV."""
+
+import csv
+import html
+import io
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+
+from fwsvm.analysis.claims import Verdict
+from fwsvm.analysis.published import TITLES
+
+WIDTH = 80
+#: Where figures only are printed, 003's tables stand in for the methods it shares with 000.
+BORROWED = "on 003's tables"
+
+
+def render(verdicts: Sequence[Verdict], form: str) -> str:
+    """Return the verdicts in one form: terminal, markdown, html or csv."""
+    return {"terminal": terminal, "markdown": markdown, "html": html_list, "csv": as_csv}[form](verdicts)
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """Return the counts in one sentence."""
+    ours = Counter(verdict.word for verdict in verdicts)
+    printed = Counter(verdict.printed_word for verdict in verdicts)
+    counts = ", ".join(f"{ours[word]} {word}" for word in ("reproduced", "not reproduced", "not run"))
+    return (
+        f"{len(verdicts)} claims: {counts}. On the papers' printed numbers {printed['holds as printed']} "
+        f"hold and {printed['does not hold as printed']} do not; "
+        f"{printed['no printed numbers']} rest on figures only."
+    )
+
+
+def printed_place(verdict: Verdict) -> str:
+    """Return what the printed numbers say, and whose they are where another paper lends them."""
+    borrowed = verdict.claim.printed not in {None, verdict.claim.paper}
+    return f"{verdict.printed_word} {BORROWED}" if borrowed else verdict.printed_word
+
+
+def terminal(verdicts: Sequence[Verdict]) -> str:
+    """Return one paragraph per claim, by paper, in 80 columns."""
+    lines: list[str] = []
+    paper = ""
+    for verdict in verdicts:
+        if verdict.claim.paper != paper:
+            paper = verdict.claim.paper
+            lines += ["", *textwrap.wrap(f"{paper}  {TITLES[paper]}", WIDTH), "─" * WIDTH]
+        lines += _paragraph(verdict)
+    return "\n".join([*lines, "", *textwrap.wrap(summary(verdicts), WIDTH)]).lstrip("\n") + "\n"
+
+
+def _paragraph(verdict: Verdict) -> list[str]:
+    claim = verdict.claim
+    lines = [f"{verdict.word.upper():15} {claim.name}"]
+    lines += textwrap.wrap(
+        f"{claim.statement} ({claim.place})", WIDTH, initial_indent="  ", subsequent_indent="  "
+    )
+    if verdict.ours is not None:
+        lines += textwrap.wrap(
+            f"ours: {verdict.ours.evidence}", WIDTH, initial_indent="  ", subsequent_indent="    "
+        )
+    said = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed is not None else "")
+    return [*lines, *textwrap.wrap(f"paper: {said}", WIDTH, initial_indent="  ", subsequent_indent="    ")]
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """Return a Markdown table."""
+    lines = ["| claim | statement | ours | as printed |", "| :-- | :-- | :-- | :-- |"]
+    for verdict in verdicts:
+        ours = f"**{verdict.word}**" + (f": {verdict.ours.evidence}" if verdict.ours else "")
+        printed = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed else "")
+        cells = (verdict.claim.name, f"{verdict.claim.statement} ({verdict.claim.place})", ours, printed)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, "", summary(verdicts)]) + "\n"
+
+
+def html_list(verdicts: Sequence[Verdict]) -> str:
+    """Return an HTML fragment: one row per claim, its class the verdict."""
+    rows = []
+    for verdict in verdicts:
+        claim = verdict.claim
+        ours = html.escape(verdict.ours.evidence) if verdict.ours else ""
+        printed = html.escape(verdict.printed.evidence) if verdict.printed else ""
+        rows.append(
+            f"<tr class='{verdict.word.replace(' ', '-')}'><th scope=row>{html.escape(claim.name)}</th>"
+            f"<td>{html.escape(claim.statement)} <small>({html.escape(claim.place)})</small></td>"
+            f"<td><strong>{verdict.word}</strong> {ours}</td><td>{html.escape(printed_place(verdict))} "
+            f"<small>{printed}</small></td></tr>"
+        )
+    heads = "".join(f"<th scope=col>{head}</th>" for head in ("claim", "statement", "ours", "as printed"))
+    return (
+        f"<div class=scroll><table class=claims><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
+        f"</table></div><p>{html.escape(summary(verdicts))}</p>"
+    )
+
+
+def as_csv(verdicts: Sequence[Verdict]) -> str:
+    """Return one CSV line per claim."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(
+        ["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence"]
+    )
+    for verdict in verdicts:
+        claim = verdict.claim
+        evidence = [finding.evidence if finding else "" for finding in (verdict.ours, verdict.printed)]
+        writer.writerow(
+            [
+                claim.name,
+                claim.place,
+                claim.statement,
+                verdict.word,
+                evidence[0],
+                printed_place(verdict),
+                evidence[1],
+            ]
+        )
+    return stream.getvalue()

@@ -1,0 +1,215 @@
+"""What claims are made of: comparisons on data sets, speed-ups along a series, tests of significance.
+
+Each function returns a check. A comparison is never stretched: "everywhere" means every data set measured,
+and the evidence says how many of the claim's data sets that were.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Literal
+
+from fwsvm.analysis.claims.model import Check, Finding, View, listed
+from fwsvm.analysis.comparisons import Hypothesis, all_pairs
+from fwsvm.analysis.comparisons.evaluate import compare, p_value
+from fwsvm.analysis.comparisons.show import probability
+from fwsvm.analysis.measures import measure, three_digits
+from fwsvm.analysis.published import series
+from fwsvm.analysis.statistics import wilcoxon
+from fwsvm.analysis.tables.layouts import HEADS
+
+WEB, ADULT = series("web"), series("adult")
+MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
+SINGLE = [*MEDIUM, *PROTEIN, *LARGE]
+ALL = [*ADULT, *WEB, *SINGLE]
+
+Enough = Literal["all", "most"]
+
+#: A measure's comparison in words, strict and not.
+_RELATIONS = {
+    "time": ("faster than", "at least as fast as"),
+    "accuracy": ("more accurate than", "at least as accurate as"),
+    "size": ("smaller than", "no larger than"),
+    "objective": ("lower in objective than", "no higher in objective than"),
+}
+
+
+def better(
+    first: str,
+    second: str,
+    name: str,
+    on: Sequence[str],
+    enough: Enough = "all",
+    *,
+    or_equal: bool = False,
+    within: float = 0.0,
+    except_on: Sequence[str] | None = None,
+) -> Check:
+    """Return the check that ``first`` beats ``second`` in a measure on all or most of the data sets.
+
+    ``within`` forgives that much in stored units (0.001 is a tenth of a point of accuracy). With
+    ``except_on``, first must lose exactly there.
+    """
+    kind = measure(name)
+
+    def check(view: View) -> Finding | None:
+        pairs = list(view.pairs(name, first, second, on))
+        if not pairs:
+            return None
+        gains = {d: (b - a if kind.better == "less" else a - b) + within for d, a, b in pairs}
+        won = [d for d, gain in gains.items() if gain > 1e-12 or (or_equal and gain > -1e-12)]
+        lost = [d for d in gains if d not in won]
+        if except_on is not None:
+            holds = set(lost) == {d for d in except_on if d in gains}
+        else:
+            holds = not lost if enough == "all" else 2 * len(won) > len(gains)
+        said = f"{HEADS[first]} is {_RELATIONS[name][or_equal]} {HEADS[second]} on {len(won)} of {len(gains)}"
+        return Finding(holds, said + " data sets" + coverage(len(gains), on) + spread(name, pairs) + (
+            f"; not on {listed(lost)}" if lost else ""))  # fmt: skip
+
+    return check
+
+
+def spread(name: str, pairs: Sequence[tuple[str, float, float]]) -> str:
+    """Return the range of the quotients (times, sizes) or differences (accuracies), second against first."""
+    if name == "accuracy":
+        differences = [100 * (a - b) for _, a, b in pairs]
+        return f" (differences {min(differences):+.2f} to {max(differences):+.2f} points)"
+    quotients = [b / a for _, a, b in pairs if a]
+    return f" (factors {three_digits(min(quotients))} to {three_digits(max(quotients))})" if quotients else ""
+
+
+def coverage(n: int, on: Sequence[str]) -> str:
+    """Return a remark if not all of the claim's data sets were measured."""
+    return "" if n == len(on) else f" (of the claim's {len(on)}, {n} were measured)"
+
+
+def both(*checks: Check) -> Check:
+    """Return the check that all of these hold; it needs every one of them to be possible."""
+
+    def check(view: View) -> Finding | None:
+        findings = [one(view) for one in checks]
+        if any(finding is None for finding in findings):
+            return None
+        sure = [finding for finding in findings if finding is not None]
+        return Finding(all(f.holds for f in sure), "; ".join(f.evidence for f in sure))
+
+    return check
+
+
+def speedups(view: View, method: str, on: Sequence[str], baseline: str = "cvm") -> dict[str, float]:
+    """Return t_baseline / t by data set (003, section 5.3)."""
+    return {dataset: b / a for dataset, a, b in view.pairs("time", method, baseline, on) if a > 0}
+
+
+def growing_speedup(method: str, on: Sequence[str]) -> Check:
+    """Return the check that the speed-up over CVM grows from each data set of a series to the next."""
+
+    def check(view: View) -> Finding | None:
+        found = speedups(view, method, on)
+        if len(found) < 3:
+            return None
+        values = list(found.values())
+        drops = [
+            d
+            for d, before, after in zip(list(found)[1:], values, values[1:], strict=False)
+            if after <= before
+        ]
+        said = f"{HEADS[method]}'s speed-ups are {', '.join(map(three_digits, values))}"
+        return Finding(
+            not drops, said + coverage(len(found), on) + (f"; falls at {listed(drops)}" if drops else "")
+        )
+
+    return check
+
+
+def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Check:
+    """Return the check that the largest speed-up over CVM is on data set ``at`` and is at least ``least``."""
+
+    def check(view: View) -> Finding | None:
+        found = speedups(view, method, on)
+        if at not in found or len(found) < 3:
+            return None
+        top = max(found, key=lambda dataset: found[dataset])
+        said = f"{HEADS[method]} is {three_digits(found[at])} times faster than CVM on {listed([at])}; "
+        said += f"its largest speed-up is {three_digits(found[top])}, on {listed([top])}"
+        return Finding(top == at and found[at] >= least, said + coverage(len(found), on))
+
+    return check
+
+
+def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) -> Check:
+    """Return the check that the median speed-up of ``fast`` is at least ``factor`` times that of ``slow``."""
+
+    def check(view: View) -> Finding | None:
+        first, second = speedups(view, fast, on), speedups(view, slow, on)
+        if len(first) < 3 or len(second) < 3:
+            return None
+        a, b = statistics.median(first.values()), statistics.median(second.values())
+        said = f"median speed-ups over CVM: {HEADS[fast]} {three_digits(a)}, {HEADS[slow]} {three_digits(b)}"
+        return Finding(a >= factor * b, said + coverage(len(first), on))
+
+    return check
+
+
+def alike(
+    methods: Sequence[str],
+    name: str,
+    on: Sequence[str],
+    *,
+    difference: float = math.inf,
+    factor: float = math.inf,
+) -> Check:
+    """Return the check that the methods differ by at most a difference (stored units) or a factor."""
+
+    def check(view: View) -> Finding | None:
+        values = {d: [view.value(d, method, name) for method in methods] for d in on}
+        values = {d: v for d, v in values.items() if not any(map(math.isnan, v)) and min(v) > 0}
+        if not values:
+            return None
+        apart = [
+            d for d, v in values.items() if max(v) - min(v) > difference + 1e-12 or max(v) / min(v) > factor
+        ]
+        widest = max(values.values(), key=lambda v: max(v) / min(v))
+        shown = (f"{100 * (max(widest) - min(widest)):.2f} points" if name == "accuracy"
+                 else f"a factor of {three_digits(max(widest) / min(widest))}")  # fmt: skip
+        said = f"the widest spread of {name} is {shown}" + coverage(len(values), on)
+        return Finding(not apart, said + (f"; too far apart on {listed(apart)}" if apart else ""))
+
+    return check
+
+
+def significant(
+    hypothesis: Hypothesis, level: float, *, stands: bool = False, on: Sequence[str] = tuple(ALL)
+) -> Check:
+    """Return the check that Wilcoxon's exact test rejects equality at a level, or (``stands``) does not."""
+
+    def check(view: View) -> Finding | None:
+        pairs = list(view.pairs(hypothesis.measure, hypothesis.first, hypothesis.second, on))
+        if len(pairs) < 5:  # no outcome on four data sets is significant at 0.05
+            return None
+        test = wilcoxon([a for _, a, _ in pairs], [b for _, _, b in pairs])
+        p = p_value(test, hypothesis)
+        said = f"W = {test.W:g}, exact p = {probability(p)} ({hypothesis.alternative}) on {test.n} data sets"
+        return Finding((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
+
+    return check
+
+
+def some_differ(methods: Sequence[str], name: str, level: float) -> Check:
+    """Return the check that Friedman's test (Iman-Davenport's F) rejects that all methods perform alike."""
+
+    def check(view: View) -> Finding | None:
+        datasets = [d for d in ALL if all(not math.isnan(view.value(d, m, name)) for m in methods)]
+        cells = [view.cell(d, m) for d in datasets for m in methods]
+        if len(datasets) < 5 or any(cell is None for cell in cells):
+            return None
+        import pandas as pd
+
+        design = all_pairs(methods, [name])
+        f = compare(pd.DataFrame(cells), list(design.methods), name).friedman
+        said = f"F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} data sets; mean ranks " + ", ".join(
+            f"{HEADS[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))  # fmt: skip
+        return Finding(f.p_F <= level, said + coverage(len(datasets), ALL))
+
+    return check

@@ -1,0 +1,36 @@
+"""Pictures by matplotlib (the extra ``plots``), each kind one module with a function ``draw``."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from fwsvm.analysis.figures import convergence, datasets, ranks, selection, series, sweep
+from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.style import FORMATS, Drawing, require_matplotlib
+
+KINDS = ("series", "datasets", "sweep", "convergence", "selection", "ranks")
+__all__ = ["FORMATS", "KINDS", "Drawing", "Source", "draw"]
+
+
+def draw(
+    source: Source,
+    kinds: Sequence[str] = KINDS,
+    *,
+    measures: tuple[str, ...] = (),
+    against: Literal["seconds", "iteration"] = "seconds",
+    window: int = 0,
+    baseline: str = "cvm",
+    alpha: float = 0.05,
+) -> list[Drawing]:
+    """Return the pictures of these kinds that the source has the numbers for."""
+    require_matplotlib()
+    traced = tuple(name for name in measures if name in convergence.SHOWN)
+    plain = tuple(name for name in measures if name not in convergence.SHOWN)
+    makers: dict[str, Callable[[], list[Drawing]]] = {
+        "series": lambda: series.draw(source, plain, baseline),
+        "datasets": lambda: datasets.draw(source, plain, baseline),
+        "sweep": lambda: sweep.draw(source, plain),
+        "convergence": lambda: convergence.draw(source, traced, against, window),
+        "selection": lambda: selection.draw(source),
+        "ranks": lambda: ranks.draw(source, plain, alpha=alpha),
+    }
+    return [drawing for kind in kinds for drawing in makers[kind]()]

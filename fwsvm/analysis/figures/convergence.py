@@ -1,0 +1,144 @@
+"""Objective, gap and support size against time or iterations, from the traces, with bands over seeds.
+
+The line is the median over a method's runs and the band their range. A run that has ended keeps its last
+value, so that the band never narrows merely because runs have ended.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import final_rows
+from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.style import Drawing, legend, look, panels, titled
+from fwsvm.analysis.results import DONE, read_trace
+
+Axis = Literal["seconds", "iteration"]
+SHOWN = {"objective": "objective", "gap": "duality gap", "support_vectors": "support vectors"}
+GRID_POINTS = 200
+
+
+def draw(source: Source, names: tuple[str, ...], against: Axis, window: int = 0) -> list[Drawing]:
+    """Draw one picture per data set, a panel per traced quantity.
+
+    ``window`` n > 0 shows the first and the last n iterations in two panels (004 Figures 1 and 2), objective.
+    """
+    if source.runs.empty:
+        return []
+    rows = source.shown(final_rows(source.runs))
+    rows = rows[rows["status"].isin(DONE)]
+    drawings = []
+    for dataset in source.order(rows):
+        traces = _traces(rows[rows["dataset"] == dataset])
+        if not traces:
+            continue
+        label = published.title(dataset)
+        if window:
+            drawings.append(_first_and_last(dataset, label, traces, window))
+        else:
+            drawings.append(_picture(dataset, label, traces, names, against))
+    return drawings
+
+
+def _traces(rows: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
+    """Return the traces of each method's runs."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for row in rows.to_dict("records"):
+        trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
+        if trace is not None and len(trace) > 1:
+            found.setdefault(str(row["method"]).partition("(")[0], []).append(trace)
+    return found
+
+
+def _picture(
+    dataset: str, label: str, traces: dict[str, list[pd.DataFrame]], names: tuple[str, ...], against: Axis
+) -> Drawing:
+    columns = [name for name in (names or ("objective", "gap")) if any(
+        trace[name].notna().any() for runs in traces.values() for trace in runs)]  # fmt: skip
+    figure, axes = panels(max(1, len(columns)))
+    for panel, column in zip(axes, columns, strict=False):
+        for method, runs in traces.items():
+            x, values = on_one_grid(runs, against, column)
+            if x.size == 0:
+                continue
+            style = look(method, list(traces)) | {"markevery": max(1, x.size // 8)}
+            panel.plot(x, np.nanmedian(values, axis=0), **style)
+            if len(values) > 1:
+                band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+                panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
+        panel.set_xscale("log")
+        if column != "objective" or _positive(traces, column):
+            panel.set_yscale("log")
+        titled(panel, label, "training time (s)" if against == "seconds" else "iterations", SHOWN[column])
+    legend(figure, axes)
+    counts = {len(runs) for runs in traces.values()}
+    n = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{counts.pop()}"
+    what = ", ".join(SHOWN[column] for column in columns)
+    axis = "time" if against == "seconds" else "iterations"
+    caption = f"{label}: {what} against {axis}; median and range of {n} runs."
+    return Drawing(f"convergence-{dataset}", caption, figure)
+
+
+def _positive(traces: dict[str, list[pd.DataFrame]], column: str) -> bool:
+    """Return whether the values are positive and span more than a decade, so that a log axis tells more."""
+    values = pd.concat([trace[column] for runs in traces.values() for trace in runs]).dropna()
+    return bool(len(values) and values.min() > 0 and values.max() > 10 * values.min())
+
+
+def on_one_grid(
+    runs: list[pd.DataFrame], against: str, column: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a grid of x ``(g,)`` and the runs' values on it ``(r, g)``: the last one known at each x.
+
+    The grid is geometric from the first x that all runs have reached to the last that any has.
+    """
+    known = [run[[against, column]].dropna() for run in runs]
+    known = [run[run[against] > 0].sort_values(against) for run in known]
+    known = [run for run in known if len(run)]
+    if not known:
+        return np.zeros(0), np.zeros((0, 0))
+    first = max(float(run[against].iloc[0]) for run in known)
+    last = max(float(run[against].iloc[-1]) for run in known)
+    grid = np.geomspace(first, max(last, first * (1 + 1e-9)), GRID_POINTS)
+    places = [np.searchsorted(run[against], grid * (1 + 1e-12), side="right") - 1 for run in known]
+    return grid, np.array([run[column].to_numpy()[place] for run, place in zip(known, places, strict=True)])
+
+
+def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFrame]], window: int) -> Drawing:
+    """Draw the objective over the first and the last ``window`` iterations of every method."""
+    figure, axes = panels(2)
+    for method, runs in traces.items():
+        style = look(method, list(traces)) | {"markevery": max(1, window // 8)}
+        for panel, last in zip(axes, (False, True), strict=True):
+            x, values = _window(runs, window, last=last)
+            if x.size:
+                panel.plot(x, np.nanmedian(values, axis=0), **style)
+                band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+                panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
+    titled(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
+    titled(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
+    axes[1].invert_xaxis()
+    legend(figure, axes)
+    caption = f"{label}: objective over the first and last {window} iterations; median and range over runs."
+    return Drawing(f"window-{dataset}", caption, figure)
+
+
+def _window(
+    runs: list[pd.DataFrame], window: int, *, last: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return iterations (from the end for ``last``) and the runs' objectives there, NaN before a start."""
+    grid = np.arange(window, dtype=np.float64) if last else np.arange(1, window + 1, dtype=np.float64)
+    values = []
+    for run in runs:
+        known = run[["iteration", "objective"]].dropna().sort_values("iteration")
+        if known.empty:
+            continue
+        wanted = float(known["iteration"].iloc[-1]) - grid if last else grid
+        place = np.searchsorted(known["iteration"], wanted, side="right") - 1
+        values.append(np.where(place >= 0, known["objective"].to_numpy()[np.maximum(place, 0)], np.nan))
+    reached = np.array([~np.isnan(column).all() for column in np.array(values).T], dtype=bool)
+    return (grid[reached], np.array(values)[:, reached]) if values else (np.zeros(0), np.zeros((0, 0)))

@@ -1,0 +1,58 @@
+"""A measure on single data sets, one line each (003 Figures 5, 6; 000 Figures 5 to 9): dots, not bars.
+
+Bars from zero hide differences between accuracies of 97 and 98, and have no meaning on a log axis.
+"""
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.figures.series import SERIES, title_of
+from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.figures.style import GRID, Drawing, legend, look, panels, titled
+from fwsvm.analysis.measures import Measure, measure
+
+
+def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]:
+    """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
+    cells = without_sweeps(source.shown(source.cells))
+    in_series = [dataset for name in SERIES for dataset in published.series(name)]
+    cells = cells if source.datasets else cells[~cells["dataset"].isin(in_series)]
+    if cells.empty:
+        return []
+    drawings = []
+    for kernel, here in cells.groupby("kernel", sort=False):
+        compared = against_baseline(here, baseline)
+        for name in names or ("accuracy", "time", "speedup", "size"):
+            kind = measure(name)
+            if compared[kind.column].notna().any():
+                suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
+                drawings.append(_picture(compared, source.order(compared), kind, baseline, suffix))
+    return drawings
+
+
+def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str) -> Drawing:  # type: ignore[no-untyped-def]
+    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
+    figure, axes = panels(1, width=5.4, height=(0.12 + 0.09 * len(methods)) * len(order) + 0.9)
+    panel = axes[0]
+    panel.grid(visible=False, axis="y")
+    for line in range(len(order) - 1):
+        panel.axhline(line + 0.5, color=GRID, linewidth=0.6)
+    for place, method in enumerate(methods):
+        here = cells[cells["method"] == method].dropna(subset=[kind.column])
+        style = look(method, methods) | {"linestyle": "none", "markersize": 5.5}
+        offset = 0.8 * (place - (len(methods) - 1) / 2) / max(1, len(methods))
+        heights = [order.index(dataset) + offset for dataset in here["dataset"]]
+        values = here[kind.column] * kind.factor
+        spread = (here[f"{kind.column}_sd"].fillna(0) * kind.factor).clip(upper=values * 0.67)
+        panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1)
+        panel.plot(values, heights, **style)
+    panel.set_yticks(range(len(order)), [published.title(dataset) for dataset in order])
+    panel.set_ylim(len(order) - 0.5, -0.5)
+    if kind.name != "accuracy":
+        panel.set_xscale("log")
+    if kind.name == "speedup":
+        panel.axvline(1, color="#222222", linewidth=0.8)
+    title = title_of(kind, baseline)
+    titled(panel, "", title, "")
+    legend(figure, axes)
+    caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}."
+    return Drawing(f"datasets-{kind.name}{suffix}", caption, figure)

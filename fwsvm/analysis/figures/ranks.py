@@ -1,0 +1,83 @@
+"""The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
+
+from fwsvm.analysis.cells import without_sweeps
+from fwsvm.analysis.comparisons import Compared, compare
+from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.figures.style import INK, Drawing, panels
+from fwsvm.analysis.measures import measure
+from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.errors import ResultsError
+
+STEP = 0.32  # from one label to the next, in inches
+
+
+def draw(source: Source, names: tuple[str, ...], *, alpha: float = 0.05) -> list[Drawing]:
+    """Draw the diagram of each measure that three data sets or more have for three methods or more."""
+    cells = without_sweeps(source.shown(source.cells))
+    if (cells["kernel"] == "rbf").any():
+        cells = cells[cells["kernel"] == "rbf"]
+    methods = methods_of(cells)
+    drawings = []
+    for name in names or ("accuracy", "time"):
+        if len(methods) > 2 and cells[measure(name).column].notna().any():
+            try:
+                compared = compare(cells, methods, name, alpha=alpha)
+            except ResultsError:
+                if names:
+                    raise
+                continue  # not asked for by name, and too few data sets have all methods
+            if compared.friedman.n > 2:
+                drawings.append(_diagram(compared))
+    return drawings
+
+
+def _diagram(compared: Compared) -> Drawing:
+    k, ranks = len(compared.methods), compared.nemenyi.mean_ranks
+    order = sorted(range(k), key=lambda i: ranks[i])
+    left = order[: (k + 1) // 2]
+    groups = compared.nemenyi.groups()
+    lines = max(len(left), k - len(left))
+    depth = 0.25 + 0.14 * len(groups)
+    figure, axes = panels(1, width=5.6, height=STEP * lines + depth + 0.75)
+    panel = axes[0]
+    panel.set_axis_off()
+    panel.set_xlim(1 - 0.3 * k, k + 0.3 * k)
+    panel.set_ylim(-(depth + STEP * lines), 0.75)
+    panel.hlines(0, 1, k, color=INK, linewidth=1)
+    for rank in range(1, k + 1):
+        panel.vlines(rank, 0, 0.08, color=INK, linewidth=1)
+        panel.text(rank, 0.12, f"{rank}", ha="center", va="bottom", fontsize=8)
+    _critical_difference(panel, compared)
+    for side, members in (("left", left), ("right", order[len(left) :][::-1])):
+        for line, i in enumerate(members):
+            _label(panel, compared.methods[i], float(ranks[i]), -(depth + STEP * (line + 0.3)), k, side)
+    for line, group in enumerate(groups):
+        y = -0.12 - 0.14 * line
+        panel.hlines(y, ranks[group[0]] - 0.03, ranks[group[-1]] + 0.03, color=INK, linewidth=4)
+    kind = measure(compared.measure)
+    caption = (
+        f"Mean ranks in {kind.title} on {compared.friedman.n} data sets (1 is best); bars join methods "
+        f"within the critical difference {compared.nemenyi.critical_difference:.3f} (Nemenyi, alpha "
+        f"{compared.nemenyi.alpha:g})."
+    )
+    panel.set_title(kind.title, fontsize=9, color=INK, loc="left")
+    return Drawing(f"ranks-{compared.measure}", caption, figure)
+
+
+def _critical_difference(panel, compared: Compared) -> None:  # type: ignore[no-untyped-def]
+    cd = compared.nemenyi.critical_difference
+    panel.hlines(0.5, 1, 1 + cd, color=INK, linewidth=1.5)
+    panel.vlines([1, 1 + cd], 0.45, 0.55, color=INK, linewidth=1.5)
+    panel.text(1 + cd / 2, 0.56, f"CD = {cd:.2f}", ha="center", va="bottom", fontsize=8)
+
+
+def _label(panel, method: str, rank: float, y: float, k: int, side: str) -> None:  # type: ignore[no-untyped-def]
+    end = 1 - 0.08 * k if side == "left" else k + 0.08 * k
+    panel.plot([rank, rank, end], [0, y, y], color="#777777", linewidth=0.8)
+    text = (
+        f"{HEADS.get(method, method)}  {rank:.2f}"
+        if side == "left"
+        else f"{rank:.2f}  {HEADS.get(method, method)}"
+    )
+    panel.text(end + (-0.03 if side == "left" else 0.03) * k / 3, y, text, va="center", fontsize=8.5,
+               ha="right" if side == "left" else "left")  # fmt: skip

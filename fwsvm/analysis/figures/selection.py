@@ -1,0 +1,94 @@
+"""The parameter search: accuracy over C and sigma^2 (a curve if only one was searched), the choice marked."""
+
+import numpy as np
+import pandas as pd
+
+from fwsvm.analysis import published
+from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.style import INK, Drawing, panels, titled
+from fwsvm.analysis.results import DONE
+
+
+def draw(source: Source) -> list[Drawing]:
+    """Draw one picture per data set and method with ``role=select`` rows."""
+    if source.runs.empty:
+        return []
+    runs = source.shown(source.runs)
+    searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
+    drawings = []
+    for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
+        table = rows.pivot_table(
+            index="sigma2", columns="C", values="test_accuracy", aggfunc="mean", dropna=False
+        )
+        table = table.dropna(how="all").dropna(how="all", axis=1)
+        if table.size < 2:
+            continue
+        choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
+        name = f"{published.title(str(dataset))}, searched with {str(method).upper()}"
+        draw_one = _heat_map if min(table.shape) > 1 else _curve
+        drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
+    return drawings
+
+
+def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | None:
+    """Return (sigma^2, C) of the reported runs if they are a cell of the search."""
+    for row in final.to_dict("records"):
+        sigma2 = [s for s in table.index if np.isclose(s, row["sigma2"])]
+        C = [c for c in table.columns if np.isclose(c, row["C"])]
+        if sigma2 and C:
+            return float(sigma2[0]), float(C[0])
+    return None
+
+
+def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float] | None) -> Drawing:
+    figure, axes = panels(1, width=0.42 * table.shape[1] + 2.2, height=0.36 * table.shape[0] + 1.2)
+    panel = axes[0]
+    panel.grid(visible=False)
+    values = 100 * table.to_numpy(dtype=float)
+    image = panel.imshow(values, cmap="cividis", aspect="auto", origin="lower")
+    bar = figure.colorbar(image, ax=panel, pad=0.02)
+    bar.set_label("accuracy (%)", fontsize=8, color=INK)
+    bar.ax.tick_params(labelsize=7)
+    panel.set_xticks(range(table.shape[1]), [power_of_two(float(c)) for c in table.columns])
+    panel.set_yticks(range(table.shape[0]), [power_of_two(s) for s in table.index])
+    middle = (np.nanmin(values) + np.nanmax(values)) / 2
+    if values.size <= 150:
+        for (i, j), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                panel.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=6,
+                           color="white" if value < middle else "black")  # fmt: skip
+    said = ""
+    if choice is not None:
+        from matplotlib.patches import Rectangle
+
+        i, j = int(np.argmax(table.index == choice[0])), int(np.argmax(table.columns == choice[1]))
+        for colour, width in (("white", 4.0), ("#D55E00", 2.2)):
+            panel.add_patch(
+                Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=width)
+            )
+        said = f"; the frame marks the choice, C = {choice[1]:g}, sigma² = {choice[0]:g}"
+    titled(panel, name, "C", "sigma²")
+    return Drawing(file, f"{name}: accuracy on held-out rows over C and sigma²{said}.", figure)
+
+
+def _curve(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float] | None) -> Drawing:
+    figure, axes = panels(1)
+    panel = axes[0]
+    over_C = table.shape[0] == 1
+    line = table.iloc[0] if over_C else table.iloc[:, 0]
+    panel.plot(line.index, 100 * line, color=INK, marker="o", markersize=4, linewidth=1.2)
+    said = ""
+    if choice is not None:
+        at = choice[1] if over_C else choice[0]
+        panel.plot([at], [100 * line[at]], marker="o", markersize=11, markerfacecolor="none",
+                   markeredgecolor="#D55E00", markeredgewidth=2)  # fmt: skip
+        said = f"; the ring marks the choice, {'C' if over_C else 'sigma²'} = {at:g}"
+    panel.set_xscale("log", base=2)
+    titled(panel, name, "C" if over_C else "sigma²", "accuracy (%)")
+    return Drawing(file, f"{name}: accuracy on held-out rows{said}.", figure)
+
+
+def power_of_two(value: float) -> str:
+    """Return a tick label: 2^k as a power if it is one, else the number."""
+    power = np.log2(value) if value > 0 else 0.5
+    return f"$2^{{{power:.0f}}}$" if np.isclose(power, np.round(power)) else f"{value:.3g}"

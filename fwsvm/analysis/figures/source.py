@@ -1,0 +1,29 @@
+"""What pictures are drawn from: cells, ours or printed, and for some kinds the runs themselves."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from fwsvm.analysis.tables.layouts import in_order
+
+
+@dataclass(frozen=True)
+class Source:
+    """Cells; ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers."""
+
+    cells: pd.DataFrame
+    runs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    datasets: tuple[str, ...] = ()  # draw only these; empty means all
+
+    def shown(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """Return the cells (or runs) of the chosen data sets."""
+        return cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells
+
+    def order(self, cells: pd.DataFrame) -> list[str]:
+        """Return the data sets of these cells in the papers' order."""
+        return in_order(cells["dataset"])
+
+
+def methods_of(cells: pd.DataFrame) -> list[str]:
+    """Return the methods in the order of their first appearance."""
+    return list(dict.fromkeys(str(method) for method in cells["method"]))

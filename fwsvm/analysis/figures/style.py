@@ -1,0 +1,122 @@
+"""How every picture looks: colours safe for the colour-blind, markers and dashes that survive grey print."""
+
+import io
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+#: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles in turn.
+STYLES: dict[str, tuple[str, str, Any]] = {
+    "cvm": ("#000000", "o", "-"),
+    "fw": ("#E69F00", "s", (0, (5, 1.5))),
+    "mfw": ("#0072B2", "^", (0, (3, 1, 1, 1))),
+    "swap": ("#D55E00", "D", "-"),
+    "swap-2o": ("#009E73", "v", (0, (1.2, 1))),
+    "liblinear": ("#000000", "o", "-"),
+    "avsf": ("#D55E00", "s", "-"),
+    "wolfe": ("#000000", "o", "-"),
+    "pegasos": ("#0072B2", "^", (0, (3, 1, 1, 1))),
+    "scs": ("#D55E00", "D", "-"),
+}
+SPARE: tuple[tuple[str, str, Any], ...] = (
+    ("#CC79A7", "P", "-"),
+    ("#56B4E9", "X", (0, (5, 1.5))),
+    ("#7F6000", "*", (0, (1.2, 1))),
+    ("#555555", "h", (0, (3, 1, 1, 1))),
+)
+INK, GRID = "#222222", "#DDDDDD"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished picture: the name of its file, what it shows in a sentence, and the figure."""
+
+    name: str
+    caption: str
+    figure: "Figure"
+
+    def content(self, form: str) -> bytes:
+        """Return the picture as a png, svg or pdf file; the same picture gives the same bytes."""
+        matplotlib = require_matplotlib()
+        stream = io.BytesIO()
+        metadata: dict[str, Any] = {
+            "png": {"Software": None},
+            "svg": {"Date": None},
+            "pdf": {"CreationDate": None},
+        }[form]
+        with matplotlib.rc_context({"svg.hashsalt": self.name, "pdf.fonttype": 42, "svg.fonttype": "none"}):
+            self.figure.savefig(stream, format=form, dpi=150, metadata=metadata)
+        return stream.getvalue()
+
+
+def require_matplotlib() -> ModuleType:
+    """Return matplotlib; without it UsageError says how to get it."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise UsageError("drawing needs matplotlib: pip install 'fwsvm[plots]'") from None
+    return mpl
+
+
+def panels(
+    columns: int, rows: int = 1, *, width: float = 3.6, height: float = 3.0
+) -> tuple["Figure", list["Axes"]]:
+    """Return a figure with a row-major list of equal panels, with room for a legend at the top."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, height * rows + 0.45), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = [figure.add_subplot(rows, columns, place + 1) for place in range(rows * columns)]
+    for panel in axes:
+        panel.grid(visible=True, which="major", color=GRID, linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.tick_params(labelsize=8, colors=INK)
+        panel.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def look(method: str, among: list[str]) -> dict[str, Any]:
+    """Return colour, marker, dashes and label of a method, the same in every picture of these methods."""
+    unknown = [name for name in among if name not in STYLES]
+    colour, marker, dashes = STYLES.get(method) or SPARE[unknown.index(method) % len(SPARE)]
+    return {
+        "color": colour,
+        "marker": marker,
+        "linestyle": dashes,
+        "label": HEADS.get(method, method),
+        "markersize": 5,
+        "linewidth": 1.4,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+    }
+
+
+def legend(figure: "Figure", axes: list["Axes"]) -> None:
+    """Put one legend for all panels above them."""
+    entries = {
+        label: handle
+        for panel in axes
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    if entries:
+        figure.legend(
+            list(entries.values()), list(entries), loc="outside upper center", ncols=min(6, len(entries)),
+            frameon=False, fontsize=8, handlelength=2.6,
+        )  # fmt: skip
+
+
+def titled(panel: "Axes", title: str, x: str, y: str) -> None:
+    """Set a panel's title and axis labels."""
+    panel.set_title(title, fontsize=9, color=INK, loc="left")
+    panel.set_xlabel(x, fontsize=8, color=INK)
+    panel.set_ylabel(y, fontsize=8, color=INK)

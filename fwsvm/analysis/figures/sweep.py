@@ -1,0 +1,61 @@
+"""Time and accuracy against C (002 Figure 1; 003 Figures 7, 8); a time cut short is a hollow marker."""
+
+import math
+
+import pandas as pd
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import sweeps
+from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.figures.style import Drawing, legend, look, panels, titled
+from fwsvm.analysis.measures import measure
+
+
+def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
+    """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
+    cells = sweeps(source.shown(source.cells))
+    drawings = []
+    for name in names or ("accuracy", "time", "steps"):
+        kind = measure(name)
+        here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
+        if here.empty or (name == "steps" and not names and not _linear(here)):
+            continue
+        order = source.order(here)
+        columns = 2 if len(order) in {2, 4} else min(3, len(order))
+        figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
+        for panel in axes[len(order) :]:
+            panel.set_visible(False)
+        for panel, dataset in zip(axes, order, strict=False):
+            _curves(panel, here[here["dataset"] == dataset], kind.column, kind.factor, methods_of(here))
+            panel.set_xscale("log")
+            if name != "accuracy":
+                panel.set_yscale("log")
+            titled(panel, published.title(dataset), "C", kind.title)
+        legend(figure, axes[: len(order)])
+        hollow = (
+            "; hollow markers are lower bounds, cut short by a limit" if bool(here["censored"].any()) else ""
+        )
+        drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{hollow}.", figure))
+    return drawings
+
+
+def _linear(cells: pd.DataFrame) -> bool:
+    return bool(cells["method"].isin(["liblinear", "avsf"]).all())
+
+
+def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: list[str]) -> None:  # type: ignore[no-untyped-def]
+    tolerances = sorted(cells["tolerance"].dropna().unique(), reverse=True)
+    for method in methods:
+        for tolerance in tolerances or [float("nan")]:
+            mine = cells[(cells["method"] == method) & ((cells["tolerance"] == tolerance) | (not tolerances))]
+            mine = mine.sort_values("C")
+            if mine.empty:
+                continue
+            style = look(method, methods)
+            if len(tolerances) > 1:
+                style["linestyle"] = "-" if tolerance == tolerances[0] else (0, (4, 2))
+                style["label"] += f", tolerance {tolerance:g}"
+            panel.plot(mine["C"], mine[column] * factor, **style)
+            cut = mine[mine["censored"].astype(bool)] if column == "train_seconds" else mine.head(0)
+            hollow = {"markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2}
+            panel.plot(cut["C"], cut[column] * factor, style["marker"], markersize=6, **hollow)

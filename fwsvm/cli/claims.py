@@ -1,0 +1,50 @@
+"""``fwsvm claims``: the papers' results as checks on result files and on the papers' own numbers."""
+
+from pathlib import Path
+
+import click
+
+from fwsvm.cli._analysis import (
+    emit,
+    format_option,
+    mixed_load_option,
+    out_option,
+    read_cells,
+    results_argument,
+    where_option,
+)
+
+
+@click.command("claims")
+@results_argument
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Only claims whose names begin so: 003, 000-web ...; may be repeated.",
+)
+@click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
+@format_option("terminal", "markdown", "html", "csv")
+@mixed_load_option
+@where_option
+@out_option
+def command(
+    results: tuple[Path, ...],
+    only: tuple[str, ...],
+    brief: bool,
+    form: str,
+    mixed_load: bool,
+    where: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Check the papers' claims on RESULTS folders: reproduced, not reproduced or not run, with the numbers.
+
+    Each claim is also put to the papers' printed numbers, some of which contradict their text. Without
+    RESULTS that is all that is checked.
+    """
+    from fwsvm.analysis import claims
+    from fwsvm.analysis.claims import show
+
+    cells = read_cells(results, where, timed=True, mixed_load=mixed_load) if results else None
+    verdicts = claims.evaluate(cells, only)
+    emit(show.summary(verdicts) if brief else show.render(verdicts, form), out)

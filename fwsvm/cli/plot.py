@@ -1,0 +1,130 @@
+"""``fwsvm plot``: pictures from result files or from the printed numbers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
+from fwsvm.errors import UsageError
+
+if TYPE_CHECKING:
+    from fwsvm.analysis.figures import Source
+
+
+@click.command("plot")
+@results_argument
+@click.option(
+    "--published", metavar="PAPER", help="Draw a paper's printed numbers (002, 003 or 004) instead."
+)
+@click.option("--figure", "kinds", multiple=True,
+              type=click.Choice(["series", "datasets", "sweep", "convergence", "selection", "ranks"]),
+              help="Only this kind; may be repeated [default: all there are numbers for].")  # fmt: skip
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="time, accuracy, speedup, size, ..., or for convergence: objective, gap, support_vectors.",
+)
+@click.option(
+    "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated."
+)
+@click.option(
+    "--against",
+    type=click.Choice(["time", "iteration"]),
+    default="time",
+    show_default=True,
+    help="What convergence is drawn against.",
+)
+@click.option(
+    "--window",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Convergence over the first and last N iterations instead (004 has 50).",
+)
+@click.option(
+    "--baseline", default="cvm", show_default=True, metavar="METHOD", help="What speed-ups are over."
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the critical difference.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "forms",
+    multiple=True,
+    type=click.Choice(["png", "svg", "pdf"]),
+    default=["png"],
+    show_default=True,
+    help="File format; may be repeated.",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the pictures [default: figures/ in the first results folder, or here].",
+)
+@mixed_load_option
+@where_option
+def command(
+    results: tuple[Path, ...],
+    published: str | None,
+    kinds: tuple[str, ...],
+    measures: tuple[str, ...],
+    datasets: tuple[str, ...],
+    against: str,
+    window: int,
+    baseline: str,
+    alpha: float,
+    forms: tuple[str, ...],
+    out: Path | None,
+    mixed_load: bool,
+    where: tuple[str, ...],
+) -> None:
+    """Draw series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
+
+    Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed
+    in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
+    """
+    from fwsvm.analysis import figures
+    from fwsvm.analysis.writing import write_whole
+
+    refuse_both(results, published)
+    source = _source(results, published, datasets, where, mixed_load)
+    axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
+    drawings = figures.draw(source, kinds or figures.KINDS, measures=measures, against=axis, window=window,
+                            baseline=baseline, alpha=alpha)  # fmt: skip
+    if not drawings:
+        raise UsageError("these results have the numbers for none of the pictures asked for")
+    folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
+    for drawing in drawings:
+        for form in forms:
+            path = folder / f"{drawing.name}.{form}"
+            write_whole(path, drawing.content(form))
+            click.echo(f"{path}  {drawing.caption}")
+
+
+def _source(
+    results: tuple[Path, ...],
+    published: str | None,
+    datasets: tuple[str, ...],
+    where: tuple[str, ...],
+    mixed_load: bool,
+) -> "Source":
+    """Return the source of the pictures: result folders or a paper's printed numbers."""
+    from fwsvm.analysis import cells, figures
+    from fwsvm.analysis.published import cells as printed_cells
+    from fwsvm.analysis.results import matching
+
+    if published is not None:
+        return figures.Source(matching(printed_cells(published), where), datasets=datasets)
+    runs = read_results(results, where).frame
+    if not mixed_load:
+        cells.refuse_mixed_load(runs)
+    return figures.Source(cells.of_runs(runs), runs, datasets)
