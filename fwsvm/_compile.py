@@ -18,7 +18,7 @@ from numba.extending import overload
 from fwsvm.folders import numba_folder
 
 #: What decides the numbers of a run, and so its identity and its compiled code.
-COMPUTING = ("_compile.py", "data", "kernels", "problems", "solvers")
+COMPUTING = ("_compile.py", "_random.py", "_threads.py", "data", "kernels", "problems", "solvers")
 
 
 @functools.cache

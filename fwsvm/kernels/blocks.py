@@ -5,18 +5,19 @@ side. Each other row is then read once, number by number, and adds its value tim
 sums, which stay in registers. The work is one pass over the stored numbers of the rows, whatever their sparsity.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from fwsvm._compile import njit
+from fwsvm._threads import together
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.lanes import load, splat, store, transpose
 from fwsvm.kernels.rows import Rows
 
 WIDE, NARROW = 64, 8
 TILE = 64  # rows whose values are held back to be written column by column
+WORTH_A_THREAD = 1 << 15  # kernel values
 
 
 class Anchors(NamedTuple):
@@ -169,19 +170,16 @@ def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out
         _write_columns(tile, width, count, out, lines, start, stop - start)
 
 
-@njit(parallel=True)
-def _fill_together(kernel, anchors, width, count, rows, own, which, size, out, lines, threads):
-    parts = 4 * threads
-    for part in numba.prange(parts):
-        first = size // TILE * part // parts * TILE
-        last = size if part == parts - 1 else size // TILE * (part + 1) // parts * TILE
-        fill_range(kernel, anchors, width, count, rows, own, which, first, last, out, lines)
-
-
-@njit
-def fill(kernel, anchors, width, count, rows, own, which, size, out, lines, threads):
+def fill(
+    kernel: Any, anchors: Anchors, width: int, count: int, rows: Rows, own: np.ndarray, which: np.ndarray,
+    size: int, out: np.ndarray, lines: np.ndarray, threads: int,
+) -> None:  # fmt: skip
     """Do `fill_range` for the first ``size`` rows of ``which``, on several threads where that pays."""
-    if threads > 1 and size * count > 1 << 15:
-        _fill_together(kernel, anchors, width, count, rows, own, which, size, out, lines, threads)
-    else:
-        fill_range(kernel, anchors, width, count, rows, own, which, 0, size, out, lines)
+    parts = threads if size * count > WORTH_A_THREAD else 1
+    ends = [size // TILE * part // parts * TILE for part in range(parts)] + [size]
+    together(
+        lambda part: fill_range(
+            kernel, anchors, width, count, rows, own, which, ends[part], ends[part + 1], out, lines
+        ),
+        parts,
+    )

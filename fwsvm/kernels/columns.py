@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._compile import njit
+from fwsvm._random import below, stream
 from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
 
-EVALUATIONS, REQUESTS, MISSES, USED = range(4)
+EVALUATIONS, MISSES, USED = range(3)
 FEWEST = 16  # columns kept even where the budget would hold fewer
 
 
@@ -24,7 +25,8 @@ class Columns(NamedTuple):
     kept : ndarray of float32 or float64, shape (slots, m)
     slot_of : ndarray of int32, shape (m,); -1 where the column is not kept
     owner : ndarray of int32, shape (slots,)
-    counts : ndarray of int64, shape (4,): kernel evaluations, columns asked for, columns computed on demand, slots in use
+    counts : ndarray of int64, shape (3,): kernel evaluations, blocks computed on demand, slots in use
+    random : ndarray of uint64, shape (1,), a stream of `fwsvm._random`, for replacement
     threads : int
     """
 
@@ -37,6 +39,7 @@ class Columns(NamedTuple):
     slot_of: np.ndarray
     owner: np.ndarray
     counts: np.ndarray
+    random: np.ndarray
     threads: int
 
 
@@ -57,54 +60,70 @@ def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> 
         np.empty((slots, m), dtype),
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
-        np.zeros(4, np.int64),
+        np.zeros(3, np.int64),
+        stream(0),
         threads,
     )
 
 
 @njit
-def _free_slot(columns, worth, keep, seed):
-    """Return a slot to write to: an unused one, or that of a column of no worth, or one taken at random.
-
-    Random replacement has no cliff: with room for nine tenths of the columns it still hits nine times in ten.
-    """
-    slots = columns.owner.size
-    if columns.counts[USED] < slots:
-        columns.counts[USED] += 1
-        return columns.counts[USED] - 1
-    mixed = np.uint64(seed)
-    slot = 0
-    for _ in range(8):
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64(mixed >> np.uint64(11)) % slots
-        if columns.owner[slot] != keep and worth[columns.owner[slot]] == 0.0:
-            break
-    while columns.owner[slot] == keep:
-        slot = (slot + 1) % slots
-    columns.slot_of[columns.owner[slot]] = -1
-    return slot
+def _taken(slot, owner, keep, lines, c):
+    """Whether a slot must stay: it is ``keep``'s, or has been claimed a moment ago."""
+    if owner[slot] == keep:
+        return True
+    for earlier in range(c):
+        if lines[earlier] == slot:
+            return True
+    return False
 
 
 @njit
-def compute(columns, wanted, worth, keep):
-    """Compute the columns ``wanted`` (at most 64 row numbers, none kept yet) as one block.
+def _claim_slots(owner, slot_of, counts, worth, keep, random, wanted, lines):
+    """Give every wanted column a slot: an unused one, or that of a column of no worth, or one taken at random.
 
-    ``worth`` (m,) is zero for rows whose columns may go first when room is short; the column of row ``keep``
-    (-1 for none) stays in any case.
+    Random replacement has no cliff: with room for nine tenths of the columns it still hits nine times in ten.
     """
-    count = wanted.size
-    lines = np.empty(count, np.int64)
-    for c in range(count):
-        slot = _free_slot(columns, worth, keep, columns.counts[EVALUATIONS] + 1000003 * (c + 1))
-        columns.owner[slot] = wanted[c]
-        columns.slot_of[wanted[c]] = slot
+    slots = owner.size
+    for c in range(wanted.size):
+        if counts[USED] < slots:
+            slot = counts[USED]
+            counts[USED] += 1
+        else:
+            slot = below(random, slots)
+            for _ in range(8):
+                if worth[owner[slot]] == 0.0 and not _taken(slot, owner, keep, lines, c):
+                    break
+                slot = below(random, slots)
+            while _taken(slot, owner, keep, lines, c):
+                slot = (slot + 1) % slots
+            slot_of[owner[slot]] = -1
+        owner[slot] = wanted[c]
+        slot_of[wanted[c]] = slot
         lines[c] = slot
+
+
+def _claim(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int) -> np.ndarray:
+    lines = np.empty(len(wanted), np.int64)
+    _claim_slots(
+        columns.owner, columns.slot_of, columns.counts, worth, keep, columns.random, wanted, lines
+    )  # fmt: skip
+    return lines
+
+
+def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int = -1) -> None:
+    """Compute the columns ``wanted`` (int32 row numbers, at most 64, none kept yet) as one block.
+
+    ``worth`` (m,) is zero for rows whose columns may go first when room is short; the column of row ``keep`` stays
+    in any case.
+    """
+    count, m = len(wanted), len(columns.slot_of)
+    lines = _claim(columns, wanted, worth, keep)
     width = NARROW if count <= NARROW else WIDE
     used = lay_out(columns.anchors, columns.rows, columns.own, wanted, width)
-    m = columns.slot_of.size
     fill(
         columns.kernel, columns.anchors, width, count, columns.rows, columns.own, columns.all_rows, m,
         columns.kept, lines, columns.threads,
     )  # fmt: skip
     clear(columns.anchors, used)
     columns.counts[EVALUATIONS] += count * m
+    columns.counts[MISSES] += 1

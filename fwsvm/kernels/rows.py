@@ -44,6 +44,20 @@ def as_rows(X: np.ndarray | sparse.csr_array, dtype: type = np.float64) -> Rows:
     )
 
 
+def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:
+    """Return the rows of two tables with the features that neither stores left out, where these are most.
+
+    Tables of scratch as long as the number of features are then no longer than the data.
+    """
+    stored = len(one.columns) + len(other.columns)
+    if one.features <= 4 * stored:
+        return one, other
+    used, numbers = np.unique(np.concatenate([one.columns, other.columns]), return_inverse=True)
+    numbers = numbers.astype(np.int32)
+    first, second = numbers[: len(one.columns)], numbers[len(one.columns) :]
+    return one._replace(columns=first, features=len(used)), other._replace(columns=second, features=len(used))
+
+
 def in_precision(rows: Rows, dtype: type) -> Rows:
     """Return the same rows with values of another precision; columns and starts are shared."""
     return rows._replace(values=rows.values.astype(dtype, copy=False))

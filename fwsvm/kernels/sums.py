@@ -2,15 +2,15 @@
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from fwsvm._compile import njit
+from fwsvm._threads import together
 from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, wide_row
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
 
-PART = 256  # rows given to a thread at a time
+WORTH_A_THREAD = 512  # rows
 
 
 @njit(fastmath={"reassoc"})  # the sum over anchors in any order: else it waits on itself at every term
@@ -24,14 +24,6 @@ def _add_range(kernel, anchors, rows, own, weights, first, last, out):
             for c in range(WIDE):
                 total += weights[o, c] * values[c]
             out[t, o] += total
-
-
-@njit(parallel=True)
-def _add_together(kernel, anchors, rows, own, weights, out):
-    parts = (out.shape[0] + PART - 1) // PART
-    for part in numba.prange(parts):
-        last = min(out.shape[0], (part + 1) * PART)
-        _add_range(kernel, anchors, rows, own, weights, part * PART, last, out)
 
 
 def weighted_sums(
@@ -54,14 +46,17 @@ def weighted_sums(
     anchors = room_for_anchors(sources)
     own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
     lines = np.zeros((weights.shape[1], WIDE))
+    parts = threads if rows.count > WORTH_A_THREAD else 1
+    ends = [rows.count * part // parts for part in range(parts + 1)]
+
+    def add(part: int) -> None:
+        _add_range(kernel, anchors, rows, own, lines, ends[part], ends[part + 1], out)
+
     for first in range(0, len(which), WIDE):
         some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
         lines[:, : len(some)] = weights[first : first + WIDE].T
         lines[:, len(some) :] = 0.0
         used = lay_out(anchors, sources, own_sources, some, WIDE)
-        if threads > 1 and rows.count > 2 * PART:
-            _add_together(kernel, anchors, rows, own, lines, out)
-        else:
-            _add_range(kernel, anchors, rows, own, lines, 0, rows.count, out)
+        together(add, parts)
         clear(anchors, used)
     return out

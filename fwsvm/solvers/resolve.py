@@ -1,12 +1,12 @@
 """Settings with every default filled in: what a run will really do."""
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from fwsvm._threads import usable_threads
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
@@ -108,7 +108,9 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
         search=search,
         protocol=settings.protocol,
         time_limit=settings.time_limit,
-        max_iterations=settings.max_iterations if settings.max_iterations is not None else family.iteration_cap,
+        max_iterations=settings.max_iterations
+        if settings.max_iterations is not None
+        else family.iteration_cap,
         seed=settings.seed,
         threads=settings.threads or usable_threads(),
         cache_mib=settings.cache_mib or default_cache_mib(),
@@ -165,11 +167,6 @@ def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
 def _positive(what: str, value: float) -> None:
     if not 0 < value < float("inf"):
         raise UsageError(f"{what} must be a positive number, not {value}")
-
-
-def usable_threads() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_memory_bytes() -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fwsvm._compile import njit
 from fwsvm.solvers.frank_wolfe.engine import choose, find
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, best_partner, swap, toward
-from fwsvm.solvers.frank_wolfe.search import bring, look
+from fwsvm.solvers.frank_wolfe.search import look
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.registry import register
 
@@ -47,7 +47,7 @@ def within_core(s):
         worst = max(worst, s.q[s.active[p]] - s.q[i])
     if worst <= now.inner:
         return False
-    bring(s.search, s, i)
+    now.vertex = i
     return True
 
 

@@ -4,8 +4,8 @@ A method is a NamedTuple with an implementation of `choose`; CVM also says itsel
 """
 
 from fwsvm._compile import generic, njit
-from fwsvm.solvers.frank_wolfe.search import bring, look, shift
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS
+from fwsvm.solvers.frank_wolfe.search import look, shift
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
 
 
 @generic
@@ -68,32 +68,49 @@ def make(s, move):
 
 
 @njit
-def advance(rule, s, steps):
-    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
+def _at_hand(s, i):
+    """Whether the column of row i is there; else come back for it."""
+    if s.slot_of[i] >= 0:
+        return True
+    s.now[0].wanted, s.now[0].stop = i, WANTS_COLUMN
+    return False
+
+
+@njit
+def step(rule, s):
+    """Find a vertex, choose a move and make it; False where ``now.stop`` says why not (yet)."""
     now = s.now[0]
-    for taken in range(steps):
+    if not now.found:
         find(rule, s)
         if now.stop != GOING:
+            return False
+        now.found = 1
+    if not _at_hand(s, now.vertex):
+        return False
+    move = choose(rule, s, now.vertex)
+    if not move.decrease > 0.0:
+        now.found, now.stop = 0, NO_PROGRESS
+        return False
+    if move.j >= 0 and not _at_hand(s, move.j):
+        return False
+    make(s, move)
+    now.found = 0
+    return True
+
+
+@njit
+def advance(rule, s, steps):
+    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
+    for taken in range(steps):
+        if not step(rule, s):
             return taken
-        move = choose(rule, s, now.vertex)
-        if not move.decrease > 0.0:
-            now.stop = NO_PROGRESS
-            return taken
-        make(s, move)
     return steps
 
 
 @njit
-def settle(s):
+def settle(alpha, q, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
     R = 0.0
-    for p in range(s.now[0].active):
-        R += s.alpha[s.active[p]] * s.q[s.active[p]]
-    s.now[0].R = R
-
-
-@njit
-def step_at(rule, s, i):
-    """Make the method's move with row i as the vertex, whatever the search would find."""
-    bring(s.search, s, i)
-    make(s, choose(rule, s, i))
+    for p in range(now[0].active):
+        R += alpha[active[p]] * q[active[p]]
+    now[0].R = R

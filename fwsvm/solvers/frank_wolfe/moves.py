@@ -12,7 +12,6 @@ slope^2 / curvature (000 eqs. 25-28; these general forms hold for kernels that a
 from typing import NamedTuple
 
 from fwsvm._compile import njit
-from fwsvm.solvers.frank_wolfe.search import column
 
 NOBODY = -1
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
@@ -53,7 +52,7 @@ def _step(slope, curvature, longest):
 def toward(s, i):
     """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
     R, q_i = s.now[0].R, s.q[i]
-    step, decrease, promise = _step(R - q_i, R - 2.0 * q_i + s.qp.diagonal[i], 1.0)
+    step, decrease, promise = _step(R - q_i, R - 2.0 * q_i + s.diagonal[i], 1.0)
     return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
 
 
@@ -62,14 +61,14 @@ def away(s, j):
     """Return the step away from the active vertex j (003 Alg. 3), a drop where a_j is used up."""
     R, q_j, a_j = s.now[0].R, s.q[j], s.alpha[j]
     longest = a_j / (1.0 - a_j) if a_j < 1.0 else 0.0
-    step, decrease, promise = _step(q_j - R, R - 2.0 * q_j + s.qp.diagonal[j], longest)
+    step, decrease, promise = _step(q_j - R, R - 2.0 * q_j + s.diagonal[j], longest)
     return Move(NOBODY, j, 1.0 + step, 0.0, step, decrease, promise, step >= longest)
 
 
 @njit
 def swap(s, i, j):
     """Return the step that moves weight from the active vertex j to vertex i (000 eqs. 26 and 28)."""
-    curvature = s.qp.diagonal[i] - 2.0 * entry(s, i, j) + s.qp.diagonal[j]
+    curvature = s.diagonal[i] - 2.0 * entry(s, i, j) + s.diagonal[j]
     step, decrease, promise = _step(s.q[j] - s.q[i], curvature, s.alpha[j])
     return Move(i, j, 1.0, step, step, decrease, promise, step >= s.alpha[j])
 
@@ -77,8 +76,8 @@ def swap(s, i, j):
 @njit
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
-    k = column(s.search, s, i)[j] + 1.0
-    return k if (i < s.qp.plus) == (j < s.qp.plus) else -k
+    k = s.kept[s.slot_of[i], j] + 1.0
+    return k if (i < s.plus) == (j < s.plus) else -k
 
 
 @njit
@@ -98,15 +97,15 @@ def best_partner(s, i, least):
 
     Only j with q_j - q_i > least stand for choice (000 eqs. 21-23); NOBODY and 0 if there is none.
     """
-    k_i = column(s.search, s, i)
-    q_i, K_ii, plus = s.q[i], s.qp.diagonal[i], s.qp.plus
+    k_i = s.kept[s.slot_of[i]]
+    q_i, K_ii, plus = s.q[i], s.diagonal[i], s.plus
     partner, most = NOBODY, 0.0
     for p in range(s.now[0].active):
         j = s.active[p]
         slope = s.q[j] - q_i
         if slope > least and j != i:
             k = 2.0 * k_i[j] + 2.0
-            curvature = K_ii + s.qp.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
+            curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
             if slope * slope > most * max(curvature, TINY):
                 partner, most = j, slope * slope / max(curvature, TINY)
     return partner, most

@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm._random import stream
 from fwsvm.kernels.blocks import WIDE
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, REQUESTS, Columns, columns_of
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, columns_of
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
-from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, signs, simplex_qp
-from fwsvm.solvers.frank_wolfe.engine import advance, settle, step_at
+from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradient, signs, simplex_qp
+from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.search import Full, Sampled
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_ROOM, NO_VIOLATOR, NOW, State
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, NOW, WANTS_COLUMN, WANTS_VALUES, State
+from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
@@ -37,7 +39,7 @@ class SimplexRun:
         if columns is None:
             columns = self._columns(np.float32)
         self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
-        self.random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(problem.stream)))
+        self.stream = problem.stream
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last_gap = np.inf  # of the last certificate that missed the tolerance
@@ -52,18 +54,29 @@ class SimplexRun:
         budget = 0 if self.sampled else resolved.cache_bytes
         return columns_of(resolved.kernel, rows, budget, resolved.threads)
 
-    def _state(self, qp: Any) -> State:
-        m, dtype = len(qp.ridge), qp.columns.kept.dtype
-        search = Sampled() if self.sampled else Full()
-        room, width = (min(m, FIRST_ROOM), m) if self.sampled else (1, 1)
+    def _state(self, qp: SimplexQP) -> State:
+        m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
+        room = min(m, FIRST_ROOM) if self.sampled else 1
         return State(
-            qp, search, np.zeros(m), np.zeros(m), np.zeros(m, np.int32), np.full(m, -1, np.int32), np.zeros(1, NOW),
-            self.random, np.zeros(width, dtype), np.zeros(width, dtype), np.empty((WIDE, room), dtype), np.zeros(room),
-            np.arange(WIDE), np.zeros(WIDE + 1, np.int32),
-        )  # fmt: skip
+            search=Sampled() if self.sampled else Full(),
+            plus=qp.plus,
+            ridge=qp.ridge,
+            diagonal=qp.diagonal,
+            alpha=np.zeros(m),
+            q=np.zeros(m),
+            active=np.zeros(m, np.int32),
+            place=np.full(m, -1, np.int32),
+            now=np.zeros(1, NOW),
+            random=stream(*self.stream),
+            kept=np.zeros((2, m), dtype) if self.sampled else columns.kept,
+            slot_of=np.full(m, -1, np.int32) if self.sampled else columns.slot_of,
+            values=np.empty((WIDE, room), dtype),
+            drawn=np.zeros(WIDE, np.int32),
+        )
 
     def _start(self) -> None:
-        which = draw(self.qp, self.random, balanced=self.resolved.protocol == "libcvm")
+        random = np.random.default_rng(self.stream)
+        which = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm")
         few = some_rows(self.rows, which)
         gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
         weights = optimum(gram, self.qp, which)
@@ -71,7 +84,7 @@ class SimplexRun:
         s.alpha[support] = weights[weights > 0]
         s.active[: len(support)] = support
         s.place[support] = np.arange(len(support))
-        now["active"], now["held"], now["held_j"] = len(support), -1, -1
+        now["active"] = len(support)
         now["inner"] = getattr(self.rule, "inner", 0.0)
         self._refresh(self._gradient(support if self.sampled else None))
 
@@ -87,7 +100,7 @@ class SimplexRun:
         else:
             s.q[:] = q
             s.now["best"] = q.argmin()
-        settle(s)
+        settle(s.alpha, s.q, s.active, s.now)
 
     def _set_goal(self) -> None:
         now, level = self.state.now[0], self.level
@@ -106,18 +119,26 @@ class SimplexRun:
     # ---------------------------------------------------------------- the contract of a Process
 
     def advance(self, steps: int) -> int:
-        """Take up to ``steps`` steps."""
+        """Take up to ``steps`` steps, computing kernel values as they are wanted."""
         self.certificate = None
-        settle(self.state)
-        return int(advance(self.rule, self.state, steps))
+        s, now, taken = self.state, self.state.now[0], 0
+        settle(s.alpha, s.q, s.active, s.now)
+        while True:
+            taken += int(advance(self.rule, s, steps - taken))
+            if now["stop"] == WANTS_VALUES:
+                s = self._with_room()
+                provide_candidates(s, self.qp.columns)
+            elif now["stop"] == WANTS_COLUMN and self.sampled:
+                provide_active_column(s, self.qp.columns)
+            elif now["stop"] == WANTS_COLUMN:
+                provide_columns(s, self.qp.columns)
+            else:
+                return taken
 
     def verdict(self) -> Status | None:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
         now = self.state.now[0]
         stop, now["stop"] = int(now["stop"]), GOING
-        if stop == NO_ROOM:
-            self._make_room()
-            return None
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self._set_goal()
@@ -129,29 +150,32 @@ class SimplexRun:
         return self._check()
 
     def _check(self) -> Status | None:
-        q = self._gradient()
+        q, now = self._gradient(), self.state.now[0]
         self.certificate = found = certificate(self.qp, self.state.alpha, q)
         if found.gap <= self._goal(found.objective):
             return Status.CONVERGED
         helped, self.last_gap = found.gap < 0.5 * self.last_gap, found.gap
         if self.sampled:
             self._refresh(q[self.state.active[: self.state.now["active"][0]]])
-            step_at(self.rule, self.state, int(q.argmin()))
+            now["vertex"], now["found"] = q.argmin(), 1
             return None
         if not helped and self.qp.columns.kept.dtype == np.float64:
             return Status.STALLED
         if not helped:
             self.qp = self.qp._replace(columns=self._columns(np.float64))
             fresh = self._state(self.qp)
-            self.state = fresh._replace(**{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now")})
+            self.state = fresh._replace(**{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")})
             self.last_gap = np.inf
         self._refresh(q)
         return None
 
-    def _make_room(self) -> None:
-        room = min(2 * self.state.values.shape[1], len(self.state.alpha) + 1)
-        values = np.empty((WIDE, room), self.state.values.dtype)
-        self.state = self.state._replace(values=values, signed=np.zeros(room))
+    def _with_room(self) -> State:
+        """Return the state with room for the kernel values of an active set that is still growing."""
+        needed, room = int(self.state.now["active"][0]) + 1, self.state.values.shape[1]
+        if needed > room:
+            values = np.empty((WIDE, max(2 * room, needed)), self.state.values.dtype)
+            self.state = self.state._replace(values=values)
+        return self.state
 
     def point(self) -> Point:
         """Return iterations, R, the gap last seen (exact under full search) and the support size."""
@@ -162,8 +186,9 @@ class SimplexRun:
     def counters(self) -> Counters:
         """Return what was done so far."""
         now, counts = self.state.now[0], self.qp.columns.counts
+        wanted = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
-            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), int(counts[REQUESTS]), int(counts[MISSES])
+            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), wanted, int(counts[MISSES])
         )
 
     def outcome(self, *, final_gap: bool) -> Outcome:

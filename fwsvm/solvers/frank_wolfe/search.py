@@ -1,8 +1,11 @@
-"""How the ascent vertex i* = argmin q is found, and what of q is kept: all of it, or its active part.
+"""How the ascent vertex i* = argmin q is found, and how much of q is kept: all of it, or its active part.
 
-`Full` keeps q over all m rows, one or two cached columns a step, and its gap is exact. `Sampled` (003 section 4.2)
-looks at some candidates drawn at random, keeps q on the active set alone, and computes kernel values between the
-candidates and the active set as it goes: its cost does not depend on m, and its gap proves nothing.
+`Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` (003 section
+4.2) looks at some rows drawn at random and keeps q on the active set alone: the kernel values it needs, between the
+candidates and the active set, do not depend on m, and its gap proves nothing.
+
+Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.values`), which comes back with
+``now.stop`` when it wants some; so it is compiled once for all kernels.
 """
 
 from typing import NamedTuple
@@ -10,21 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._compile import generic, njit
-from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, REQUESTS, USED, compute
-from fwsvm.solvers.frank_wolfe.state import NO_ROOM, NO_VIOLATOR, REACHED
+from fwsvm._random import below
+from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED, WANTS_VALUES
 
 PASS = 512  # rows updated between two looks for the least
 
 
 class Full(NamedTuple):
-    """Look at every row. ``together``: columns computed at once when one is missing (1 to 64)."""
-
-    together: int = WIDE
+    """Look at every row."""
 
 
 class Sampled(NamedTuple):
-    """Look at ``candidates`` rows drawn with replacement, up to ``retries`` times while none violates.
+    """Look at ``candidates`` rows drawn with replacement, up to ``retries`` times while none violates the goal.
 
     59 candidates hold one of the best 5 per cent with probability 0.95 (003 Theorem 1).
     """
@@ -34,23 +34,13 @@ class Sampled(NamedTuple):
 
 
 @generic
-def column(search, s, i):
-    """Return k(x_i, .), shape (m,); under `Sampled` only its entries on the active set (and at i) hold."""
-
-
-@generic
-def bring(search, s, i):
-    """Make row i the vertex of the next move, whatever the search would say."""
-
-
-@generic
 def look(search, s):
-    """Set ``now.vertex`` and ``now.gap``, or ``now.stop`` where nothing violates the goal."""
+    """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
 
 
 @generic
 def shift(search, s, move):
-    """Update q for a move: q <- scale q + gain K~_i - loss K~_j; i is in the active set already, j still."""
+    """Update q for a move: q <- scale q + gain K~_i - loss K~_j. Both rows are in the active set."""
 
 
 @njit
@@ -60,50 +50,6 @@ def goal(s):
 
 
 # ---------------------------------------------------------------- all rows
-
-
-@njit
-def _hopes(s, i):
-    """Put i and the lowest violating rows whose columns are missing into ``drawn``; return how many.
-
-    Those rows are the likeliest next vertices, and 64 columns at once cost little more than eight.
-    """
-    columns = s.qp.columns
-    full = columns.counts[USED] == columns.owner.size
-    most = min(s.search.together, NARROW if full else WIDE, columns.owner.size // 2)
-    drawn, count, R = s.drawn, 1, s.now[0].R
-    drawn[0] = i
-    if most == 1:
-        return 1
-    worst = 1
-    for t in range(s.q.size):
-        q_t = s.q[t]
-        if q_t < R and columns.slot_of[t] < 0 and t != i and (count < most or q_t < s.q[drawn[worst]]):
-            if count < most:
-                drawn[count] = t
-                count += 1
-            else:
-                drawn[worst] = t
-            if count == most or q_t > s.q[drawn[worst]]:
-                worst = 1
-                for c in range(2, count):
-                    if s.q[drawn[c]] > s.q[drawn[worst]]:
-                        worst = c
-    return count
-
-
-@column.implements(Full)
-def _kept_column(search, s, i):  # noqa: ARG001
-    columns = s.qp.columns
-    if columns.slot_of[i] < 0:
-        columns.counts[MISSES] += 1
-        compute(columns, s.drawn[: _hopes(s, i)], s.alpha, s.now[0].vertex)
-    return columns.kept[columns.slot_of[i]]
-
-
-@bring.implements(Full)
-def _set_vertex(search, s, i):  # noqa: ARG001
-    s.now[0].vertex = i
 
 
 @look.implements(Full)
@@ -135,22 +81,26 @@ def _pass_over(q, k_i, k_j, scale, a, b, first, last, best, least):
     return best, least
 
 
-@shift.implements(Full)
-def _shift_all(search, s, move):
+@njit
+def _signed(s, move):
+    """Return the rows i and j of a move (twice the same where it has one), y_i gain and -y_j loss."""
     i = move.i if move.i >= 0 else move.j
     j = move.j if move.j >= 0 else i
-    k_i, k_j = column(search, s, i), column(search, s, j)
-    s.qp.columns.counts[REQUESTS] += 1 if i == j else 2
-    q, plus, m = s.q, s.qp.plus, s.q.size
-    a = move.gain if move.i < plus else -move.gain
-    b = -move.loss if move.j < plus else move.loss
+    return i, j, move.gain if i < s.plus else -move.gain, -move.loss if j < s.plus else move.loss
+
+
+@shift.implements(Full)
+def _shift_all(search, s, move):  # noqa: ARG001
+    q, plus = s.q, s.plus
+    i, j, a, b = _signed(s, move)
+    k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
-        q[i] += move.gain * s.qp.ridge[i] / move.scale
-        q[j] -= move.loss * s.qp.ridge[j] / move.scale
+        q[i] += move.gain * s.ridge[i] / move.scale
+        q[j] -= move.loss * s.ridge[j] / move.scale
     best, least = _pass_over(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
-    best, least = _pass_over(q, k_i, k_j, move.scale, -a, -b, plus, m, best, least)
+    best, least = _pass_over(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
     if move.scale == 0.0:
-        q[i] += s.qp.ridge[i]
+        q[i] += s.ridge[i]
         best = q.argmin()
     s.now[0].best = best
 
@@ -158,102 +108,74 @@ def _shift_all(search, s, move):
 # ---------------------------------------------------------------- some rows, drawn at random
 
 
-@njit
-def _values_with_active(s, anchors_at, count, width):
-    """Compute k between ``drawn[anchors_at : ...]`` and the active set into the lines of ``values``."""
-    columns, a = s.qp.columns, s.now[0].active
-    which = s.drawn[anchors_at : anchors_at + count]
-    used = lay_out(columns.anchors, columns.rows, columns.own, which, width)
-    fill(
-        columns.kernel, columns.anchors, width, count, columns.rows, columns.own, s.active, a,
-        s.values, s.lines, columns.threads,
-    )  # fmt: skip
-    clear(columns.anchors, used)
-    columns.counts[EVALUATIONS] += count * a
-
-
-@njit
-def _spread(s, line, i, column_of):
-    """Scatter a line of ``values`` to the rows of the active set, and put k(x_i, x_i) beside it."""
-    for p in range(s.now[0].active):
-        column_of[s.active[p]] = s.values[line, p]
-    column_of[i] = s.qp.diagonal[i] - s.qp.ridge[i] - 1.0
-
-
-@njit
-def _single_column(s, i, column_of):
-    s.drawn[s.search.candidates] = i
-    _values_with_active(s, s.search.candidates, 1, NARROW)
-    _spread(s, 0, i, column_of)
-
-
-@column.implements(Sampled)
-def _column_on_active(search, s, i):  # noqa: ARG001
-    if i == s.now[0].held:
-        return s.column_i
-    if i != s.now[0].held_j:
-        _single_column(s, i, s.column_j)
-        s.now[0].held_j = i
-    return s.column_j
-
-
-@bring.implements(Sampled)
-def _bring_to_active(search, s, i):  # noqa: ARG001
-    now = s.now[0]
-    now.vertex = i
-    if now.held != i:
-        _single_column(s, i, s.column_i)
-        now.held = i
-
-
 @look.implements(Sampled)
 def _look_at_some(search, s):
-    """Draw candidates until one violates the goal; a candidate's q is computed, not remembered."""
-    now, qp, m = s.now[0], s.qp, s.q.size
-    if now.active >= s.values.shape[1]:
-        now.stop = NO_ROOM
-        return
-    now.iterations += 1
-    bias = 0.0
-    for p in range(now.active):
-        t = s.active[p]
-        s.signed[p] = s.alpha[t] if t < qp.plus else -s.alpha[t]
-        bias += s.signed[p]
-    for _ in range(search.retries):
-        for c in range(search.candidates):
-            s.drawn[c] = s.random.integers(0, m)
-        _values_with_active(s, 0, search.candidates, WIDE)
-        best, least = 0, np.inf
-        for c in range(search.candidates):
-            i = s.drawn[c]
-            h = bias
-            for p in range(now.active):
-                h += s.signed[p] * s.values[c, p]
-            q_i = (h if i < qp.plus else -h) + s.alpha[i] * qp.ridge[i]
-            if q_i < least:
-                best, least = c, q_i
-        now.gap = 2.0 * (now.R - least)
+    """Draw candidates, come back for their kernel values, and take the best if it violates the goal."""
+    now = s.now[0]
+    if now.draws > 0:
+        best = _best_candidate(s, search.candidates)
         if now.gap > goal(s):
-            i = s.drawn[best]
-            s.q[i] = least
-            now.vertex = now.held = i
-            _spread(s, best, i, s.column_i)
+            _hold(s, best, s.drawn[best])
             return
-    now.stop = NO_VIOLATOR
+        if now.draws == search.retries:
+            now.draws = 0
+            now.stop = NO_VIOLATOR
+            return
+    else:
+        now.iterations += 1
+    for c in range(search.candidates):
+        s.drawn[c] = below(s.random, s.q.size)
+    now.draws += 1
+    now.stop = WANTS_VALUES
+
+
+@njit
+def _best_candidate(s, candidates):
+    """Set ``now.gap`` and the q of the candidate with the least; q is computed anew from its kernel values."""
+    now = s.now[0]
+    best, least = 0, np.inf
+    for c in range(candidates):
+        i = s.drawn[c]
+        h = 0.0
+        for p in range(now.active):
+            t = s.active[p]
+            k = s.values[c, p] + 1.0
+            h += s.alpha[t] * (k if t < s.plus else -k)
+        q_i = (h if i < s.plus else -h) + s.alpha[i] * s.ridge[i]
+        if q_i < least:
+            best, least = c, q_i
+    now.gap = 2.0 * (now.R - least)
+    s.q[s.drawn[best]] = least
+    return best
+
+
+@njit
+def _hold(s, c, i):
+    """Make candidate c, row i, the vertex, with its column in the first line of ``kept``."""
+    now = s.now[0]
+    now.vertex, now.draws = i, 0
+    s.slot_of[i] = 0
+    put_column(s, c, i)
+
+
+@njit
+def put_column(s, c, i):
+    """Copy line c of ``values``, kernel values with the active set, to row i's line of ``kept``."""
+    k_i = s.kept[s.slot_of[i]]
+    for p in range(s.now[0].active):
+        k_i[s.active[p]] = s.values[c, p]
+    k_i[i] = s.diagonal[i] - s.ridge[i] - 1.0
 
 
 @shift.implements(Sampled)
-def _shift_active(search, s, move):
-    i = move.i if move.i >= 0 else move.j
-    j = move.j if move.j >= 0 else i
-    k_i, k_j = column(search, s, i), column(search, s, j)
-    plus, q = s.qp.plus, s.q
-    a = move.gain if move.i < plus else -move.gain
-    b = -move.loss if move.j < plus else move.loss
+def _shift_active(search, s, move):  # noqa: ARG001
+    q = s.q
+    i, j, a, b = _signed(s, move)
+    k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
     for p in range(s.now[0].active):
         t = s.active[p]
         change = a * (k_i[t] + 1.0) + b * (k_j[t] + 1.0)
-        q[t] = move.scale * q[t] + (change if t < plus else -change)
-    q[i] += move.gain * s.qp.ridge[i]
-    q[j] -= move.loss * s.qp.ridge[j]
-    s.now[0].held_j = -1
+        q[t] = move.scale * q[t] + (change if t < s.plus else -change)
+    q[i] += move.gain * s.ridge[i]
+    q[j] -= move.loss * s.ridge[j]
+    s.slot_of[i] = s.slot_of[j] = -1  # the active set has changed: columns on it no longer cover it

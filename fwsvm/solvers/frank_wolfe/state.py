@@ -4,62 +4,74 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.problems.simplex_qp import SimplexQP
-
-#: Why the compiled loop came back.
-GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, NO_ROOM = range(5)
+#: Why the compiled loop came back: nothing yet; the gap is within the goal; no candidate violated it; a step would not
+#: lower R; a kernel column or the candidates' kernel values must be computed first.
+GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, WANTS_COLUMN, WANTS_VALUES = range(6)
 
 NOW = np.dtype(
     [
         ("R", np.float64),  # alpha' K~ alpha
-        ("gap", np.float64),  # 2 (R - q_i) of the current vertex i
+        ("gap", np.float64),  # 2 (R - q_i) of the ascent vertex i
         ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * R
         ("goal_slope", np.float64),
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
         ("vertex", np.int64),  # i, the vertex the next move is about
-        ("held", np.int64),  # `Sampled`: the row whose column is in ``column_i``
-        ("held_j", np.int64),  # ... and in ``column_j``
         ("best", np.int64),  # argmin q over all rows, as the last full pass found it
         ("active", np.int64),  # |A|
-        ("iterations", np.int64),  # vertices searched for
+        ("iterations", np.int64),  # ascent vertices searched for
         ("steps", np.int64),  # moves made
         ("drops", np.int64),  # moves that made a weight zero
-        ("stop", np.int64),  # GOING or the reason to come back
+        ("stop", np.int64),  # GOING, or why the loop came back
+        ("wanted", np.int64),  # the row whose column is wanted
+        ("found", np.int64),  # whether ``vertex`` is that of the present point
+        ("draws", np.int64),  # `Sampled`: how often candidates were drawn for the present point
     ]
 )
 
 
 class State(NamedTuple):
-    """The point, its gradient, and room to work in; arrays change, the tuple does not.
+    """The point, its gradient, and the kernel values at hand; arrays change, the tuple does not.
 
     Attributes
     ----------
-    qp : SimplexQP
-    search : Full or Sampled, how the ascent vertex is found and q is kept
-    alpha : ndarray of float64, shape (m,), the weights; exactly zero outside the active set
-    q : ndarray of float64, shape (m,), K~ alpha; outside the active set only `Full` keeps it
-    active : ndarray of int32, shape (m,), the active set A in its first ``now.active`` places
-    place : ndarray of int32, shape (m,), position in ``active``, -1 for none
+    search : Full or Sampled
+        How the ascent vertex is found and how much of q is kept.
+    plus : int
+        Rows 0 ... plus - 1 have y = +1, the others -1.
+    ridge, diagonal : ndarray of float64, shape (m,)
+        1 / C_i and K~_ii.
+    alpha : ndarray of float64, shape (m,)
+        The weights; exactly zero outside the active set.
+    q : ndarray of float64, shape (m,)
+        K~ alpha; outside the active set only `Full` keeps it.
+    active : ndarray of int32, shape (m,)
+        The active set A in its first ``now.active`` places.
+    place : ndarray of int32, shape (m,)
+        Position in ``active``, -1 for none.
     now : ndarray of `NOW`, shape (1,)
-    random : numpy Generator
-    column_i, column_j : ndarray, shape (m,); `Sampled` puts columns here, valid on the active set
-    values : ndarray, shape (candidates, room); `Sampled`: kernel values of candidates with the active set
-    signed : ndarray of float64, shape (room,); `Sampled`: y alpha on the active set
-    lines : ndarray of int64, 0 ... 63, the lines of ``values``
-    drawn : ndarray of int32, shape (65,); candidates drawn, or the columns to compute together
+    random : ndarray of uint64, shape (1,)
+        A stream of `fwsvm._random`.
+    kept : ndarray, shape (slots, m)
+        Kernel columns k(x_i, .); under `Sampled` two of them, valid on the active set and at their own row.
+    slot_of : ndarray of int32, shape (m,)
+        Line of ``kept`` with a row's column, -1 for none.
+    values : ndarray, shape (64, room)
+        `Sampled`: kernel values of the candidates with the active set.
+    drawn : ndarray of int32, shape (64,)
+        `Sampled`: the candidates.
     """
 
-    qp: SimplexQP
     search: Any
+    plus: int
+    ridge: np.ndarray
+    diagonal: np.ndarray
     alpha: np.ndarray
     q: np.ndarray
     active: np.ndarray
     place: np.ndarray
     now: np.ndarray
-    random: np.random.Generator
-    column_i: np.ndarray
-    column_j: np.ndarray
+    random: np.ndarray
+    kept: np.ndarray
+    slot_of: np.ndarray
     values: np.ndarray
-    signed: np.ndarray
-    lines: np.ndarray
     drawn: np.ndarray

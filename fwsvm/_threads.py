@@ -1,0 +1,31 @@
+"""Pieces of compiled work on several threads: plain threads over code that does not hold the interpreter lock.
+
+Numba's own parallel loops cost seconds more to compile and, in their fallback, stop the process when two threads of
+it meet there; a pool costs some microseconds a piece.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
+
+
+def together(work: Callable[[int], None], parts: int) -> None:
+    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all."""
+    if parts == 1:
+        work(0)
+        return
+    others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
+    work(0)
+    for other in others:
+        other.result()
+
+
+def usable_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

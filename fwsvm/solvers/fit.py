@@ -1,0 +1,271 @@
+"""Training: settings and labelled rows in, a certified machine out."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
+from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
+from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.status import Status
+
+WATCH_EVERY = 0.2  # seconds between two reports of progress
+
+Rows = np.ndarray | sparse.csr_array
+
+
+class Subproblem(NamedTuple):
+    """A two-class problem within a multi-class one: its rows, and which of them are +1."""
+
+    rows: np.ndarray
+    positive: np.ndarray
+
+
+@dataclass
+class Part:
+    """One subproblem solved."""
+
+    rows: np.ndarray
+    course: Course
+    outcome: Outcome
+    counters: Counters
+    machine: Expansion | Hyperplane
+
+
+def fit(
+    X: Rows,
+    codes: np.ndarray,
+    classes: Sequence[str],
+    settings: Settings,
+    *,
+    weights: np.ndarray | None = None,
+    watch: Watch | None = None,
+    columns: Any = None,
+) -> Result:
+    """Train a machine.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of float64, shape (m, n)
+    codes : ndarray of int, shape (m,)
+        Class numbers: places in ``classes``. With two classes the first is +1.
+    classes : sequence of str
+        Labels in the order of conventions 6.
+    settings : Settings
+    weights : ndarray, shape (m,), optional
+        Multiplies the penalty C of each row; rows of weight zero are left out.
+    watch : callable, optional
+        Told of the progress a few times a second.
+    columns : optional
+        Kernel columns to share between runs that differ in C alone (see `fwsvm.solvers.sharing`).
+
+    Raises
+    ------
+    UsageError
+        Settings that make no sense, or fewer than two classes in the rows.
+    """
+    X, codes, weights = _checked(X, codes, classes, weights)
+    resolved = resolve(settings, X)
+    compile_seconds = _warm_up(resolved)
+    parts: list[Part] = []
+    clock, check = Clock(), 0.0
+    problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
+    limits = Limits(resolved.time_limit, resolved.max_iterations)
+    for number, sub in enumerate(problems):
+        part, seconds = _solve(X, weights, sub, number, len(problems), resolved, limits, clock, watch, columns)
+        parts.append(part)
+        check += seconds
+        if part.course.status in {Status.INTERRUPTED, Status.TIME_LIMIT}:
+            break
+    return _result(X, codes, tuple(classes), resolved, parts, problems, clock, compile_seconds, check)
+
+
+def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
+    """Yield the two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest."""
+    if K == 2 or scheme == "one-vs-rest":
+        for c in range(1 if K == 2 else K):
+            yield Subproblem(np.arange(len(codes)), codes == c)
+        return
+    members = [np.flatnonzero(codes == c) for c in range(K)]
+    for i, j in combinations(range(K), 2):
+        rows = np.sort(np.concatenate([members[i], members[j]]))
+        yield Subproblem(rows, codes[rows] == i)
+
+
+def _checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
+    codes = np.asarray(codes)
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.shape[0] != len(codes):
+        raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
+    X = X.astype(np.float64, copy=False)
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise UsageError("the rows hold values that are not finite numbers")
+    weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise UsageError("weights of rows must be finite and not negative")
+    if (weights == 0).any():
+        X, codes, weights = X[weights > 0], codes[weights > 0], weights[weights > 0]
+    absent = [c for k, c in enumerate(classes) if not (codes == k).any()]
+    if len(classes) < 2 or absent:
+        raise UsageError(
+            f"class {absent[0]} has no row to train on" if absent and len(classes) > 1
+            else "there is one class only; a classifier needs rows of two"
+        )  # fmt: skip
+    return X, codes, weights
+
+
+def _warm_up(resolved: Resolved) -> float:
+    """Run the method on a tiny problem, so that compiling is no part of any time reported; return its seconds."""
+    started = time.perf_counter()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 3))
+    tiny = Binary(sparse.csr_array(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(24), (0,))
+    process = resolved.family.start(tiny, resolved.rule, resolved)
+    while process.advance(8) == 8 and process.counters().steps < 64:
+        pass
+    process.outcome(final_gap=True)
+    return time.perf_counter() - started
+
+
+def _solve(
+    X: Rows, weights: np.ndarray, sub: Subproblem, number: int, total: int, resolved: Resolved, limits: Limits,
+    clock: Clock, watch: Watch | None, columns: Any,
+) -> tuple[Part, float]:  # fmt: skip
+    """Solve one subproblem; return it and the seconds spent on its certificate."""
+    everything = len(sub.rows) == X.shape[0]
+    problem = Binary(
+        X if everything else X[sub.rows],
+        np.where(sub.positive, 1.0, -1.0),
+        resolved.C * weights[sub.rows],
+        (resolved.seed, number),
+    )
+    extra = () if columns is None else (columns,)
+    with clock.running():
+        process = resolved.family.start(problem, resolved.rule, resolved, *extra)
+    told = _teller(number, total, resolved, clock, watch)
+    course = run(process, limits, clock, told, trace=total == 1)
+    started = time.perf_counter()
+    outcome = process.outcome(final_gap=resolved.final_gap)
+    seconds = course.check_seconds + time.perf_counter() - started
+    return Part(sub.rows, course, outcome, process.counters(), process.machine()), seconds
+
+
+def _teller(
+    number: int, total: int, resolved: Resolved, clock: Clock, watch: Watch | None
+) -> Callable[[Process], None]:
+    """Return what the loop calls after each chunk: it tells the watcher, but not too often."""
+    last = time.perf_counter()
+
+    def tell(process: Process) -> None:
+        nonlocal last
+        if watch is not None and time.perf_counter() - last >= WATCH_EVERY:
+            last = time.perf_counter()
+            p = process.point()
+            watch(Progress(number, total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
+                           p.support_vectors))  # fmt: skip
+
+    return tell
+
+
+def _result(
+    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
+    problems: list[Subproblem], clock: Clock, compile_seconds: float, check_seconds: float,
+) -> Result:  # fmt: skip
+    outcomes = [part.outcome for part in parts]
+    counters = [part.counters for part in parts]
+    status, message = _verdict(parts, problems)
+    kinds = {o.gap_kind for o in outcomes}
+    requests = sum(c.column_requests for c in counters)
+    kernel = resolved.family.multiclass == "one-vs-one"
+    model = _kernel_model(X, codes, classes, resolved, parts, problems) if kernel else _linear_model(X, classes, resolved, parts)
+    linear = isinstance(model, LinearModel)
+    return Result(
+        model=model,
+        status=status,
+        message=message,
+        settings=resolved.as_columns(),
+        subproblems=len(problems),
+        objective=sum(o.objective for o in outcomes),
+        gap=sum(o.gap for o in outcomes),
+        relative_gap=float(np.max([o.relative_gap for o in outcomes])),
+        gap_kind=kinds.pop() if len(kinds) == 1 else "none",
+        certified=status is Status.CONVERGED and all(o.within and o.gap_kind == "exact" for o in outcomes),
+        primal=sum(o.primal for o in outcomes),
+        dual=sum(o.dual for o in outcomes),
+        support_vectors=_support(parts) if linear else int(model.counts.sum()),
+        iterations=sum(c.iterations for c in counters),
+        steps=sum(c.steps for c in counters),
+        kernel_evaluations=sum(c.kernel_evaluations for c in counters),
+        cache_hit_rate=1.0 - sum(c.column_misses for c in counters) / requests if requests else float("nan"),
+        compile_seconds=compile_seconds,
+        train_seconds=clock.seconds,
+        check_seconds=check_seconds,
+        trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
+    )
+
+
+_WORST_FIRST = (
+    Status.ERROR, Status.INTERRUPTED, Status.TIME_LIMIT, Status.MAX_ITERATIONS, Status.STALLED, Status.SAMPLED_STOP,
+    Status.CONVERGED,
+)  # fmt: skip
+
+
+def _verdict(parts: list[Part], problems: list[Subproblem]) -> tuple[Status, str]:
+    """Return the worst status of the parts; a part that its certificate vouches for has converged, whatever stopped it."""
+    found = [
+        Status.CONVERGED if p.outcome.within and p.outcome.gap_kind == "exact" and p.course.status.done
+        else p.course.status
+        for p in parts
+    ]  # fmt: skip
+    status = next(s for s in _WORST_FIRST if s in found)
+    message = status.sentence
+    if len(parts) < len(problems):
+        message += f" {len(problems) - len(parts)} of {len(problems)} subproblems were not reached."
+    return status, message
+
+
+def _support(parts: list[Part]) -> int:
+    return sum(part.course.trace[-1].support_vectors if part.course.trace else 0 for part in parts)
+
+
+def _kernel_model(
+    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
+    problems: list[Subproblem],
+) -> KernelModel:  # fmt: skip
+    """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
+    K = len(classes)
+    coefficients = np.zeros((X.shape[0], K - 1))
+    biases = np.zeros(len(problems))
+    used = np.zeros(X.shape[0], dtype=bool)
+    for number, ((i, j), part) in enumerate(zip(combinations(range(K), 2), parts, strict=False)):
+        machine = part.machine
+        assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
+        rows = part.rows[machine.rows]
+        first = codes[rows] == i
+        coefficients[rows[first], j - 1] = machine.coefficients[first]
+        coefficients[rows[~first], i] = machine.coefficients[~first]
+        biases[number] = machine.bias
+        used[rows] = True
+    support = np.flatnonzero(used)
+    support = support[np.argsort(codes[support], kind="stable")]
+    counts = np.bincount(codes[support], minlength=K)
+    return KernelModel(classes, resolved.kernel, X[support], counts, coefficients[support], biases)
+
+
+def _linear_model(X: Rows, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:
+    outputs = 1 if len(classes) == 2 else len(classes)
+    weights, biases = np.zeros((outputs, X.shape[1])), np.zeros(outputs)
+    for output, part in enumerate(parts):
+        machine = part.machine
+        assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
+        weights[output], biases[output] = machine.weights, machine.bias
+    return LinearModel(classes, weights, biases, getattr(resolved.rule, "bias", 0.0))

@@ -1,0 +1,76 @@
+"""The kernel values that the compiled loop asks for: blocks of columns, or candidates against the active set."""
+
+from typing import Any
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
+from fwsvm.kernels.columns import EVALUATIONS, USED, Columns, compute
+from fwsvm.solvers.frank_wolfe.search import put_column
+from fwsvm.solvers.frank_wolfe.state import GOING, State
+
+
+def provide_columns(s: State, columns: Columns) -> None:
+    """`Full`: compute the wanted column, with those of the lowest violating rows that are missing too.
+
+    Those rows are the likeliest next vertices, and 64 columns at once cost little more than eight.
+    """
+    now = s.now[0]
+    full = columns.counts[USED] == len(columns.owner)
+    most = max(1, min(NARROW if full else WIDE, len(columns.owner) // 2))
+    wanted = np.empty(most, np.int32)
+    count = _likely(s.q, s.slot_of, now["R"], now["wanted"], wanted)
+    compute(columns, wanted[:count], s.alpha, int(now["vertex"]))
+    now["stop"] = GOING
+
+
+@njit
+def _likely(q, slot_of, R, wanted, rows):
+    """Put ``wanted`` and the rows of lowest q < R whose columns are missing into ``rows``; return how many."""
+    rows[0], count, worst = wanted, 1, 1
+    for t in range(q.size):
+        if rows.size > 1 and q[t] < R and slot_of[t] < 0 and t != wanted:
+            if count < rows.size:
+                rows[count] = t
+                count += 1
+            elif q[t] < q[rows[worst]]:
+                rows[worst] = t
+            else:
+                continue
+            if count == rows.size:
+                worst = 1
+                for c in range(2, count):
+                    if q[rows[c]] > q[rows[worst]]:
+                        worst = c
+    return count
+
+
+def provide_candidates(s: State, columns: Columns) -> None:
+    """`Sampled`: compute k between the candidates drawn and the active set."""
+    _against_active(s, columns, s.drawn[: s.search.candidates], WIDE)
+    s.now["stop"] = GOING
+
+
+def provide_active_column(s: State, columns: Columns) -> None:
+    """`Sampled`: compute the wanted row's column on the active set, in the line that the vertex does not use."""
+    now = s.now[0]
+    i = int(now["wanted"])
+    _against_active(s, columns, np.array([i], np.int32), NARROW)
+    s.slot_of[i] = 0 if i == now["vertex"] else 1
+    put_column(s, 0, i)
+    now["stop"] = GOING
+
+
+_LINES = np.arange(WIDE)
+
+
+def _against_active(s: State, columns: Columns, which: Any, width: int) -> None:
+    active = int(s.now["active"][0])
+    used = lay_out(columns.anchors, columns.rows, columns.own, which, width)
+    fill(
+        columns.kernel, columns.anchors, width, len(which), columns.rows, columns.own, s.active, active,
+        s.values, _LINES, columns.threads,
+    )  # fmt: skip
+    clear(columns.anchors, used)
+    columns.counts[EVALUATIONS] += len(which) * active

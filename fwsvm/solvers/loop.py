@@ -1,0 +1,126 @@
+"""The one loop of all families: clock, chunks of steps, trace, limits and interrupts."""
+
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fwsvm.solvers.process import Process
+from fwsvm.solvers.result import TracePoint
+from fwsvm.solvers.status import Status
+
+SHORTEST, LONGEST = 0.02, 0.1  # seconds a chunk of steps should take: an interrupt is answered between chunks
+SPACING = 1.12  # a trace point whenever the steps have grown by this factor
+
+
+class Progress(NamedTuple):
+    """What a watcher is told a few times a second."""
+
+    subproblem: int
+    subproblems: int
+    seconds: float
+    iterations: int
+    objective: float
+    gap: float
+    target: float
+    support_vectors: int
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass
+class Clock:
+    """Seconds that the algorithm took: it runs only inside ``running()``."""
+
+    seconds: float = 0.0
+
+    @contextmanager
+    def running(self):  # type: ignore[no-untyped-def]
+        """Count the time of the block."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - started
+
+
+@dataclass
+class Limits:
+    """What may end a run before its own rule does; shared by the subproblems of one run."""
+
+    seconds: float | None = None
+    iterations: int | None = None
+
+
+@dataclass
+class Course:
+    """How the loop over one process went."""
+
+    status: Status
+    clock: Clock
+    check_seconds: float = 0.0
+    trace: list[TracePoint] = field(default_factory=list)
+
+
+def run(process: Process, limits: Limits, clock: Clock, watch: Callable[[Process], None], *, trace: bool) -> Course:
+    """Drive a process to its end.
+
+    Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
+    taken between chunks and ends the run as ``interrupted``, with the point reached.
+    """
+    course = Course(Status.CONVERGED, clock)
+    steps, next_point = 16, 1
+    try:
+        while True:
+            done = process.counters()
+            allowed = steps if limits.iterations is None else min(steps, limits.iterations - done.iterations)
+            wanted = max(1, min(allowed, next_point - done.steps) if trace else allowed)
+            started = clock.seconds
+            with clock.running():
+                taken = process.advance(wanted)
+            if trace and process.counters().steps >= next_point:
+                _record(course, process)
+                next_point = int(process.counters().steps * SPACING) + 1
+            if taken < wanted:
+                ended = _verdict(course, process)
+                if ended is not None:
+                    course.status = ended
+                    break
+            watch(process)
+            if limits.seconds is not None and clock.seconds >= limits.seconds:
+                course.status = Status.TIME_LIMIT
+                break
+            if limits.iterations is not None and process.counters().iterations >= limits.iterations:
+                course.status = Status.MAX_ITERATIONS
+                break
+            spent = clock.seconds - started
+            if spent > LONGEST:
+                steps = max(1, steps // 2)
+            elif spent < SHORTEST and wanted == steps:  # one cut short says nothing about the best length
+                steps *= 2
+    except KeyboardInterrupt:
+        course.status = Status.INTERRUPTED
+    if trace:
+        _record(course, process)
+    return course
+
+
+def _verdict(course: Course, process: Process) -> Status | None:
+    """Ask how the run ended. The check is off the clock, but its time counts if the run goes on from it."""
+    started = time.perf_counter()
+    ended = process.verdict()
+    spent = time.perf_counter() - started
+    if ended is None:
+        course.clock.seconds += spent
+    else:
+        course.check_seconds += spent
+    return ended
+
+
+def _record(course: Course, process: Process) -> None:
+    point = process.point()
+    line = TracePoint(course.clock.seconds, point.iterations, point.objective, point.gap, point.support_vectors)
+    if not course.trace or line.iteration > course.trace[-1].iteration:
+        course.trace.append(line)
