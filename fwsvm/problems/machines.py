@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sums import weighted_sums
 
 
@@ -59,15 +59,18 @@ class KernelModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
-        every = np.arange(self.support.shape[0])
-        sums = weighted_sums(
-            self.kernel, as_rows(self.support), every, self.pair_weights(), as_rows(X), threads
-        )
+        support, rows = narrowed(as_rows(self.support), as_rows(X))
+        every = np.arange(support.count)
+        sums = weighted_sums(self.kernel, support, every, self.pair_weights(), rows, threads)
         return sums + self.biases
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
-        """Return the class number of each row: most votes (dec > 0 for class i), ties to the earlier class."""
-        return votes(self.decision(X, threads), len(self.classes))
+        """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
+        return self.choose(self.decision(X, threads))
+
+    def choose(self, decision: np.ndarray) -> np.ndarray:
+        """Return the class numbers that decision values (t, pairs) stand for."""
+        return votes(decision, len(self.classes))
 
 
 def votes(decision: np.ndarray, K: int) -> np.ndarray:
@@ -114,5 +117,8 @@ class LinearModel:
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""
-        values = self.decision(X, threads)
-        return np.where(values[:, 0] > 0, 0, 1) if len(self.classes) == 2 else values.argmax(axis=1)
+        return self.choose(self.decision(X, threads))
+
+    def choose(self, decision: np.ndarray) -> np.ndarray:
+        """Return the class numbers that decision values (t, outputs) stand for."""
+        return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)

@@ -54,5 +54,5 @@ def read(path: str | Path) -> KernelModel | LinearModel:
     lines = Lines(path)
     rest = iter(lines)
     formats = {libsvm.END: libsvm, liblinear.END: liblinear}
-    header = read_header(lines, rest, formats.keys())
+    header = read_header(lines, rest, libsvm.KEYWORDS | liblinear.KEYWORDS, formats.keys())
     return formats[header.end].read(header, lines, rest)

@@ -1,6 +1,5 @@
 """A model file's header: one keyword and its values a line, up to the line that opens the body."""
 
-import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -8,9 +7,6 @@ from typing import NamedTuple
 from fwsvm.errors import ModelError
 from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import LARGEST, number, whole
-
-MOST_ENTRIES = 100
-_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 
 
 class Entry(NamedTuple):
@@ -35,7 +31,7 @@ class Header:
         """Raise `ModelError` for a keyword that does not belong here."""
         for keyword, entry in self.entries.items():
             if keyword not in keywords:
-                raise self.lines.refusal(f"unknown keyword {quoted(keyword)} in the header", entry.line)
+                raise self.lines.refusal(f"{keyword} does not belong into this kind of model", entry.line)
 
     def refusal(self, keyword: str, why: str) -> ModelError:
         """Return the error about a keyword's values."""
@@ -87,20 +83,18 @@ class Header:
         return values
 
 
-def read_header(lines: Lines, rest: Iterator[str], ends: AbstractSet[str]) -> Header:
+def read_header(
+    lines: Lines, rest: Iterator[str], keywords: AbstractSet[str], ends: AbstractSet[str]
+) -> Header:
     """Return the entries up to the line that is one of the words ``ends``; ``rest`` then stands after it."""
     entries: dict[str, Entry] = {}
     for line in rest:
         keyword, *values = line.split() or [""]
         if keyword in ends and not values:
             return Header(lines, entries, keyword)
-        if not _KEYWORD.fullmatch(keyword):
-            raise lines.refusal(
-                f"here is {quoted(line)}, but the header's keywords are words; is it a model file?"
-            )
+        if keyword not in keywords:
+            raise lines.refusal(f"{quoted(keyword)} is no keyword of a model file's header")
         if keyword in entries:
             raise lines.refusal(f"{keyword} stands in line {entries[keyword].line} already")
-        if len(entries) == MOST_ENTRIES:
-            raise lines.refusal(f"more than {MOST_ENTRIES} keywords; is it a model file?")
         entries[keyword] = Entry(values, lines.number)
     raise lines.refusal(f"the file ends before the header does, with a line {' or '.join(sorted(ends))}")

@@ -19,9 +19,9 @@ from fwsvm.problems.model_files._vectors import read_vectors
 
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
 PROBABILITIES = ("probA", "probB")  # of Platt's model, which prediction without -b does not use
-KEYWORDS = frozenset(
-    {"svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES}
-)
+KEYWORDS = _kernels.PARAMETERS | {
+    *("svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES)
+}
 END = "SV"
 
 
@@ -51,7 +51,7 @@ def text(model: KernelModel) -> Iterator[str]:
 
 def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
     """Return the machine of a header and the lines after it; `ModelError` names the line that is wrong."""
-    header.only(KEYWORDS | _kernels.PARAMETERS)
+    header.only(KEYWORDS)
     if header.word("svm_type") not in SVM_TYPES:
         raise header.refusal(
             "svm_type", f"is {quoted(header.word('svm_type'))}; fwsvm reads {' and '.join(SVM_TYPES)}"

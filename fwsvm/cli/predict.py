@@ -1,0 +1,125 @@
+"""``fwsvm predict``: labels for rows from a model file."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Table
+    from fwsvm.experiments.prediction import Prediction
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data")
+@click.argument("output", type=click.Path(path_type=Path), required=False)
+@click.option("--decision", is_flag=True, help="Write the decision values after each label.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads to use; the default is all there are.")
+@click.option("--zero-based", is_flag=True, help="The file DATA counts its features from 0.")
+def command(
+    model: Path,
+    data: str,
+    output: Path | None,
+    threads: int | None,
+    *,
+    decision: bool,
+    as_json: bool,
+    zero_based: bool,
+) -> None:
+    """Predict the rows of DATA with MODEL, one label a line, to OUTPUT or stdout.
+
+    MODEL was written by fwsvm, LIBSVM or LIBLINEAR. DATA is a file in LIBSVM's format, with or without
+    labels, or the name of a data set, whose test rows are then used. Where the rows have labels the accuracy is
+    written to stderr. Decision values stand in the order of the pairs of classes (linear machines of several
+    classes: of the classes) and are positive for the first class of the pair.
+    """
+    from fwsvm._threads import usable_threads
+    from fwsvm.experiments import prediction
+    from fwsvm.problems import model_files
+
+    begun = time.perf_counter()
+    machine = model_files.read(model)
+    table = _rows(data, zero_based=zero_based)
+    loaded = time.perf_counter() - begun
+    used = threads or usable_threads()
+    predicted = prediction.predict(machine, table, used)
+    _tell(predicted, machine.features)
+    columns = prediction.decision_columns(machine)
+    if decision and not as_json:
+        click.echo(f"decision values: {', '.join(columns)}", err=True)
+    if output is not None:
+        _write(output, predicted, decision=decision)
+    if as_json:
+        record = {
+            "model": str(model),
+            "dataset": data,
+            "rows": table.rows,
+            "features": machine.features,
+            "classes": machine.classes,
+            "test_accuracy": predicted.accuracy,
+            "ignored_nonzeros": predicted.ignored,
+            "load_seconds": loaded,
+            "compile_seconds": predicted.compile_seconds,
+            "predict_seconds": predicted.seconds,
+            "threads": used,
+            "output": str(output) if output else None,
+        }
+        record |= {} if output else {"labels": predicted.labels}
+        record |= {"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}
+        click.echo(json.dumps(record))
+    elif output is None:
+        sys.stdout.writelines(_lines(predicted, decision=decision))
+
+
+def _rows(data: str, *, zero_based: bool) -> "Table":
+    """Return the rows to predict, and say on stderr what the user should know of them."""
+    from fwsvm import data as data_sets
+    from fwsvm.data import svmlight
+
+    if Path(data).exists():
+        table, notices = svmlight.read(data, zero_based=zero_based, unlabelled=True)
+    else:
+        found = data_sets.load(data, zero_based=zero_based)
+        table, notices = found.test or found.train, found.notices
+        click.echo(
+            f"{data}: {table.rows} {'test' if found.test else 'training'} rows of the data set", err=True
+        )
+    for notice in notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+    return table
+
+
+def _tell(predicted: "Prediction", features: int) -> None:
+    """Say on stderr what was left out and how many labels are right."""
+    if predicted.ignored:
+        why = f"the model was trained on {features} features"
+        click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)
+    if predicted.correct is None:
+        return
+    if predicted.unknown:
+        some = ", ".join(predicted.unknown[:5]) + (", ..." if len(predicted.unknown) > 5 else "")
+        click.echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", err=True)
+    share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
+    click.echo(f"Accuracy = {share}", err=True)
+
+
+def _write(output: Path, predicted: "Prediction", *, decision: bool) -> None:
+    from fwsvm.atomic import replacing
+
+    with replacing(output) as stream:
+        stream.writelines(_lines(predicted, decision=decision))
+
+
+def _lines(predicted: "Prediction", *, decision: bool) -> Iterator[str]:
+    if not decision:
+        return (f"{label}\n" for label in predicted.labels)
+    values = predicted.decision.tolist()
+    return (
+        f"{label} {' '.join(map(repr, row))}\n" for label, row in zip(predicted.labels, values, strict=True)
+    )

@@ -1,0 +1,142 @@
+"""``fwsvm predict``: the labels it writes, what it says beside them, and what it refuses."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from fwsvm.data import svmlight
+from fwsvm.problems import model_files
+from tests.problems import trained
+
+LABELS = ("M", "B")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Hold a model, rows of which all but two are predicted as their labels say, and rows without labels."""
+    model, X = trained.kernel_model("rbf", LABELS), trained.rows(20)
+    model_files.write(tmp_path / "model", model)
+    said = [LABELS[code] for code in model.predict(X)]
+    (tmp_path / "said").write_text("\n".join(said) + "\n")
+    truth = [*said[:-2], *(LABELS[1 - LABELS.index(label)] for label in said[-2:])]
+    svmlight.write(tmp_path / "rows", X, np.array(truth))
+    entries = [line.partition(" ")[2].strip() for line in (tmp_path / "rows").read_text().splitlines()]
+    (tmp_path / "bare").write_text("".join(f"{entry}\n" for entry in entries if entry))
+    kept = [label for label, entry in zip(said, entries, strict=True) if entry]
+    (tmp_path / "said bare").write_text("".join(f"{label}\n" for label in kept))
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(
+        main, ["predict", *(str(folder / a) if not a.startswith("-") else a for a in arguments)]
+    )
+
+
+def test_labels_go_to_stdout_and_the_accuracy_to_stderr(folder):
+    result = run(folder, "model", "rows")
+    assert result.exit_code == 0
+    assert result.stdout == (folder / "said").read_text()
+    assert result.stderr == "Accuracy = 90.0000% (18/20)\n"
+
+
+def test_labels_go_to_a_file(folder):
+    result = run(folder, "model", "rows", "output", "--threads=2")
+    assert result.stdout == ""
+    assert (folder / "output").read_text() == (folder / "said").read_text()
+
+
+def test_rows_without_labels_have_no_accuracy(folder):
+    result = run(folder, "model", "bare")
+    assert result.stdout == (folder / "said bare").read_text()
+    assert result.stderr == ""
+
+
+def test_decision_values_have_the_sign_of_the_label(folder):
+    result = run(folder, "model", "rows", "--decision")
+    assert result.stderr.startswith("Accuracy = 90.0000% (18/20)\ndecision values: M/B\n")
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert [label for label, _ in lines] == ["M" if float(value) > 0 else "B" for _, value in lines]
+    model = model_files.read(folder / "model")
+    assert [float(value) for _, value in lines] == model.decision(trained.rows(20))[:, 0].tolist()
+
+
+def test_json_is_one_object_with_all_of_it(folder):
+    result = run(folder, "model", "rows", "--json", "--decision")
+    record = json.loads(result.stdout)
+    assert record["labels"] == (folder / "said").read_text().split()
+    assert record["test_accuracy"] == 0.9
+    assert (record["rows"], record["features"], record["classes"]) == (20, 5, ["M", "B"])
+    assert np.shape(record["decision"]) == (20, len(record["decision_columns"]))
+    record = json.loads(run(folder, "model", "rows", "output", "--json").stdout)
+    assert "labels" not in record
+    assert record["output"] == str(folder / "output")
+
+
+def test_features_the_model_does_not_know_are_counted_and_ignored(folder):
+    lines = (folder / "rows").read_text().splitlines()
+    wide = [f"{line} 6:1 9:0 2000000000:-3" for line in lines]
+    (folder / "wide").write_text("\n".join(wide))
+    result = run(folder, "model", "wide")
+    assert result.stdout == (folder / "said").read_text()
+    assert "40 non-zeros were ignored: the model was trained on 5 features" in result.stderr
+
+
+def test_features_that_are_missing_count_as_zeros(folder):
+    (folder / "narrow").write_text("M 1:0.5\nB 2:-1\n")
+    model = model_files.read(folder / "model")
+    expected = model.predict(np.array([[0.5, 0, 0, 0, 0], [0, -1, 0, 0, 0]]))
+    assert run(folder, "model", "narrow").stdout.split() == [LABELS[code] for code in expected]
+
+
+def test_labels_the_model_does_not_know_are_wrong_and_named(folder):
+    (folder / "rows").write_text((folder / "rows").read_text().replace("M ", "malignant "))
+    result = run(folder, "model", "rows")
+    assert "does not know the labels malignant; their rows count as wrong" in result.stderr
+
+
+def test_linear_machines_of_several_classes_have_a_value_a_class(folder):
+    model_files.write(folder / "linear", trained.linear_model(("a", "b", "c")))
+    result = run(folder, "linear", "bare", "--decision")
+    assert "decision values: a, b, c\n" in result.stderr
+    for line in result.stdout.splitlines():
+        label, *values = line.split()
+        assert label == "abc"[int(np.argmax([float(v) for v in values]))]
+
+
+def test_the_rows_of_a_data_set_are_its_test_rows_or_all(folder):
+    model = trained.kernel_model("rbf", ("2", "4"), features=30)
+    model_files.write(folder / "wdbc", replace(model, classes=("B", "M")))
+    result = CliRunner().invoke(main, ["predict", str(folder / "wdbc"), "wdbc"])
+    assert "wdbc: " in result.stderr
+    assert "Accuracy = " in result.stderr
+    assert set(result.stdout.split()) <= {"B", "M"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("absent", "rows"), 3, "no such model file"),
+        (("rows", "rows"), 3, "rows:1: "),
+        (("model", "absent"), 3, "no such file"),
+        (("model", "model"), 3, "model:1: "),
+        (("model", "rows", "no/output"), 3, "cannot be written"),
+        (("model", "rows", "--threads=0"), 2, "--threads"),
+    ],
+)
+def test_mistakes_are_one_line_with_an_exit_code(folder, arguments, code, message):
+    result = run(folder, *arguments)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_model_of_two_thousand_million_features_predicts(folder):
+    text = (folder / "model").read_text().replace('"features": 5', '"features": 2147483646')
+    (folder / "huge").write_text(text)
+    assert run(folder, "huge", "rows").stdout == (folder / "said").read_text()
