@@ -95,6 +95,21 @@ def past_tokens(text: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[n
 
 
 @njit
+def row_starts(text: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return where the lines start that are neither empty nor comments, blanks before them left out."""
+    starts = np.empty(count(text)[0], np.int64)
+    m = 0
+    pos = 0
+    while pos < len(text):
+        pos = past_blanks(text, pos)
+        if text[pos] not in (NEWLINE, HASH):
+            starts[m] = pos
+            m += 1
+        pos = past_line(text, pos)
+    return starts[:m].copy()
+
+
+@njit
 def scan(
     text: NDArray[np.uint8], start: int, rules: Rules, rows: Rows
 ) -> tuple[int, int, int, int, int, int]:

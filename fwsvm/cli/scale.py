@@ -1,0 +1,79 @@
+"""``fwsvm scale``: LIBSVM's svm-scale."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import click
+
+from fwsvm.errors import UsageError
+
+
+@click.command()
+@click.option("-l", "--lower", type=float, default=-1.0, show_default=True, help="What minima are mapped to.")
+@click.option("-u", "--upper", type=float, default=1.0, show_default=True, help="What maxima are mapped to.")
+@click.option(
+    "-y", "--target", type=(float, float), metavar="LOWER UPPER", help="Scale labels, too, to this interval."
+)
+@click.option("-s", "--save", type=click.Path(path_type=Path), help="Save the ranges to this file.")
+@click.option(
+    "-r", "--restore", type=click.Path(path_type=Path), help="Take interval and ranges from this file."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=6,
+    show_default=True,
+    help="Significant digits; 17 lose nothing.",
+)
+@click.option("--zero-based", is_flag=True, help="Indices in DATA start at 0; the output's start at 1.")
+@click.argument("data", type=click.Path(path_type=Path))
+def command(
+    lower: float,
+    upper: float,
+    target: tuple[float, float] | None,
+    save: Path | None,
+    restore: Path | None,
+    output: Path | None,
+    digits: int,
+    zero_based: bool,
+    data: Path,
+) -> None:
+    """Scale every feature of DATA to an interval by its range, as LIBSVM's svm-scale does.
+
+    Options, output and range files are svm-scale's. For test data, save the ranges of the training data with
+    -s and use them with -r:
+
+    \b
+        fwsvm scale -l 0 -s ranges train > train.scaled
+        fwsvm scale -r ranges test > test.scaled
+    """  # noqa: D301, a literal backslash-b tells click to keep the lines
+    if save and restore:
+        raise UsageError("-s and -r cannot be used together: restored ranges are saved already")
+    if not upper > lower or (target and not target[1] > target[0]):
+        raise UsageError("the lower end of an interval must be below its upper end")
+    from scipy.sparse import csr_array
+
+    from fwsvm.atomic import replacing
+    from fwsvm.data import ranges, svmlight
+
+    table, notices = svmlight.read(data, zero_based=zero_based)
+    X = csr_array(table.X)
+    rule = ranges.restored(restore, X) if restore else ranges.fitted(X, table.labels, lower, upper, target)
+    if save:
+        ranges.write(save, rule)
+    written = 0
+    with contextlib.ExitStack() as opened:
+        stream = opened.enter_context(replacing(output)) if output else sys.stdout
+        for text, entries in ranges.scaled_text(X, table.labels, rule, digits):
+            stream.write(text)
+            written += entries
+    for notice in (*notices, *rule.notices):
+        click.echo(f"warning: {notice}", err=True)
+    if written > X.nnz:
+        click.echo(
+            f"warning: {written:,} values are not zero, {X.nnz:,} were before; "
+            "where values are not negative and most of them zero, use -l 0 rather than -l -1",
+            err=True,
+        )

@@ -1,0 +1,44 @@
+"""``fwsvm subset``: LIBSVM's tools/subset.py."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option(
+    "-s",
+    "--method",
+    type=click.Choice(["0", "1"]),
+    default="0",
+    show_default=True,
+    help="0: each class keeps its share. 1: each row has the same chance.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other rows."
+)
+@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("size", type=int)
+@click.argument("output", type=click.Path(path_type=Path), required=False)
+@click.argument("rest", type=click.Path(path_type=Path), required=False)
+def command(method: str, seed: int, data: Path, size: int, output: Path | None, rest: Path | None) -> None:
+    """Draw SIZE rows of DATA, and write them to OUTPUT (else stdout) and all others to REST.
+
+    Rows stay as they are written and in their order. The same seed draws the same rows.
+    """
+    from fwsvm.atomic import replacing
+    from fwsvm.data import subset
+
+    lines = subset.Lines(data)
+    draw = subset.stratified if method == "0" else subset.uniform
+    chosen = draw(lines.classes, size, seed)
+    if output is None:
+        for row in chosen:
+            click.echo(lines[row], nl=False)
+        return
+    with replacing(output) as stream:
+        stream.writelines(lines[row] for row in chosen)
+    if rest is not None:
+        kept = set(chosen.tolist())
+        with replacing(rest) as stream:
+            stream.writelines(lines[row] for row in range(len(lines.classes)) if row not in kept)

@@ -1,0 +1,59 @@
+"""``fwsvm summary``: what is in a data file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+MOST_CLASSES = 30  # listed one by one
+
+
+@click.command()
+@click.option("--zero-based", is_flag=True, help="Indices start at 0.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("data", type=click.Path(path_type=Path))
+def command(zero_based: bool, as_json: bool, data: Path) -> None:
+    """Say what is in DATA: its size, classes and values, and the kernel widths that follow from them."""
+    from fwsvm.data import svmlight
+    from fwsvm.data.facts import facts
+    from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, mean_squared_distance, sigma2_of
+
+    table, notices = svmlight.read(data, zero_based=zero_based)
+    found: dict[str, Any] = {"file": str(data), **facts(table)}
+    distance = mean_squared_distance(table.X)
+    gammas = {rule: default_gamma("rbf", table.X, rule) for rule in WIDTH_RULES} if distance > 0 else {}
+    found["mean_squared_distance"] = distance
+    found["widths"] = {rule: {"gamma": g, "sigma2": sigma2_of(g)} for rule, g in gammas.items()}
+    found["notices"] = list(notices)
+    click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(found)))
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    m = found["rows"]
+    classes = found["classes"]
+    rows = [
+        ("rows", f"{m:,}"),
+        ("features", f"{found['features']:,}, {found['features_in_use']:,} in use"),
+        ("non-zeros", f"{found['nonzeros']:,}, {found['nonzeros'] / m:.4g} a row"),
+        ("density", f"{found['density']:.4g}"),
+        ("rows without non-zeros", f"{found['rows_without_nonzeros']:,}"),
+        ("values", f"{found['minimum']:.6g} to {found['maximum']:.6g}"),
+        ("classes", f"{len(classes):,}"),
+        *(
+            (f"  {label}", f"{count:,} ({count / m:.1%})")
+            for label, count in list(classes.items())[:MOST_CLASSES]
+        ),
+    ]
+    if len(classes) > MOST_CLASSES:
+        rows.append(("  ...", f"{len(classes) - MOST_CLASSES:,} more"))
+    rows.append(("mean squared distance D", f"{found['mean_squared_distance']:.6g}"))
+    rules = {"paper": "1/(2D)", "readme": "1/D", "libcvm": "2/D"}
+    for rule, width in found["widths"].items():
+        rows.append((f"  gamma = {rules[rule]}", f"{width['gamma']:.6g} (--width-rule {rule})"))
+    widest = max(len(name) for name, _ in rows)
+    return [
+        found["file"],
+        *(f"  {name:{widest}}  {value}" for name, value in rows),
+        *map("note: {}".format, found["notices"]),
+    ]

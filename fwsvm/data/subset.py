@@ -1,0 +1,72 @@
+"""Drawing rows of a file without parsing them: stratified by class, or each with equal chance."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.data._content import read_text
+from fwsvm.data._scan import past_line, past_tokens, row_starts
+from fwsvm.data._tokens import intern
+from fwsvm.errors import DataError, UsageError
+
+
+class Lines:
+    """The rows of a LIBSVM file as they are written, without empty lines and comments.
+
+    Attributes
+    ----------
+    classes : ndarray of int32, shape (m,)
+        Equal where the labels are written the same.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._text = read_text(path).content
+        self._starts = row_starts(self._text)
+        if not len(self._starts):
+            raise DataError(f"{path} has no rows")
+        try:
+            self._text.tobytes().decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{path} is not UTF-8 text") from None
+        self.classes, _ = intern(self._text, self._starts, past_tokens(self._text, self._starts))
+
+    def __getitem__(self, row: int) -> str:
+        """Return a row as it is written, with its line end."""
+        start = int(self._starts[row])
+        return self._text[start : past_line(self._text, start)].tobytes().decode()
+
+
+def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:
+    """Return ``size`` rows, in order, with the classes' shares kept as LIBSVM's subset.py does.
+
+    Small classes are served first, with at least one row each; what rounding up gives them is missing in the
+    largest. Unlike there, one row is held back for each class still to come.
+    """
+    _require(size, len(classes))
+    rng = np.random.default_rng(seed)
+    counts = np.bincount(classes)
+    remaining, chosen = size, []
+    for served, code in enumerate(np.argsort(counts, kind="stable")):
+        to_come = len(counts) - served - 1
+        share = min(remaining - to_come, max(1, math.ceil(int(counts[code]) * size / len(classes))))
+        if share < 1:
+            raise UsageError(
+                f"{size} rows are too few to have one of each of the {len(counts)} classes: "
+                f"take more, or draw with -s 1"
+            )
+        remaining -= share
+        chosen.append(rng.choice(np.flatnonzero(classes == code), share, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
+def uniform(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:
+    """Return ``size`` rows, in order, each row with the same chance."""
+    _require(size, len(classes))
+    return np.sort(np.random.default_rng(seed).choice(len(classes), size, replace=False))
+
+
+def _require(size: int, rows: int) -> None:
+    if not 0 < size <= rows:
+        raise UsageError(f"{size} rows cannot be drawn from the {rows} that there are")

@@ -1,0 +1,328 @@
+"""``fwsvm scale``, ``check``, ``subset`` and ``summary`` against what LIBSVM's own tools do."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fwsvm.cli import main
+from fwsvm.data import ranges, svmlight
+from fwsvm.errors import DataError
+
+# every example rewrites the files of its test
+IN_TMP = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+HEART = """+1 1:0.708333 2:1 3:1 4:-0.320755 12:1 13:-1
+-1 1:0.583333 2:-1 3:0.333333 4:-0.603774 13:1
++1 1:0.166667 2:1 3:-0.333333 4:-0.433962 12:-1 13:-1
+-1 1:0.458333 2:1 3:1 4:-0.358491 12:-1 13:-1
+-1 1:0.875 2:-1 3:-0.333333 4:-0.509434 12:-1 13:-1
+"""
+
+
+@pytest.fixture
+def run():
+    """Return a function that runs a command and checks its exit code."""
+
+    def run(*arguments, exits=0):
+        result = CliRunner().invoke(main, [str(a) for a in arguments])
+        assert result.exit_code == exits, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def heart(tmp_path):
+    """Return the path of a small file."""
+    path = tmp_path / "heart"
+    path.write_text(HEART)
+    return path
+
+
+def naive_scale(rows, lower, upper, known=None):
+    """Scale {index: value} rows as svm-scale's source says, one number at a time; return rows and ranges."""
+    width = max([*(j for row in rows for j in row), *(known or {}), 0])
+    if known is None:
+        known = {}
+        for j in range(1, width + 1):
+            values = [row.get(j, 0.0) for row in rows]
+            if min(values) != max(values):
+                known[j] = (min(values), max(values))
+    scaled = []
+    for row in rows:
+        entries = {}
+        for j in range(1, width + 1):
+            if j not in known:
+                continue
+            low, high = known[j]
+            v = row.get(j, 0.0)
+            new = (
+                lower
+                if v == low
+                else upper
+                if v == high
+                else lower + (upper - lower) * (v - low) / (high - low)
+            )
+            if new != 0:
+                entries[j] = new
+        scaled.append(entries)
+    return scaled, known
+
+
+VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3, allow_subnormal=False))
+ROWS = st.lists(st.dictionaries(st.integers(1, 6), VALUES, max_size=5), min_size=1, max_size=6)
+INTERVALS = st.sampled_from([(-1.0, 1.0), (0.0, 1.0), (0.0, 3.0), (-0.1, 0.7), (2.0, 5.0)])
+
+
+def as_text(rows, number=repr):
+    lines = ("".join(f"{j}:{number(v)} " for j, v in sorted(row.items())) for row in rows)
+    return "".join(f"{i % 2} {line}\n" for i, line in enumerate(lines))
+
+
+@IN_TMP
+@given(train=ROWS, test=ROWS, interval=INTERVALS, digits=st.sampled_from([6, 17]))
+def test_scale_does_what_svm_scale_s_source_says(tmp_path, run, train, test, interval, digits):
+    lower, upper = interval
+    (tmp_path / "train").write_text(as_text(train))
+    (tmp_path / "test").write_text(as_text(test))
+    saved = tmp_path / "ranges"
+    made = run("scale", "-l", lower, "-u", upper, "-s", saved, "--digits", digits, tmp_path / "train")
+    scaled, known = naive_scale(train, lower, upper)
+    assert made.stdout == as_text(scaled, lambda v: f"{v:.{digits}g}")
+    assert saved.read_text().split("\n") == [
+        "x",
+        f"{lower:.17g} {upper:.17g}",
+        *(f"{j} {low:.17g} {high:.17g}" for j, (low, high) in known.items()),
+        "",
+    ]
+    made = run("scale", "-r", saved, "--digits", digits, tmp_path / "test")
+    assert made.stdout == as_text(naive_scale(test, lower, upper, known)[0], lambda v: f"{v:.{digits}g}")
+
+
+def test_scale_labels(run, tmp_path, heart):
+    saved, output = tmp_path / "ranges", tmp_path / "scaled"
+    run("scale", "-y", 0, 10, "-s", saved, "-o", output, heart)
+    assert saved.read_text().startswith("y\n0 10\n-1 1\nx\n-1 1\n1 0.16666700000000001 0.875\n")
+    assert output.read_text().startswith("10 1:0.529411 2:1 3:1 4:1 12:1 13:-1 \n0 1:")
+    (tmp_path / "more").write_text("0 1:1\n3 1:1\n")
+    lines = run("scale", "-r", saved, tmp_path / "more").stdout.split("\n")
+    assert [line.split(" ")[0] for line in lines] == ["5", "20", ""]
+
+
+def test_scale_says_what_becomes_of_zeros_and_unknown_features(run, tmp_path, heart):
+    many = tmp_path / "many"
+    many.write_text("1 1:1 2:-1\n0 7:1 9:1\n")
+    assert "use -l 0 rather than -l -1" in run("scale", many).stderr
+    assert run("scale", "-l", 0, heart).stderr == ""
+    saved = tmp_path / "ranges"
+    run("scale", "-s", saved, heart)
+    assert "2 features are not in" in run("scale", "-r", saved, many).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exits", "why"),
+    [
+        (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
+        (["-y", "1", "-1"], 2, "the lower end"),
+        (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
+        (["-r", "absent"], 3, "absent: no such file"),
+        (["-o", "absent/scaled"], 3, "cannot be written: No such file"),
+    ],
+)
+def test_scale_refuses(run, heart, arguments, exits, why):
+    assert why in run("scale", *arguments, heart, exits=exits).stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("x\n-1 1\n1 0 1\n2 0\n", ":4: not a range file: 3 numbers were expected here"),
+        ("x\n-1 one\n", ":2: not a range file: 2 numbers"),
+        ("x\n-1 1\n1 0 nan\n", ":3: not a range file: 3 numbers"),
+        ("x\n", "not a range file: it ends too early"),
+        ("y\n0 1\n", "not a range file: it ends too early"),
+        ("1 1:2\n", ":1: not a range file: it lacks the line 'x'"),
+        ("x\n-1 1\n0 0 1\n", ":3: '0' is not the index of a feature"),
+        ("x\n-1 1\n1.5 0 1\n", ":3: '1.5' is not the index of a feature"),
+    ],
+)
+def test_a_file_that_is_no_range_file(tmp_path, content, why):
+    path = tmp_path / "ranges"
+    path.write_text(content)
+    with pytest.raises(DataError) as caught:
+        ranges.read(path)
+    assert why in str(caught.value)
+
+
+def test_names_cannot_be_scaled(run, tmp_path):
+    (tmp_path / "data").write_text("1 1:1\nred 1:2\n")
+    assert run("scale", tmp_path / "data").stdout == "1 1:-1 \nred 1:1 \n"
+    assert "'red' are no numbers" in run("scale", "-y", 0, 1, tmp_path / "data", exits=3).stderr
+
+
+def test_check_accepts_what_libsvm_does(run, heart):
+    assert run("check", heart).stdout == "No error.\n"
+
+
+def test_check_lists_every_bad_line(run, tmp_path):
+    path = tmp_path / "bad"
+    path.write_text("1 3:1 2:4\nred 1:1\n1 1:1\n\n1 1:nan\n1,2 1:1\n1 0:1\n1 1:1 # c\n1 1:1")
+    assert run("check", path, exits=3).stdout.split("\n") == [
+        "line 1: '2:4' comes after '3:1', but indices must increase",
+        "line 2: label 'red' is not a number",
+        "line 4: an empty line",
+        "line 5: value of '1:nan' is not finite",
+        "line 6: '1,2' is more than one label; each row needs exactly one",
+        "line 7: index 0 in '0:1', but indices start at 1 (--zero-based reads files that start at 0)",
+        "line 8: a comment",
+        "line 9: missing a newline character in the end",
+        "Found 8 lines with error.",
+        "",
+    ]
+    lenient = run("check", "--lenient", path, exits=3).stdout
+    assert [line.split(":")[0] for line in lenient.split("\n")[:-2]] == [
+        "line 1",
+        "line 5",
+        "line 6",
+        "line 7",
+    ]
+
+
+def test_check_zero_based(run, tmp_path):
+    (tmp_path / "zero").write_text("1 0:1\n0 2:1\n")
+    assert run("check", "--zero-based", tmp_path / "zero").stdout == "No error.\n"
+    run("check", tmp_path / "zero", exits=3)
+
+
+def test_check_warns_of_a_single_class(run, tmp_path):
+    (tmp_path / "one").write_text("1 1:1\n1 2:1\n")
+    assert "every row has the label 1" in run("check", tmp_path / "one").stderr
+
+
+@IN_TMP
+@given(text=st.from_regex(r"([-+0-9:. e#,a\n]|1 1:2 2:3\n){0,40}", fullmatch=True))
+def test_lenient_check_and_reader_agree(tmp_path, run, text):
+    path = tmp_path / "data"
+    path.write_text(text)
+    try:
+        svmlight.read(path)
+    except DataError:
+        run("check", "--lenient", path, exits=3)
+        run("check", path, exits=3)
+    else:
+        run("check", "--lenient", path)
+
+
+def labelled(counts):
+    """Return a file with that many rows of each label, mixed."""
+    labels = [label for label, count in counts.items() for _ in range(count)]
+    order = np.random.default_rng(5).permutation(len(labels))
+    return "".join(f"{labels[i]} 1:{i}\n" for i in order)
+
+
+@IN_TMP
+@given(
+    counts=st.dictionaries(st.sampled_from(["+1", "-1", "red", "2"]), st.integers(1, 40), min_size=1),
+    part=st.floats(0.01, 1),
+    seed=st.integers(0, 5),
+    method=st.sampled_from(["0", "1"]),
+)
+def test_subset_and_rest_are_the_file(tmp_path, run, counts, part, seed, method):
+    path, output, rest = (tmp_path / name for name in ("data", "output", "rest"))
+    path.write_text(labelled(counts))
+    rows = path.read_text().splitlines()
+    size = max(math.ceil(part * len(rows)), len(counts))
+    arguments = ["subset", "-s", method, "--seed", seed, path, size, output, rest]
+    run(*arguments)
+    chosen, left = output.read_text().splitlines(), rest.read_text().splitlines()
+    assert len(chosen) == size
+    assert [row for row in rows if row in set(chosen)] == chosen
+    assert [row for row in rows if row not in set(chosen)] == left
+    run(*arguments)
+    assert output.read_text().splitlines() == chosen
+    if method == "0":
+        # LIBSVM's tools/subset.py: small classes first, shares rounded up while rows remain
+        remaining, expected = size, {}
+        for label, count in sorted(counts.items(), key=lambda item: item[1]):
+            expected[label] = min(remaining, max(1, math.ceil(count * size / len(rows))))
+            remaining -= expected[label]
+        drawn = Counter(row.split()[0] for row in chosen)
+        assert set(drawn) == set(counts)
+        if all(expected.values()) and len(set(counts.values())) == len(counts):
+            assert drawn == expected
+
+
+def test_subset_prints_rows_as_they_are_written(run, tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(b"# head\r\n\r\n+1.0  1:1e0 \r\n-1\t1:2 # note\r\n  +1.0 2:3")
+    assert run("subset", path, 3).stdout_bytes == b"+1.0  1:1e0 \r\n-1\t1:2 # note\r\n+1.0 2:3\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [(0, "0 rows cannot be drawn from the 5"), (6, "6 rows cannot"), (1, "too few to have one of each")],
+)
+def test_subset_refuses(run, heart, size, why):
+    assert why in run("subset", heart, size, exits=2).stderr
+
+
+def test_another_seed_draws_other_rows(run, tmp_path):
+    (tmp_path / "data").write_text(labelled({"1": 50, "2": 50}))
+    drawn = {run("subset", "--seed", seed, tmp_path / "data", 20).stdout for seed in range(4)}
+    assert len(drawn) == 4
+
+
+def test_summary(run, tmp_path):
+    path = tmp_path / "data"
+    path.write_text("1 1:3 2:4\n-1 4:-2\n-1\n1 1:3 2:0\n")
+    found = json.loads(run("summary", "--json", path).stdout)
+    X = np.array([[3, 4, 0, 0], [0, 0, 0, -2], [0, 0, 0, 0], [3, 0, 0, 0]])
+    distances = [np.sum((X[i] - X[j]) ** 2) for i in range(4) for j in range(4) if i != j]
+    D = float(np.mean(distances))
+    assert {k: v for k, v in found.items() if k not in ("mean_squared_distance", "widths")} == {
+        "file": str(path),
+        "rows": 4,
+        "features": 4,
+        "features_in_use": 3,
+        "nonzeros": 4,
+        "density": 0.25,
+        "rows_without_nonzeros": 1,
+        "minimum": -2.0,
+        "maximum": 4.0,
+        "classes": {"1": 2, "-1": 2},
+        "notices": [],
+    }
+    assert found["mean_squared_distance"] == pytest.approx(D)
+    assert [found["widths"][rule]["gamma"] * D for rule in ("paper", "readme", "libcvm")] == pytest.approx(
+        [0.5, 1, 2]
+    )
+    printed = run("summary", path).stdout
+    assert "  rows                     4\n" in printed
+    assert "    -1                     2 (50.0%)\n" in printed
+    assert f"gamma = 1/(2D)         {0.5 / D:.6g} (--width-rule paper)" in printed
+    assert max(map(len, printed.replace(str(path), "").split("\n"))) <= 80
+
+
+def test_summary_of_what_has_no_width_or_many_labels(run, tmp_path):
+    path = tmp_path / "data"
+    path.write_text("".join(f"{i}.5\n" for i in range(40)))
+    printed = run("summary", path).stdout
+    assert "10 more" in printed
+    assert "gamma" not in printed
+
+
+@pytest.mark.parametrize("command", ["scale", "check", "summary"])
+def test_errors_are_one_line_with_exit_code_3(run, tmp_path, command):
+    for path in (tmp_path, tmp_path / "absent"):
+        said = run(command, path, exits=3).stderr
+        assert said.startswith("fwsvm: ")
+        assert said.count("\n") == 1
+    assert Path(tmp_path).is_dir()
