@@ -49,17 +49,22 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
     """
     kinds: dict[Any, Any] = dict.fromkeys(CONTINUOUS, "float64")
     kinds |= dict.fromkeys((*SYMBOLIC, LABEL), "str")
-    rows, labels, line = [], [], 1
+    rows: list[csr_array] = []
+    labels: list[np.ndarray] = []
+    line = 1
     try:
-        for chunk in pd.read_csv(path, header=None, names=NAMES, dtype=kinds, chunksize=CHUNK_ROWS):
-            if chunk[LABEL].isna().any():
-                short = line + int(chunk[LABEL].isna().to_numpy().argmax())
-                raise DataError(f"{path}:{short}: fewer than {COLUMNS} fields")
-            rows.append(_features(chunk, path, line))
-            labels.append(chunk[LABEL].str.rstrip(".").to_numpy(dtype=str))
-            line += len(chunk)
+        with pd.read_csv(path, header=None, names=NAMES, dtype=kinds, chunksize=CHUNK_ROWS) as chunks:
+            for chunk in chunks:
+                if chunk[LABEL].isna().any():
+                    short = line + int(chunk[LABEL].isna().to_numpy().argmax())
+                    raise DataError(f"{path}:{short}: fewer than {COLUMNS} fields")
+                rows.append(_features(chunk, path, line))
+                labels.append(chunk[LABEL].str.rstrip(".").to_numpy(dtype=str))
+                line += len(chunk)
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path}: not KDD Cup 99 records: {' '.join(str(error).split())}") from None
+    if line == 1:
+        raise DataError(f"{path} has no rows")
     return Table(csr_array(vstack(rows, format="csr")), np.concatenate(labels)), ()
 
 

@@ -6,6 +6,7 @@ blocks they are delivered in, and a block needs only its own memory.
 """
 
 import difflib
+import functools
 import hashlib
 import importlib
 import time
@@ -110,15 +111,19 @@ def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Itera
     """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter."""
     model = model_of(made.kind)(made.features, made.noise, np.random.default_rng([made.seed, 0]))
     rows = made.rows if part == TRAIN else made.test
+
+    @functools.lru_cache(maxsize=1)  # a cell may reach into the next block
+    def drawn(cell: int) -> Block:
+        return model.draw(CELL, np.random.default_rng([made.seed, part, cell]))
+
     for start in range(0, rows, block_rows):
         stop = min(start + block_rows, rows)
-        cells = range(start // CELL, -(-stop // CELL))
-        pieces = [_piece(model, made, part, cell, start, stop) for cell in cells]
+        pieces = [_piece(drawn(cell), cell, start, stop) for cell in range(start // CELL, -(-stop // CELL))]
         yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
 
 
-def _piece(model: Model, made: Recipe, part: int, cell: int, start: int, stop: int) -> Block:
-    X, labels = model.draw(CELL, np.random.default_rng([made.seed, part, cell]))
+def _piece(drawn: Block, cell: int, start: int, stop: int) -> Block:
+    X, labels = drawn
     rows = slice(max(start - cell * CELL, 0), min(stop - cell * CELL, CELL))
     return X[rows], labels[rows]
 

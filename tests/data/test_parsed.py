@@ -1,0 +1,104 @@
+"""Parsed copies: used when everything that decides their content is the same, and never otherwise."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from fwsvm.data import parsed
+from fwsvm.data.dataset import Table
+
+X = csr_array(np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]))
+SPARSE = Table(X, np.array(["a", "b", "a"]))
+DENSE = Table(np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0, 1.0]))
+
+
+class Reader:
+    """Counts how often it reads."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.times = table, 0
+
+    def __call__(self) -> tuple[Table, tuple[str, ...]]:
+        self.times += 1
+        return self.table, ("a notice",)
+
+
+@pytest.mark.parametrize("table", [SPARSE, DENSE], ids=["sparse", "dense"])
+def test_a_copy_is_the_same_and_is_read_instead(table: Table, cache: Path) -> None:
+    reader = Reader(table)
+    first, _ = parsed.table("d1", {"format": "svmlight"}, reader)
+    second, notices = parsed.table("d1", {"format": "svmlight"}, reader)
+    assert reader.times == 1
+    assert notices == ("a notice",)
+    assert type(second.X) is type(first.X)
+    assert second.X.shape == table.X.shape
+    if isinstance(second.X, csr_array):
+        assert second.X.has_canonical_format
+        assert (second.X != table.X).nnz == 0
+    else:
+        assert np.array_equal(second.X, table.X)
+        assert second.X.flags.c_contiguous
+        assert second.X.flags.writeable
+    assert np.array_equal(second.labels, table.labels)
+    assert second.labels.dtype == table.labels.dtype
+
+
+def test_other_bytes_options_or_readers_are_another_copy(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Reader(DENSE)
+    parsed.table("d1", {"zero_based": False}, reader)
+    parsed.table("d2", {"zero_based": False}, reader)
+    parsed.table("d1", {"zero_based": True}, reader)
+    monkeypatch.setattr(parsed, "reader_version", lambda: "another")
+    parsed.table("d1", {"zero_based": False}, reader)
+    assert reader.times == 4
+
+
+def damage_truncate(folder: Path) -> None:
+    path = folder / "X.npy"
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+def damage_pickle(folder: Path) -> None:
+    np.save(folder / "labels.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+
+
+def damage_shape(folder: Path) -> None:
+    np.save(folder / "labels.npy", np.zeros(2))
+
+
+def damage_missing(folder: Path) -> None:
+    (folder / "about.json").unlink()
+
+
+@pytest.mark.parametrize("damage", [damage_truncate, damage_pickle, damage_shape, damage_missing])
+def test_a_damaged_copy_is_made_anew(damage, cache: Path) -> None:  # type: ignore[no-untyped-def]
+    reader = Reader(DENSE)
+    parsed.table("d1", {}, reader)
+    folder = parsed.folder("d1", {})
+    damage(folder)
+    again, _ = parsed.table("d1", {}, reader)
+    assert reader.times == 2
+    assert np.array_equal(again.X, DENSE.X)
+    parsed.table("d1", {}, reader)
+    assert reader.times == 2
+
+
+def test_a_copy_says_what_it_is_of_and_nothing_half_made_is_left(cache: Path) -> None:
+    parsed.table("d1", {}, Reader(DENSE))
+    (folder,) = list((cache / "parsed").iterdir())
+    about = json.loads((folder / "about.json").read_text("utf-8"))
+    assert about["raw_sha256"] == "d1"
+    assert about["readers"] == parsed.reader_version()
+    assert np.load(folder / "X.npy", mmap_mode="r").shape == (3, 2)
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: Path) -> None:
+    cache.write_text("a file where a folder should be", "utf-8")
+    table, notices = parsed.table("d1", {}, Reader(DENSE))
+    assert np.array_equal(table.X, DENSE.X)
+    assert "no parsed copy was kept" in notices[-1]

@@ -1,0 +1,152 @@
+"""Synthetic data: the same rows whatever the blocks and however many of them, and like the real sets."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, issparse
+
+from fwsvm import data
+from fwsvm.data import synthetic
+from fwsvm.data.synthetic.adult_like import ANSWERS, answers
+from fwsvm.errors import UsageError
+
+SMALL = {"checkerboard": 3, "gaussians": 5, "sparse-text": 300, "adult-like": 40}
+kinds = pytest.mark.parametrize("kind", synthetic.KINDS)
+
+
+def dense(X: np.ndarray | csr_array) -> np.ndarray:
+    return X.toarray() if issparse(X) else X
+
+
+def made(kind: str, rows: int, seed: int = 0) -> synthetic.Recipe:
+    return synthetic.recipe(f"synthetic:{kind}?rows={rows}&features={SMALL[kind]}&seed={seed}&test=100")
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(synthetic.KINDS), st.integers(2, 10_000), st.integers(1, 9_000), st.integers(0, 3))
+def test_the_block_size_does_not_change_the_data(kind: str, rows: int, block_rows: int, seed: int) -> None:
+    recipe = made(kind, rows, seed)
+    blocks = list(synthetic.blocks(recipe, block_rows=block_rows))
+    assert [len(labels) for _, labels in blocks[:-1]] == [block_rows] * (len(blocks) - 1)
+    whole = synthetic.table(recipe, block_rows=synthetic.CELL)
+    assert np.array_equal(np.concatenate([labels for _, labels in blocks]), whole.labels)
+    assert np.array_equal(np.vstack([dense(X) for X, _ in blocks]), dense(whole.X))
+
+
+@kinds
+def test_fewer_rows_are_a_prefix_of_more(kind: str) -> None:
+    few, many = synthetic.table(made(kind, 700)), synthetic.table(made(kind, 9000))
+    assert np.array_equal(dense(few.X), dense(many.X[:700]))
+    assert np.array_equal(few.labels, many.labels[:700])
+
+
+@kinds
+def test_the_seed_is_all_that_varies(kind: str) -> None:
+    one, same, other = (
+        data.load(f"synthetic:{kind}?rows=300&features={SMALL[kind]}", seed=s) for s in (1, 1, 2)
+    )
+    assert one.sha256 == same.sha256
+    assert one.sha256 != other.sha256
+    assert data.load(one.name).sha256 == one.sha256
+
+
+@kinds
+def test_test_rows_are_drawn_apart(kind: str) -> None:
+    loaded = data.load(f"synthetic:{kind}?rows=400&test=50")
+    assert loaded.test is not None
+    assert loaded.test.X.shape == (50, loaded.train.features)
+    assert not np.array_equal(dense(loaded.test.X), dense(loaded.train.X[:50]))
+
+
+@kinds
+def test_every_kind_has_two_classes_and_its_default_shape(kind: str) -> None:
+    model = synthetic.model_of(kind)
+    loaded = data.load(f"synthetic:{kind}")
+    assert loaded.train.X.shape == (model.ROWS, model.FEATURES)
+    assert loaded.classes == ("1", "-1")
+    assert set(np.unique(loaded.train.labels)) == {-1.0, 1.0}
+    if issparse(loaded.train.X):
+        assert loaded.train.X.has_canonical_format
+
+
+def test_sparse_text_has_the_shape_of_rcv1() -> None:
+    X = data.load("synthetic:sparse-text?test=0").train.X
+    assert X.shape == (20_242, 47_236)
+    assert 70 < X.nnz / X.shape[0] < 78
+    assert np.allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
+    frequency = np.sort(np.bincount(X.indices, minlength=X.shape[1]))[::-1]
+    slope = np.polyfit(np.log(np.arange(10, 1000)), np.log(frequency[10:1000]), 1)[0]
+    assert -1.3 < slope < -0.7  # Zipf
+
+
+def test_adult_like_answers_every_question_once() -> None:
+    loaded = data.load("synthetic:adult-like?test=0")
+    X = loaded.train.X
+    assert np.array_equal(np.diff(X.indptr), np.full(len(loaded.train.labels), 14))
+    assert (X.data == 1).all()
+    ends = np.cumsum(ANSWERS)
+    question = np.searchsorted(ends, X.indices.reshape(-1, 14), side="right")
+    assert (question == np.arange(14)).all()
+    assert 0.22 < (loaded.train.labels > 0).mean() < 0.26
+    assert (
+        len(np.unique(X.indices.reshape(-1, 14), axis=0)) < X.shape[0]
+    )  # equal rows occur, as in the real set
+
+
+@given(st.integers(28, 3000))
+def test_answers_share_out_all_features(features: int) -> None:
+    sizes = answers(features)
+    assert sizes.sum() == features
+    assert sizes.min() >= 2
+    if features == sum(ANSWERS):
+        assert tuple(sizes) == ANSWERS
+
+
+def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
+    loaded = data.load("synthetic:checkerboard?rows=20000&noise=0.1")
+    square = np.floor((loaded.train.X + 1) * 2).astype(int).sum(axis=1)
+    flipped = np.where(square % 2 == 0, 1.0, -1.0) != loaded.train.labels
+    assert 0.09 < flipped.mean() < 0.11
+    assert not (
+        np.where(square % 2 == 0, 1.0, -1.0)
+        != data.load(f"{loaded.name.split('&noise')[0]}&noise=0").train.labels
+    ).any()
+
+
+def test_gaussians_overlap_alike_in_every_dimension() -> None:
+    for features in (2, 28, 300):
+        loaded = data.load(f"synthetic:gaussians?rows=8000&features={features}&test=0")
+        model = synthetic.model_of("gaussians")(features, 0.0, np.random.default_rng([0, 0]))
+        squared = ((loaded.train.X[:, None, :] - model.centres[None]) ** 2).sum(axis=2)  # type: ignore[attr-defined]
+        likelihood = np.exp(-(squared - squared.min(axis=1, keepdims=True)) / 2)
+        best = np.where(likelihood[:, :4].sum(axis=1) > likelihood[:, 4:].sum(axis=1), 1.0, -1.0)
+        assert 0.75 < (best == loaded.train.labels).mean() < 0.999
+
+
+def test_memory_is_the_result_s_and_a_block_s() -> None:
+    recipe = synthetic.recipe("synthetic:gaussians?rows=400000&features=20")
+    tracemalloc.start()
+    table = synthetic.table(recipe)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.15 * (table.X.nbytes + table.labels.nbytes)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("synthetic:gausians", "did you mean gaussians"),
+        ("synthetic:gaussians?row=5", "unknown key 'row'"),
+        ("synthetic:gaussians?rows=many", "rows=many is not a number"),
+        ("synthetic:gaussians?rows=1", "rows is at least 2"),
+        ("synthetic:gaussians?noise=0.7", "noise in"),
+        ("synthetic:adult-like?features=9", "at least 28 features"),
+        ("synthetic:sparse-text?seed=-1", "seed at least 0"),
+    ],
+)
+def test_a_wrong_spelling_is_explained(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        data.load(name)
