@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from fwsvm.data.entry import Entry, File, Source
 
 WIDTH = 80
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 STATES = {
     "ready": "its files are here",
     "mirror": "its files are in the mirror",
@@ -192,47 +194,48 @@ def _split(split: Mapping[str, Any] | None) -> str:
 
 
 def _source_lines(source: Mapping[str, Any], evidence: Mapping[str, str]) -> list[str]:
-    loader = ", ".join(f"{k} {v!r}" for k, v in source["loader"].items() if k != "format")
-    lines = [f"source {source['name']} ({source['loader']['format']}{': ' + loader if loader else ''})"]
-    if source["note"]:
-        lines += _hanging("note", source["note"], 2)
+    loader = ", ".join(
+        f"{k} {v!r}" for k, v in source["loader"].items() if k not in ("format", "categorical")
+    )
+    columns = ", ".join(str(column) for column in source["loader"].get("categorical", ()))
+    lines = [f"source {source['name']}"]
+    lines += _hanging("loader", f"{source['loader']['format']}{': ' + loader if loader else ''}", 2)
+    lines += _hanging("", f"an indicator for each value of columns {columns}", 2) if columns else []
+    lines += _hanging("note", source["note"], 2) if source["note"] else []
     for group, members in (source["grouping"] or {}).items():
         lines += _hanging(f"class {group}", ", ".join(str(m) for m in members), 2)
     for file in source["files"]:
-        member = f", inside it {file['member']}" if file["member"] else ""
-        shape = [f"{file['bytes']:,} bytes"] if file["bytes"] else []
-        shape += [f"{file['rows']:,} rows"] if file["rows"] else []
-        shape += [f"features up to {file['max_index']:,}"] if file["max_index"] else []
-        lines.append(f"  {file['role']:9} {file['file']}{member}")
-        lines += _hanging("", ", ".join(shape), 2) if shape else []
-        digest = f"sha256 {file['sha256']}" if file["sha256"] else f"md5 {file['md5']}"
-        lines.append(f"  {'':9} {digest if file['sha256'] or file['md5'] else 'unpinned'}")
-        why = evidence.get(file["evidence"], "")
-        lines += _hanging("", f"evidence {file['evidence']}: {why}", 2)
-        if file["digest_from"]:
-            lines += _hanging("", f"from {file['digest_from']}", 2)
-        if file["complement"]:
-            rule = file["complement"]
-            lines += _hanging("", f"can be derived: {rule['of']} without {rule['minus']}", 2)
-        if file["note"]:
-            lines += _hanging("", file["note"], 2)
-        for url in file["urls"]:
-            lines.append(f"  {'':9} {url}{'' if file['verified'] else ' (not yet verified)'}")
-        if not file["urls"] and not file["shipped"]:
-            lines.append(f"  {'':9} address unknown")
-        lines.append(f"  {'':9} {'here' if file['here'] else 'would be here'}: {file['path']}")
+        lines += _file_lines(file, evidence)
+    return lines
+
+
+def _file_lines(file: Mapping[str, Any], evidence: Mapping[str, str]) -> list[str]:
+    shape = [f"{file['bytes']:,} bytes"] if file["bytes"] else []
+    shape += [f"{file['rows']:,} rows"] if file["rows"] else []
+    shape += [f"features up to {file['max_index']:,}"] if file["max_index"] else []
+    digests = [f"{kind} {file[kind]}" for kind in ("sha256", "md5") if file[kind]] or ["unpinned"]
+    facts = [", ".join(shape)] if shape else []
+    facts += [*digests, f"evidence {file['evidence']}: {evidence.get(file['evidence'], '')}"]
+    facts += [f"from {file['digest_from']}"] if file["digest_from"] else []
+    if file["complement"]:
+        facts.append(f"can be derived: {file['complement']['of']} without {file['complement']['minus']}")
+    facts += [file["note"]] if file["note"] else []
+    facts += [f"{url}{'' if file['verified'] else ' (not yet verified)'}" for url in file["urls"]]
+    facts += [] if file["urls"] or file["shipped"] else ["address unknown"]
+    facts.append(f"{'here' if file['here'] else 'not here'}: {file['path']}")
+    member = f", inside it {file['member']}" if file["member"] else ""
+    lines = [f"  {file['role']:9} {file['file']}{member}"]
+    for fact in facts:
+        lines += textwrap.wrap(fact, WIDTH, initial_indent="    ", subsequent_indent="      ", **WHOLE_WORDS)
     return lines
 
 
 def _hanging(label: str, text: str, indent: int) -> list[str]:
-    import textwrap
-
     first = f"{' ' * indent}{label:9} "
     return textwrap.wrap(
         text,
         WIDTH,
         initial_indent=first,
         subsequent_indent=" " * (indent + 10),
-        break_long_words=False,
-        break_on_hyphens=False,
+        **WHOLE_WORDS,
     )

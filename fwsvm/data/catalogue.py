@@ -64,6 +64,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool) -> Dataset:
     loader = {"format": "svmlight", "zero_based": zero_based}
     train_sha256 = file_sha256(path)
     train, notices = loaders.read(path, train_sha256, loader)
+    labels.require_two(train.labels, str(path))
     recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
     held_out = None
     if test is not None:

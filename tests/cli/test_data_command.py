@@ -1,0 +1,246 @@
+"""``fwsvm data`` end to end: what is printed, what is written, what is returned."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from fwsvm.data import lockfile
+from tests.data import site as serve
+from tests.data.conftest import cache, site
+from tests.data.site import Site
+
+__all__ = ["cache", "site"]  # fixtures
+
+TRAIN = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i + 1) for i in range(40))
+TEST = b"-1 2:1\n1 3:4\n"
+
+
+def run(*arguments: object, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["data", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def write_lock(path: Path, train_url: str, test_url: str, **train: object) -> Path:
+    """Write a small lock with one pinned set, one unpinned set and comments."""
+
+    def file(name: str, url: str, content: bytes, **more: object) -> dict[str, object]:
+        facts: dict[str, object] = {"file": name, "urls": [url], "verified": False, "bytes": len(content)}
+        return facts | {"sha256": hashlib.sha256(content).hexdigest(), "evidence": "D"} | more
+
+    entry = {"title": "Tiny", "task": "binary", "classes": 2, "features": 5}
+    loader = {"format": "svmlight"}
+    pinned = {
+        **entry,
+        "sources": {
+            "web": {
+                "loader": loader,
+                "train": [file("t", train_url, TRAIN, **train)],
+                "test": [file("t.t", test_url, TEST)],
+            }
+        },
+    }
+    unknown = {"file": "u", "urls": [train_url], "sha256": "unpinned", "evidence": "unpinned"}
+    unpinned = {**entry, "sources": {"web": {"loader": loader, "train": [unknown]}}}
+    raw = {
+        "version": 1,
+        "evidence": {"D": "a single copy", "locked": "by hand", "unpinned": "no digest"},
+        "datasets": {"tiny": pinned, "unsure": unpinned},
+    }
+    path.write_text("# a comment to keep\n" + yaml.safe_dump(raw, sort_keys=False), "utf-8")
+    return path
+
+
+@pytest.fixture(params=["checkout", "installed"])
+def lock(
+    request: pytest.FixtureRequest, cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Use a small lock, in a checkout's way (edited in place) or an installation's (overlay in the cache)."""
+    path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
+    monkeypatch.setattr(lockfile, "lock_path", lambda: path)
+    monkeypatch.setattr(lockfile, "in_checkout", lambda: request.param == "checkout")
+    return path
+
+
+def test_list_names_every_set_in_80_columns(cache: Path) -> None:
+    lines = run("list").output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines[2 : lines.index("")]] == list(lockfile.read().entries)
+    records = {r["name"]: r for r in json.loads(run("list", "--json").stdout)}
+    assert records["wdbc"]["state"] == "ready"
+    assert records["a1a"]["state"] == "fetch"
+    assert records["usps-ext"]["state"] == "by hand"
+    assert records["heart-failure"]["rows"] == 273
+    assert json.loads(run("list", "--json", "--paper", "002").stdout)[0]["name"] == "covtype"
+    assert "papers are" in run("list", "--paper", "001", code=2).output
+
+
+@pytest.mark.parametrize("name", sorted(lockfile.read().entries))
+def test_info_tells_all_files_within_the_page(name: str, cache: Path) -> None:
+    entry = lockfile.read().entries[name]
+    output = run("info", name).output
+    record = json.loads(run("info", name, "--json").stdout)
+    assert record["scaling"] == entry.scaling
+    for source in entry.sources:
+        for file in source.files:
+            assert file.file in output
+            assert (file.sha256 or file.md5 or "unpinned") in output
+            assert all(url in output for url in file.urls)
+    prose = [line for line in output.splitlines() if not any(s in line for s in ("://", "here:", str(cache)))]
+    assert max(map(len, prose)) <= 80
+
+
+def test_info_of_an_unknown_name_is_one_line_with_near_names(cache: Path) -> None:
+    result = run("info", "shutle", code=2)
+    assert "shuttle" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_fetch_verify_path_and_prune(lock: Path, site: Site, cache: Path) -> None:
+    fetched = run("fetch", "tiny")
+    assert f"tiny: 2 files, {len(TRAIN) + len(TEST):,} bytes, source web, verified" in fetched.stdout
+    assert site.address in fetched.stderr
+    paths = run("path", "tiny").stdout.splitlines()
+    assert [Path(p).read_bytes() for p in paths] == [TRAIN, TEST]
+    assert "2 files whole" in run("verify").stdout
+    Path(paths[0]).write_bytes(TRAIN[:-1])
+    assert "datasets.lock says" in run("verify", "tiny", code=3).output
+    run("fetch", "tiny")
+    assert Path(paths[0]).read_bytes() == TRAIN
+    kept = Path(paths[0] + ".bad")
+    assert str(kept) in run("prune", "--dry-run").stdout
+    assert kept.is_file()
+    run("prune")
+    assert not kept.exists()
+    assert Path(paths[0]).is_file()
+    run("prune", "--all")
+    assert not Path(paths[0]).exists()
+    run("path", "tiny", code=3)
+
+
+def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> None:
+    result = run("fetch", "unsure", "tiny", code=3)
+    assert "tiny: 2 files" in result.stdout
+    assert "fwsvm data lock unsure" in result.stderr
+    assert "1 of the data sets" in result.stderr
+
+
+def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:
+    assert "offline" in run("fetch", "tiny", "--offline", code=3).stderr
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "t").write_bytes(TRAIN)
+    (mirror / "t.t").write_bytes(TEST)
+    run("fetch", "tiny", "--offline", "--mirror", mirror)
+    assert site.requests == []
+
+
+def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
+    before = lock.read_text("utf-8")
+    output = run("lock", "unsure").output
+    digest = hashlib.sha256(TRAIN).hexdigest()
+    for fact in ("u: new", "unpinned", digest, "40 rows", "features up to 3", "recorded in"):
+        assert fact in output
+    file = lockfile.read().entries["unsure"].sources[0].train[0]
+    assert (file.sha256, file.bytes, file.rows, file.max_index) == (digest, len(TRAIN), 40, 3)
+    assert (file.evidence, file.verified) == ("locked", True)
+    assert run("fetch", "unsure", "--offline").exit_code == 0
+    assert lock.read_text("utf-8").startswith("# a comment to keep\n")
+    if not lockfile.in_checkout():
+        assert lock.read_text("utf-8") == before
+        assert lockfile.overlay_path().is_file()
+    assert "unchanged" in run("lock", "unsure").output
+
+
+def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache: Path) -> None:
+    changed = TRAIN + b"1 1:3\n"
+    site.put("/t", changed)
+    refused = run("lock", "tiny", code=3)
+    assert "t: differs" in refused.stdout
+    assert hashlib.sha256(TRAIN).hexdigest() in refused.stdout
+    assert hashlib.sha256(changed).hexdigest() in refused.stdout
+    assert lockfile.read().entries["tiny"].sources[0].train[0].sha256 == hashlib.sha256(TRAIN).hexdigest()
+    assert not list(cache.rglob("t"))
+    run("lock", "tiny", "--accept")
+    file = lockfile.read().entries["tiny"].sources[0].train[0]
+    assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
+    assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
+
+
+@pytest.mark.parametrize("behaviour", [serve.page("text/html"), serve.status(404), serve.truncated])
+def test_lock_records_no_page_and_no_torn_file(behaviour: serve.Behaviour, lock: Path, site: Site) -> None:
+    site.put("/t", TRAIN.replace(b"0.5", b"0.5.5"), behaviour)
+    before = lock.read_text("utf-8")
+    run("lock", "unsure", code=3)
+    assert lock.read_text("utf-8") == before
+    assert not lockfile.read().entries["unsure"].sources[0].train[0].pinned
+
+
+def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site, tmp_path: Path) -> None:
+    mine = tmp_path / "downloaded by hand.txt"
+    mine.write_bytes(TRAIN)
+    (tmp_path / "t.t").write_bytes(TEST)
+    assert "is tiny/web/t," in run("add", "tiny", mine, tmp_path / "t.t").stdout
+    run("fetch", "tiny", "--offline")
+    (tmp_path / "t").write_bytes(TEST)
+    (tmp_path / "t").write_bytes(TRAIN + b"\n")
+    refused = run("add", "tiny", tmp_path / "t", code=3).stderr
+    assert hashlib.sha256(TRAIN).hexdigest() in refused
+    assert "--accept" in refused
+    assert (
+        "which are: t, t.t"
+        in run("add", "tiny", write_lock(tmp_path / "x", "http://a", "http://b"), code=3).stderr
+    )
+    assert site.requests == []
+
+
+def test_add_pins_a_file_that_had_no_digest(lock: Path, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "u").write_bytes(TRAIN)
+    run("add", "unsure", tmp_path / "u")
+    file = lockfile.read().entries["unsure"].sources[0].train[0]
+    assert (file.sha256, file.verified) == (hashlib.sha256(TRAIN).hexdigest(), False)
+    run("fetch", "unsure", "--offline")
+
+
+def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "mine.svm").write_bytes(TRAIN)
+    (tmp_path / "mine.t").write_bytes(TEST)
+    run(
+        "add",
+        "mine",
+        tmp_path / "mine.svm",
+        "--test",
+        tmp_path / "mine.t",
+        "--scaling",
+        "[0,1]",
+        "--title",
+        "My set",
+    )
+    from fwsvm import data
+
+    loaded = data.load("mine", offline=True)
+    assert loaded.train.X.shape == (40, 3)
+    assert loaded.test is not None
+    assert loaded.test.X.shape == (2, 3)
+    assert loaded.scaling == "[0,1]"
+    assert loaded.train.X.max() == 1.0
+    assert "My set" in run("info", "mine").output
+    one_class = tmp_path / "one.svm"
+    one_class.write_bytes(b"1 1:1\n1 2:1\n")
+    assert "two classes" in run("add", "one", one_class, code=3).stderr
+    assert "one FILE" in run("add", "other", one_class, one_class, code=2).stderr
+    assert "--test" in run("add", "tiny", one_class, "--title", "x", code=2).stderr
+
+
+def test_a_torn_overlay_is_one_sentence(lock: Path, site: Site) -> None:
+    if lockfile.in_checkout():
+        pytest.skip("a checkout has no overlay")
+    lockfile.overlay_path().parent.mkdir(parents=True)
+    lockfile.overlay_path().write_text("pins: {a: [", "utf-8")
+    assert "not a readable lock" in run("list", code=3).stderr
