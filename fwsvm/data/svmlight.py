@@ -57,7 +57,8 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     text = read_text(path).content
-    rules = _scan.Rules(int(not zero_based), features or _scan.MOST_WIDTH, unlabelled, False)
+    width = _scan.MOST_WIDTH if features is None else features
+    rules = _scan.Rules(int(not zero_based), width, unlabelled, False)
     rows = _space(text)
     stopped, m, z, width, skipped, queries = _scan.scan(text, 0, rules, rows)
     if stopped >= 0:
