@@ -92,11 +92,7 @@ class Store:
         fields = {name: text(row[name]) for name in COLUMNS}
         points = list(trace)
         if points:
-            with replacing(self.folder / "traces" / f"{row['run_id']}.csv", WriteError) as stream:
-                stream.write(_line(TRACE_COLUMNS))
-                stream.writelines(
-                    _line(text(getattr(point, name)) for name in TRACE_COLUMNS) for point in points
-                )
+            write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
         self._write(self._file, self.runs, _line(fields.values()))
         _keep(self.rows, fields)
 
@@ -131,6 +127,13 @@ class Store:
             with contextlib.suppress(OSError):
                 os.ftruncate(number, whole)
             raise _unwritable(path, error) from error
+
+
+def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
+    """Write a trace as CSV, with a header."""
+    with replacing(path, WriteError) as stream:
+        stream.write(_line(TRACE_COLUMNS))
+        stream.writelines(_line(text(getattr(point, name)) for name in TRACE_COLUMNS) for point in points)
 
 
 def read_rows(path: Path, notices: list[str], *, mend: bool = False) -> dict[str, dict[str, str]]:

@@ -1,0 +1,56 @@
+"""Options that say how to train, shared by the commands that do."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fwsvm.errors import UsageError
+
+if TYPE_CHECKING:
+    from fwsvm.solvers.settings import Settings
+
+_OPTIONS = (
+    click.option("--method", "-m", default="swap-2o", show_default=True, help="One of `fwsvm methods`."),
+    click.option("--param", "parameters", metavar="NAME=VALUE", multiple=True,
+                 help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
+    click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
+    click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C rows)."),
+    click.option("--kernel", help="rbf, linear, poly, quadratic or laplacian [default: the method's]."),
+    click.option("--gamma", type=float, help="Width of the kernel: exp(-gamma |x-z|^2) for rbf."),
+    click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
+    click.option("--width-rule", default="paper", show_default=True,
+                 help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D."),
+    click.option("--degree", type=int, default=3, show_default=True, help="Of the poly kernel."),
+    click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
+    click.option("--stop", help="relative, gap or meb (simplex); relative or eps (linear) [default: relative]."),
+    click.option("--tol", "tolerance", type=float, help="Tolerance of the stopping rule [default: 1e-3]."),
+    click.option("--search", help="Simplex methods: look at all rows (full) or at 59 of them (sampled)."),
+    click.option("--protocol", default="default", show_default=True,
+                 help="default, paper (sampled search, MEB rule at 1e-6) or libcvm."),
+    click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after so long on the clock."),
+    click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of all random numbers."),
+    click.option("--threads", type=int, help="Threads to use [default: all there are]."),
+    click.option("--cache-mb", "cache_mib", type=int, help="Memory for kernel columns [default: from what is free]."),
+    click.option("--final-gap/--no-final-gap", default=True, show_default=True,
+                 help="Recompute objective and gap from scratch when the run ends."),
+)  # fmt: skip
+
+
+def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command; it gets them as keyword arguments, to be given to `settings_from`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_from(options: dict[str, Any]) -> "Settings":
+    """Return the settings that the options say."""
+    from fwsvm.solvers.settings import Settings
+
+    pairs = [text.partition("=") for text in options.pop("parameters")]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise UsageError(f"--param takes NAME=VALUE, not {name!r}")
+    return Settings(parameters={name: value for name, _, value in pairs}, **options)

@@ -1,0 +1,190 @@
+"""What ``fwsvm train`` tells a person: the problem before, the progress during, the result after."""
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset
+    from fwsvm.problems.machines import KernelModel, LinearModel
+    from fwsvm.solvers.loop import Progress
+    from fwsvm.solvers.resolve import Resolved
+    from fwsvm.solvers.result import Result
+
+Say = Callable[[str, str], None]
+LABEL = 16  # columns of a line's label
+SECONDS_BETWEEN_LINES = 5.0
+
+
+def teller(*, to_stderr: bool) -> Say:
+    """Return what prints a labelled line, to stdout or (where stdout is a machine's) to stderr."""
+    return lambda label, said: click.echo(f"{label:<{LABEL}}{said}", err=to_stderr)
+
+
+def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
+    """Say what will be trained on what, before the work begins."""
+    kind = "file" if is_file else f"data set, source {data.source}"
+    say("data", f"{data.name} ({kind})")
+    test = f", {data.test.rows:,} test rows" if data.test is not None else ""
+    say("rows", f"{data.train.rows:,} x {data.train.features:,}, {_density(data)}{test}")
+    for notice in data.notices:
+        say("", notice)
+    say("classes", _classes(data.classes, resolved.family.multiclass))
+    say("scaling", data.scaling if data.scaling != "none" else "none (values as they are)")
+    say("method", f"{resolved.method.name} ({resolved.method.paper})")
+    say("problem", _problem(resolved))
+    say("kernel", _kernel(resolved))
+    say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
+    say("stop", _stop(resolved))
+
+
+def _density(data: "Dataset") -> str:
+    X = data.train.X
+    if not hasattr(X, "nnz"):
+        return "dense"
+    return f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero"
+
+
+def _classes(classes: tuple[str, ...], multiclass: str) -> str:
+    if len(classes) == 2:
+        return f"{classes[0]} is +1, {classes[1]} is -1"
+    shown = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+    return f"{len(classes)} ({shown}), {multiclass}"
+
+
+def _problem(resolved: "Resolved") -> str:
+    return {
+        "simplex": "min a'K~a on the simplex (squared hinge, bias penalised)",
+        "linear": "min |w|^2/2 + C sum of losses",
+        "stochastic": "min lambda/2 |w|^2 + mean hinge, no bias",
+    }[resolved.family.name]
+
+
+def _kernel(resolved: "Resolved") -> str:
+    from fwsvm.kernels.kernel import family
+
+    said = f"{resolved.kernel_name}: {family(resolved.kernel_name).formula}"
+    columns = resolved.as_columns()
+    if columns["gamma"] is not None:
+        said += f", gamma {columns['gamma']:.6g}"
+        rule = {"given": "as given", "default": "default"}.get(resolved.width_rule, f"rule {resolved.width_rule}")
+        said += f" ({rule})"
+    return said
+
+
+def _stop(resolved: "Resolved") -> str:
+    said = f"{resolved.stop} {resolved.tolerance:g}"
+    if resolved.family.name == "simplex":
+        said += f", {resolved.search} search"
+    if resolved.max_iterations is not None:
+        said += f", at most {resolved.max_iterations:,} iterations"
+    if resolved.time_limit is not None:
+        said += f", at most {resolved.time_limit:g} s"
+    return said
+
+
+class Bar:
+    """Progress on stderr: one line renewed on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self.terminal = sys.stderr.isatty()
+        self.said = self.began = time.monotonic()
+        self.live: Any = None
+
+    def __enter__(self) -> Self:
+        """Nothing is shown before there is something to say."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self.live is not None:
+            self.live.stop()
+
+    def update(self, progress: "Progress") -> None:
+        """Show where the run is."""
+        if self.terminal:
+            self._show(progress)
+        elif time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
+            self.said = time.monotonic()
+            click.echo(_line(progress), err=True)
+
+    def _show(self, progress: "Progress") -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        if self.live is None:
+            self.live = Progress(
+                TextColumn("{task.description}"), BarColumn(bar_width=16), console=Console(stderr=True), transient=True
+            )
+            self.task = self.live.add_task("", total=1.0)
+            self.live.start()
+        self.live.update(self.task, description=_line(progress), completed=_share(progress))
+
+
+def _share(progress: "Progress") -> float:
+    """Return how far along the run is, by subproblems, or for a single one by the logarithm of its gap."""
+    import math
+
+    ratio = progress.gap / progress.objective if progress.objective else math.nan
+    if not 0 < ratio < math.inf:
+        inside = 0.0
+    else:
+        inside = min(1.0, max(0.0, 1.0 - math.log(max(ratio / progress.target, 1.0)) / math.log(1e3)))
+    return (progress.subproblem + inside) / progress.subproblems
+
+
+def _line(progress: "Progress") -> str:
+    part = f"part {progress.subproblem + 1}/{progress.subproblems}  " if progress.subproblems > 1 else ""
+    gap = progress.gap / progress.objective if progress.objective else float("nan")
+    return (
+        f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}  relative gap {gap:.2g}"
+        f"  support {progress.support_vectors:,}"
+    )
+
+
+def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
+    """Say what came of it."""
+    say("", "")
+    say("status", f"{result.status}: {result.message}")
+    parts = f" (sum of {result.subproblems} subproblems)" if result.subproblems > 1 else ""
+    say("objective", f"{result.objective:.10g}{parts}")
+    say("gap", f"{result.gap:.3g}, relative {result.relative_gap:.3g} ({_gap_kind(result)})")
+    say("support vectors", f"{result.support_vectors:,}")
+    say("iterations", f"{result.iterations:,} ({result.steps:,} steps, {_millions(result.kernel_evaluations)} kernel values)")
+    said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
+            if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
+    say("accuracy", ", ".join(said))
+    seconds = [("load", row["load_seconds"]), ("compile", result.compile_seconds), ("train", result.train_seconds),
+               ("check", result.check_seconds), ("predict", row.get("predict_seconds"))]  # fmt: skip
+    say("seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds if value is not None))
+
+
+def _gap_kind(result: "Result") -> str:
+    kind = {
+        "exact": "recomputed from scratch in double precision",
+        "sampled": "of a sample of rows: proves nothing",
+        "estimate": "an estimate",
+        "none": "as tracked, not recomputed",
+    }[result.gap_kind]
+    return ("certified: " if result.certified else "") + kind
+
+
+def _millions(count: int) -> str:
+    return f"{count / 1e6:.3g} million" if count >= 1_000_000 else f"{count:,}"
+
+
+def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
+    """Return the machine with the facts that its file keeps."""
+    from fwsvm.experiments.record import plain
+
+    kept = ("method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
+            "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id")  # fmt: skip
+    values = plain(row)
+    return dataclasses.replace(result.model, facts={name: values[name] for name in kept})

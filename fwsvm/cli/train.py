@@ -1,0 +1,65 @@
+"""``fwsvm train``: train a machine on a data file or a named data set."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fwsvm.cli._settings import settings_from, training_options
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset
+    from fwsvm.solvers.result import Result
+
+
+@click.command()
+@click.argument("data")
+@training_options
+@click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")
+@click.option("--model", type=click.Path(path_type=Path), help="Write the machine to this file.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write time, iteration, objective, gap, size (CSV).")
+@click.option("--json", "as_json", is_flag=True, help="Write the run's row as one JSON object to stdout.")
+@click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
+@click.option("--offline", is_flag=True, help="Ask no server for data.")
+def command(
+    data: str, test: Path | None, model: Path | None, trace: Path | None,
+    *, as_json: bool, zero_based: bool, offline: bool, **options: Any,
+) -> None:  # fmt: skip
+    """Train on DATA: a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
+
+    \b
+    fwsvm train --method swap data.svm
+    fwsvm train -C 10 --test data.t --model data.model data.svm
+    """  # noqa: D301
+    from fwsvm import data as data_sets
+    from fwsvm.cli import _training_text as text
+    from fwsvm.experiments import record, training
+    from fwsvm.experiments.store import write_trace
+    from fwsvm.problems import model_files
+    from fwsvm.solvers.resolve import resolve
+
+    settings = settings_from(options)
+    say = text.teller(to_stderr=as_json)
+    loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline)
+    resolved = resolve(settings, loaded.train.X)
+    text.tell_problem(say, loaded, resolved, is_file=Path(data).is_file())
+    if resolved.kernel_name in {"rbf", "laplacian"} and (warning := training.scaling_warning(loaded.train.X)):
+        click.echo(f"fwsvm: {warning}", err=True)
+    with text.Bar() as bar:
+        result, row = training.train(loaded, settings, bar.update)
+    if model is not None:
+        model_files.write(model, text.with_facts(result, row))
+    if trace is not None:
+        write_trace(trace, result.trace)
+    text.tell_result(say, result, row)
+    if as_json:
+        click.echo(json.dumps(record.plain(row)))
+    sys.exit(_exit_code(result, row, loaded))
+
+
+def _exit_code(result: "Result", row: dict[str, Any], data: "Dataset") -> int:  # noqa: ARG001
+    from fwsvm.solvers.status import Status
+
+    return 130 if result.status is Status.INTERRUPTED else 0

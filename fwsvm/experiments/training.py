@@ -1,0 +1,73 @@
+"""One training outside an experiment: data set and settings in, result and complete row out."""
+
+import hashlib
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm._compile import code_digest
+from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.labels import encode
+from fwsvm.experiments import record
+from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
+from fwsvm.experiments.record import Row
+from fwsvm.problems.features import fitted
+from fwsvm.solvers import Result, Settings, fit
+from fwsvm.solvers.loop import Watch
+
+UNEVEN = 100.0  # ranges of features this far apart are worth a warning
+
+
+def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tuple[Result, Row]:
+    """Train on a data set, judge by its training and test rows, and return the result and its row."""
+    started = record.now_utc()
+    forget_peak_memory()
+    codes = encode(data.train.labels, data.classes)
+    result = fit(data.train.X, codes, data.classes, settings, watch=watch)
+    more: dict[str, Any] = {
+        "run_id": identity(data, settings),
+        "role": "final",
+        "started_utc": started,
+        "peak_memory_mib": peak_memory_mib(),
+        "parallel_cells": 1,
+        "shared": False,
+        "train_accuracy": accuracy(result, data.train, data.classes),
+    }
+    if data.test is not None:
+        begun = time.perf_counter()
+        more["test_accuracy"] = accuracy(result, data.test, data.classes)
+        more["predict_seconds"] = time.perf_counter() - begun
+    return result, record.row(record.about(data), environment(), result, **more)
+
+
+def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
+    """Return the fraction of rows whose label the machine predicts."""
+    X, _ = fitted(table.X, result.model.features)
+    predicted = result.model.predict(X, int(result.settings["threads"]))
+    return float(np.mean(predicted == encode(table.labels, classes)))
+
+
+def identity(data: Dataset, settings: Settings) -> str:
+    """Return the run's identity: a digest of data, settings and the code that computes."""
+    named = {**asdict(settings), "parameters": dict(settings.parameters)}
+    whole = json.dumps([data.sha256, named, code_digest()], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
+    """Return a sentence where some features are so much wider than others that they decide all distances, else ''."""
+    columns = sparse.csc_array(X) if sparse.issparse(X) else X
+    width = np.ravel(
+        (columns.max(axis=0) - columns.min(axis=0)).toarray() if sparse.issparse(X) else np.ptp(X, axis=0)
+    )
+    width = width[width > 0]
+    if not len(width) or width.max() <= UNEVEN * np.median(width):
+        return ""
+    return (
+        f"the widest feature spans {width.max():.3g}, the median one {np.median(width):.3g}: it decides the distances; "
+        "`fwsvm scale` brings all to one range"
+    )
