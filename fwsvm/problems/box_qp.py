@@ -1,0 +1,198 @@
+"""The dual of the linear SVM without offset, a quadratic program over a box (002 section 2; Hsieh et al. 2008):
+
+    P(w)     = 1/2 |w|^2 + sum_i loss_i(1 - y_i <w, x_i>)
+    D(alpha) = sum alpha - 1/2 |w|^2 - 1/2 sum_i r_i alpha_i^2,   w = sum_i y_i alpha_i x_i,   0 <= alpha_i <= U_i
+
+Two numbers of each row make the loss: hinge, C_i max(0, t), has U_i = C_i and r_i = 0; squared hinge,
+C_i max(0, t)^2, has no upper bound and r_i = 1 / (2 C_i). With dD/dalpha_i = g_i = 1 - y_i <w, x_i> - r_i alpha_i the
+gap P - D is a sum of one term >= 0 a row (`shortfall`), so it is computed without cancellation.
+
+A constant feature of value B ("bias feature") is one more coordinate of w, kept at its end; no row stores it. Rows
+without any feature have g = 1 whatever w is: alpha_i is min(U_i, 1 / r_i) at once, they add C_i to P and to D alike, and
+are left out of the problem.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.errors import UsageError
+from fwsvm.kernels.rows import Rows
+
+POINT = np.dtype(
+    [
+        ("y", np.float64),  # +1 or -1
+        ("curvature", np.float64),  # |x_i|^2 + B^2 + r_i
+        ("upper", np.float64),  # U_i
+        ("ridge", np.float64),  # r_i
+        ("first", np.uint64),  # where the row's values begin
+        ("end", np.uint64),  # and end
+    ]
+)
+
+
+class Loss(Enum):
+    """What a row inside the margin costs."""
+
+    HINGE = "hinge"
+    SQUARED_HINGE = "squared hinge"
+
+
+class BoxQP(NamedTuple):
+    """One two-class problem; its m points are the rows that have a feature.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (nnz,)
+    columns : ndarray of uint32, shape (nnz,)
+    points : ndarray of `POINT`, shape (m,)
+    rows : ndarray of int64, shape (m,), the points' numbers among all rows
+    features : int, n; weight vectors have n + 1 entries
+    bias : float, B, 0 for no constant feature
+    constant : float, the part of P and of D of rows without features
+    """
+
+    values: np.ndarray
+    columns: np.ndarray
+    points: np.ndarray
+    rows: np.ndarray
+    features: int
+    bias: float
+    constant: float
+
+
+def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: float) -> BoxQP:
+    """Return the problem for rows (m, n), y = +1 or -1 and the penalties C_i > 0, both of shape (m,).
+
+    Raises
+    ------
+    UsageError
+        A row whose squared length is beyond double precision, or a bias feature that is no number >= 0.
+    """
+    if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
+        raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
+    kept = np.arange(rows.count) if bias else np.flatnonzero(np.diff(rows.starts))
+    hinge = loss is Loss.HINGE
+    points = np.zeros(len(kept), POINT)
+    points["y"] = y[kept]
+    points["upper"] = penalties[kept] if hinge else np.inf
+    points["ridge"] = 0.0 if hinge else 0.5 / penalties[kept]
+    points["first"], points["end"] = rows.starts[kept], rows.starts[kept + 1]
+    qp = BoxQP(
+        rows.values, rows.columns.view(np.uint32), points, kept, rows.features, float(bias),
+        float(penalties.sum() - penalties[kept].sum()) if len(kept) < rows.count else 0.0,
+    )  # fmt: skip
+    _set_curvature(qp)
+    bad = np.flatnonzero(~np.isfinite(points["curvature"]))
+    if len(bad):
+        raise UsageError(
+            f"row {kept[bad[0]] + 1} has values so large that the sum of their squares is beyond double precision; "
+            "scale the data first (fwsvm scale)"
+        )
+    return qp
+
+
+@njit
+def _set_curvature(qp):
+    tiny = (
+        2.2250738585072014e-308  # below it 1 / curvature would be infinite; alpha_i then is U_i all the same
+    )
+    for i in range(len(qp.points)):
+        point = qp.points[i]
+        total = qp.bias * qp.bias
+        for k in range(point.first, point.end):
+            total += qp.values[k] * qp.values[k]
+        point.curvature = max(total + point.ridge, tiny)
+
+
+@njit(fastmath={"contract"}, forceinline=True)
+def inner(qp, w, i):
+    """Return <w, x_i> with the constant feature, in four sums so that the additions need not wait for one another."""
+    values, columns = qp.values, qp.columns
+    k, end = qp.points[i].first, qp.points[i].end
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    a, b, c, d = qp.bias * w[qp.features], 0.0, 0.0, 0.0
+    while k + four <= end:
+        a += values[k] * w[columns[k]]
+        b += values[k + one] * w[columns[k + one]]
+        c += values[k + two] * w[columns[k + two]]
+        d += values[k + three] * w[columns[k + three]]
+        k += four
+    while k < end:
+        a += values[k] * w[columns[k]]
+        k += one
+    return (a + b) + (c + d)
+
+
+@njit(fastmath={"contract"}, forceinline=True)
+def add(qp, w, i, factor):
+    """Set w to w + factor x_i."""
+    for k in range(qp.points[i].first, qp.points[i].end):
+        w[qp.columns[k]] += factor * qp.values[k]
+    w[qp.features] += factor * qp.bias
+
+
+@njit(forceinline=True)
+def projected(point, alpha, g):
+    """Return g without the part that points out of the box: the signed violation of optimality."""
+    if alpha == 0.0:
+        return max(g, 0.0)
+    if alpha == point.upper:
+        return min(g, 0.0)
+    return g
+
+
+@njit(forceinline=True)
+def shortfall(point, alpha, g):
+    """Return row i's part of P - D, which is >= 0 and zero only where row i is optimal."""
+    if point.ridge == 0.0:
+        return (point.upper - alpha) * g if g > 0.0 else -alpha * g
+    if g + point.ridge * alpha > 0.0:
+        return 0.5 * g * g / point.ridge
+    return -alpha * (g + 0.5 * point.ridge * alpha)
+
+
+@njit
+def weights(qp, alpha):
+    """Return w = sum_i y_i alpha_i x_i from scratch, shape (n + 1,), for alpha of shape (m,)."""
+    w = np.zeros(qp.features + 1)
+    for i in range(len(alpha)):
+        if alpha[i] != 0.0:
+            add(qp, w, i, qp.points[i].y * alpha[i])
+    return w
+
+
+class Certificate(NamedTuple):
+    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, and the range of the projected gradient."""
+
+    primal: float
+    dual: float
+    gap: float
+    least: float
+    most: float
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in parts of P, which is positive: no w without loss is shorter than none."""
+        return self.gap / self.primal
+
+
+def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:
+    """Return the certificate of alpha, shape (m,), with w = weights(qp, alpha), shape (n + 1,)."""
+    gap, least, most = _gap(qp, alpha, w)
+    dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
+    return Certificate(dual + gap, dual, gap, least, most)
+
+
+@njit
+def _gap(qp, alpha, w):
+    gap, least, most = 0.0, np.inf, -np.inf
+    for i in range(len(alpha)):
+        point = qp.points[i]
+        g = 1.0 - point.y * inner(qp, w, i) - point.ridge * alpha[i]
+        gap += shortfall(point, alpha[i], g)
+        violation = projected(point, alpha[i], g)
+        least, most = min(least, violation), max(most, violation)
+    return gap, least, most

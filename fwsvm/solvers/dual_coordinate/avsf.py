@@ -1,0 +1,112 @@
+"""AVSF: coordinate descent with adaptive variable selection frequencies (002 Algorithms 3, 4 and 5)."""
+
+import math
+from typing import NamedTuple
+
+from fwsvm._compile import njit
+from fwsvm._random import uniform
+from fwsvm.problems.box_qp import Loss
+from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests, shuffle
+from fwsvm.solvers.registry import register
+
+
+@register(
+    "avsf",
+    family="linear",
+    paper="002 Algorithm 3",
+    tolerance="relative: (P - D) / P; gap: P - D; eps: the largest violation of optimality seen in a sweep over all "
+    "rows, each looked at once (the papers' rule)",
+)
+class AVSF(NamedTuple):
+    """A row is visited the more often the more its steps have gained, compared with a fading average.
+
+    Problem: the dual of the linear SVM, 0 <= alpha <= C. A sweep is m visits, row i on average m p_i / sum p of them
+    (Algorithm 4). A step that gains Delta multiplies p_i by exp(c (Delta / Delta_ref - 1)), within [p_min, p_max]
+    (Algorithm 5; the formula in the paper's text, exp(c (Delta - Delta_ref)), depends on the scale of the data and is
+    not what its algorithm does). No row is ever left out: one with p_min is looked at rarely.
+    """
+
+    loss: Loss = Loss.HINGE
+    bias: float = 0.0
+    c: float = 0.2
+    p_min: float = 0.05
+    p_max: float = 20.0
+
+    @property
+    def first_epsilon(self) -> float:
+        """Epsilon where the gap ends the run: the preferences are then never reset."""
+        return 0.0
+
+    @staticmethod
+    def violation(least: float, most: float) -> float:
+        """Return what epsilon bounds, from the range of the projected gradient."""
+        return max(most, -least)
+
+
+@njit
+def schedule(s, order, random):
+    """Algorithm 4: fill ``order`` with row numbers, row i about m p_i / sum p times; return sum p."""
+    rows = s.coordinates
+    m = len(rows)
+    total = 0.0
+    for i in range(m):
+        total += rows[i].preference
+    left, j = total, 0
+    for i in range(m):
+        p = rows[i].preference
+        share = p * (m - j) / left if i < m - 1 else float(m - j)
+        share = min(max(share, 0.0), float(m - j))
+        n = int(share)
+        if uniform(random) < share - n:
+            n += 1
+        for k in range(j, j + n):
+            order[k] = i
+        j += n
+        left -= p
+    return total
+
+
+@begin.implements(AVSF)
+def _begin(rule, s):  # noqa: ARG001
+    now = s.now[0]
+    now.least = now.most = 0.0
+    now.size = len(s.order)
+    schedule(s, s.order, s.random)
+    shuffle(s.order, now.size, s.random)
+
+
+@rests.implements(AVSF)
+def _rests(rule, s, i):  # noqa: ARG001
+    return s.now[0].moved < s.coordinates[i].slack
+
+
+@learn.implements(AVSF)
+def _learn(rule, s, i, gain):
+    """Algorithm 5."""
+    now, row, m = s.now[0], s.coordinates[i], len(s.coordinates)
+    if now.sweeps == 0:
+        now.reference += gain / m
+        return
+    if gain == 0.0:
+        factor = math.exp(-rule.c)
+    elif now.reference > 0.0:
+        factor = math.exp(min(rule.c * (gain / now.reference - 1.0), 50.0))
+    else:
+        factor = math.exp(50.0)
+    row.preference = min(max(factor * row.preference, rule.p_min), rule.p_max)
+    now.reference += (gain - now.reference) / m
+
+
+@end.implements(AVSF)
+def _end(rule, s):  # noqa: ARG001
+    """Stop if no violation reached epsilon in a sweep that visited every row once, else arrange for such a sweep."""
+    now = s.now[0]
+    if max(now.most, -now.least) >= now.epsilon:
+        now.can_stop = 0
+        return False
+    if now.can_stop:
+        return True
+    for i in range(len(s.coordinates)):
+        s.coordinates[i].preference = 1.0
+    now.can_stop = 1
+    return False

@@ -1,0 +1,202 @@
+"""A run of a linear method on one two-class problem: from alpha = 0, or a warm start, to the certificate."""
+
+import logging
+import time
+from typing import Any
+
+import numpy as np
+
+from fwsvm._random import stream
+from fwsvm.errors import UsageError
+from fwsvm.kernels.rows import as_rows
+from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights
+from fwsvm.solvers.dual_coordinate.engine import advance
+from fwsvm.solvers.dual_coordinate.state import (
+    COORDINATE,
+    GOING,
+    NOW,
+    OWN_RULE,
+    STALLED,
+    SURVEYING,
+    State,
+    bytes_needed,
+)
+from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
+from fwsvm.solvers.resolve import MIB, Resolved, free_memory_bytes
+from fwsvm.solvers.status import Status
+
+MISSES = 3  # certificates that may miss what the compiled loop claims, each followed by a start afresh from alpha
+WATCHED = 0.05  # part of the run's time that points on the way may take to compute
+
+log = logging.getLogger(__name__)
+
+
+class LinearRun:
+    """A `Process`: state, goal, and what to do when the compiled loop comes back.
+
+    Where the loop says that the gap is reached, w and the gap are recomputed from alpha; if that misses the
+    tolerance, the run goes on from that w.
+
+    Parameters
+    ----------
+    problem : Binary
+    rule : AVSF or Liblinear
+    resolved : Resolved
+    alpha : ndarray, shape (m,), optional
+        Where to start, clipped to the box: for instance the `alpha` of a run with another C. Zero without it.
+
+    Raises
+    ------
+    UsageError
+        Rows too large in value for double precision, or too many for the memory that is free.
+    """
+
+    def __init__(self, problem: Binary, rule: Any, resolved: Resolved, alpha: np.ndarray | None = None) -> None:
+        self.rule, self.resolved = rule, resolved
+        _announce(bytes_needed(*problem.X.shape))
+        self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
+        self.penalties = problem.penalties
+        self.state = self._state(stream(*problem.stream))
+        if alpha is not None:
+            self._start_from(np.asarray(alpha, dtype=np.float64))
+        self._set_goal()
+        self.found: tuple[int, np.ndarray, Certificate] | None = None  # the last certificate: when, w, numbers
+        self.found_at = self.found_seconds = 0.0
+        self.misses = 0
+
+    def _state(self, random: np.ndarray) -> State:
+        """Return alpha = 0 and w = 0 with a survey just made."""
+        qp = self.qp
+        m = len(qp.points)
+        coordinates, now = np.zeros(m, COORDINATE), np.zeros(1, NOW)
+        coordinates["preference"], coordinates["slack"] = 1.0, -1.0
+        coordinates["shortfall"] = self.penalties[qp.rows]
+        now["gap"] = coordinates["shortfall"].sum()
+        now["optimism"] = 2.0 * now["gap"]
+        now["dual"], now["dual_surveyed"] = qp.constant, np.nan
+        now["least_before"], now["most_before"] = -np.inf, np.inf
+        now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
+        return State(qp, coordinates, np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32), now, random)
+
+    def _start_from(self, alpha: np.ndarray) -> None:
+        if alpha.shape != self.penalties.shape or not np.isfinite(alpha).all():
+            raise UsageError(f"a warm start needs {len(self.penalties)} finite numbers, one for each row")
+        s, upper = self.state, self.qp.points["upper"]
+        s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
+        self._refresh(weights(self.qp, self._alpha))
+
+    def _refresh(self, w: np.ndarray) -> None:
+        """Go on from w = weights(qp, alpha), with a survey first."""
+        now = self.state.now
+        self.state.w[:] = w
+        now["dual"] = certificate(self.qp, self._alpha, w).dual
+        now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
+
+    def _set_goal(self) -> None:
+        now, tolerance = self.state.now, self.resolved.tolerance
+        now["epsilon"] = tolerance if self.resolved.stop == "eps" else self.rule.first_epsilon
+        now["by_own_rule"] = self.resolved.stop == "eps"
+        if self.resolved.stop == "gap":
+            now["goal_constant"] = tolerance
+        elif tolerance < 1.0:  # P = D + gap, so gap <= tolerance P says:
+            now["goal_slope"] = tolerance / (1.0 - tolerance)
+        else:
+            now["goal_constant"] = np.inf
+
+    @property
+    def _alpha(self) -> np.ndarray:
+        return np.ascontiguousarray(self.state.coordinates["alpha"])
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """The dual variables of all rows, shape (m,)."""
+        every = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
+        every[self.qp.rows] = self.state.coordinates["alpha"]
+        return every
+
+    # ---------------------------------------------------------------- the contract of a Process
+
+    def advance(self, steps: int) -> int:
+        """Visit up to ``steps`` rows."""
+        return int(advance(self.rule, self.state, steps))
+
+    def verdict(self) -> Status | None:
+        """Check the claim of the compiled loop against the certificate, and say how the run ended, or go on."""
+        now = self.state.now
+        stop, now["stop"] = int(now["stop"][0]), GOING
+        if not self.resolved.final_gap:
+            return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
+        w, found = self._certificate()
+        if self._within(found):
+            return Status.CONVERGED
+        if stop == OWN_RULE:
+            return Status.SAMPLED_STOP
+        self.misses += 1
+        if stop == STALLED or self.misses == MISSES:
+            return Status.STALLED
+        self._refresh(w)
+        return None
+
+    def _certificate(self) -> tuple[np.ndarray, Certificate]:
+        """Return w and the certificate of the present alpha, from scratch."""
+        iterations = int(self.state.now["iterations"][0])
+        if self.found is None or self.found[0] != iterations:
+            started = time.perf_counter()
+            alpha = self._alpha
+            w = weights(self.qp, alpha)
+            self.found = iterations, w, certificate(self.qp, alpha, w)
+            self.found_at = time.perf_counter()
+            self.found_seconds = self.found_at - started
+        return self.found[1:]
+
+    def _within(self, found: Certificate) -> bool:
+        if self.resolved.stop == "relative":
+            return found.relative_gap <= self.resolved.tolerance
+        if self.resolved.stop == "gap":
+            return found.gap <= self.resolved.tolerance
+        return bool(self.rule.violation(found.least, found.most) < self.resolved.tolerance)
+
+    def point(self) -> Point:
+        """Return P, gap and support size, from scratch.
+
+        Where computing them takes long, the point may be a little older than the run: they are then computed only
+        now and then, so that being watched does not slow it down.
+        """
+        waited = time.perf_counter() - self.found_at
+        if self.found is None or waited * WATCHED >= self.found_seconds:
+            self._certificate()
+        assert self.found is not None  # noqa: S101  (just computed)
+        iterations, _, found = self.found
+        return Point(iterations, found.primal, found.gap, self._support())
+
+    def _support(self) -> int:
+        idle = len(self.penalties) - len(self.qp.rows)
+        return idle + int(np.count_nonzero(self.state.coordinates["alpha"]))
+
+    def counters(self) -> Counters:
+        """Return rows visited, and update steps as the paper counts them."""
+        return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return P, D and P - D at the present alpha, from scratch."""
+        if final_gap:
+            _, c = self._certificate()
+            return Outcome(c.primal, c.gap, c.relative_gap, c.primal, c.dual, "exact", self._within(c))
+        gap = float(self.state.coordinates["shortfall"].sum())
+        primal = float(self.state.now["dual"][0]) + gap
+        return Outcome(primal, gap, gap / primal, np.nan, np.nan, "none", within=False)
+
+    def machine(self) -> Hyperplane:
+        """Return <w, x> + b, where b belongs to the constant feature."""
+        w = self._certificate()[0] if self.resolved.final_gap else self.state.w
+        return Hyperplane(w[:-1].copy(), float(w[-1] * self.rule.bias))
+
+
+def _announce(needed: int) -> None:
+    """Say how much memory the run takes beside its data, before it takes it; refuse what is not there."""
+    log.info("the solver needs %.1f MiB beside the data", needed / MIB)
+    if needed > free_memory_bytes():
+        raise UsageError(
+            f"the solver needs {needed / MIB:.0f} MiB beside the data and {free_memory_bytes() / MIB:.0f} MiB are free; "
+            "train on fewer rows (fwsvm subset)"
+        )

@@ -1,0 +1,80 @@
+"""What a dual coordinate descent run carries from visit to visit."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm.problems.box_qp import BoxQP
+
+#: Why the compiled loop came back: the gap is small enough, the method's own rule, or nothing changes any more.
+GOING, REACHED, OWN_RULE, STALLED = range(4)
+#: What it does: visit rows in the order of the sweep, or look at all of them with w at rest.
+SWEEPING, SURVEYING = range(2)
+
+COORDINATE = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("preference", np.float64),  # p_i of AVSF
+        ("margin", np.float64),  # y_i <w, x_i> at the last survey
+        ("slack", np.float64),  # the row rests while |w - w at the survey|^2 is below this; -1: it does not
+        ("shortfall", np.float64),  # its part of the gap when last looked at
+    ]
+)
+
+NOW = np.dtype(
+    [
+        ("dual", np.float64),  # D, by the sum of gains
+        ("gap", np.float64),  # sum of the shortfalls: what the gap was as each row was looked at last
+        ("moved", np.float64),  # |w - w at the survey|^2, never too small
+        ("least", np.float64),  # range of the projected gradient in this sweep
+        ("most", np.float64),
+        ("least_before", np.float64),  # liblinear's thresholds, from the sweep before
+        ("most_before", np.float64),
+        ("epsilon", np.float64),  # tolerance of the method's own rule
+        ("reference", np.float64),  # Delta_ref of AVSF
+        ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * D
+        ("goal_slope", np.float64),
+        ("optimism", np.float64),  # gap as tracked / gap as surveyed, when last surveyed
+        ("dual_surveyed", np.float64),  # D then
+        ("sweeps_surveyed", np.int64),  # sweeps then
+        ("at_rest", np.int64),  # surveys in a row without any change of D
+        ("idle", np.int64),  # visits since then that computed a margin and moved nothing
+        ("doing", np.int64),  # SWEEPING or SURVEYING
+        ("at", np.int64),  # place in the order, or row of the survey
+        ("size", np.int64),  # length of the order: rows of this sweep
+        ("can_stop", np.int64),  # AVSF: the sweep visits every row exactly once
+        ("by_own_rule", np.int64),  # whether the method's own rule ends the run (--stop eps)
+        ("sweeps", np.int64),
+        ("iterations", np.int64),  # rows visited
+        ("steps", np.int64),  # of these not to be removed from the active set: the papers' update steps
+        ("stop", np.int64),  # GOING or the reason to come back
+    ]
+)
+
+
+class State(NamedTuple):
+    """The point, the order of visits and what is known of each row; arrays change, the tuple does not.
+
+    Attributes
+    ----------
+    qp : BoxQP of m points
+    coordinates : ndarray of `COORDINATE`, shape (m,)
+    w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; the last entry belongs to the constant feature
+    order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
+    now : ndarray of `NOW`, shape (1,)
+    random : ndarray of uint64, shape (1,), a stream of `fwsvm._random`
+    """
+
+    qp: BoxQP
+    coordinates: np.ndarray
+    w: np.ndarray
+    order: np.ndarray
+    now: np.ndarray
+    random: np.ndarray
+
+
+def bytes_needed(rows: int, features: int) -> int:
+    """Return the memory a run takes beside its data: some 100 bytes a row and one weight a feature."""
+    from fwsvm.problems.box_qp import POINT
+
+    return rows * (POINT.itemsize + COORDINATE.itemsize + 8 + 4) + 2 * 8 * (features + 1)
