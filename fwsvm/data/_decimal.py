@@ -178,7 +178,7 @@ def _nearest(mantissa: np.uint64, power: int) -> float:
         rounded >>= U1
     if exponent > 1023:
         return math.inf
-    return math.ldexp(float(rounded), exponent - 52)
+    return math.ldexp(float(rounded), int(exponent) - 52)
 
 
 @njit
