@@ -80,12 +80,17 @@ def fetch(
     """Fetch data sets into the cache, verified; what is there already is only checked."""
     from fwsvm.data.fetch import obtain
 
+    if not names and not paper:
+        raise UsageError("name the data sets to fetch, or a --paper")
     options = _options(mirror, offline=offline)
+    entries = _entries(names, paper)
     failed = 0
-    for entry in _entries(names, paper):
+    for entry in entries:
         try:
             got = obtain(entry, source, options)
         except DataError as error:
+            if len(entries) == 1:
+                raise
             failed += 1
             click.echo(f"fwsvm: {error}", err=True)
             continue
@@ -96,7 +101,7 @@ def fetch(
             f"{entry.name}: {len(got.files)} files, {size:,} bytes, source {got.source.name}, verified"
         )
     if failed:
-        raise DataError(f"{failed} of the data sets are not to be had")
+        raise DataError(f"{failed} of {len(entries)} data sets are not to be had")
 
 
 @command.command()

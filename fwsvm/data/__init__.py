@@ -64,6 +64,8 @@ def load(
     held_out = Path(test) if test is not None else None
     if held_out is not None and not held_out.is_file():
         raise DataError(f"{held_out}: no such file (test rows)")
+    if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):
+        raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
     if Path(name).is_file():
         return catalogue.load_path(Path(name), test=held_out, zero_based=zero_based)
     entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
@@ -74,6 +76,8 @@ def load(
     if name.startswith("synthetic:"):
         from fwsvm.data import synthetic
 
+        if held_out is not None:
+            raise UsageError(f"{name}: synthetic data has test rows of its own; `test=N` says how many")
         return synthetic.load(name, seed=seed)
     if entry is None:
         raise UsageError(unknown_name(name))
@@ -86,9 +90,11 @@ def unknown_name(name: str) -> str:
     import difflib
 
     from fwsvm.data import lockfile
+    from fwsvm.data.synthetic import KINDS
 
     entries = lockfile.read().entries.values()
     words = [word for entry in entries for word in (entry.name, *entry.also)]
+    words += [f"synthetic:{kind}" for kind in KINDS]
     near = difflib.get_close_matches(name, words, n=3, cutoff=0.5)
     hint = f"; near it: {', '.join(near)}" if near else ""
     return f"{name}: neither a file nor a name in datasets.lock{hint} (`fwsvm data list` shows all names)"

@@ -128,7 +128,8 @@ def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> No
     result = run("fetch", "unsure", "tiny", code=3)
     assert "tiny: 2 files" in result.stdout
     assert "fwsvm data lock unsure" in result.stderr
-    assert "1 of the data sets" in result.stderr
+    assert "1 of 2 data sets" in result.stderr
+    assert "name the data sets" in run("fetch", code=2).stderr
 
 
 def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:

@@ -1,0 +1,116 @@
+"""`fwsvm.data.load`: a path, else a name, else synthetic; test rows fitted to the training features."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from fwsvm import data
+from fwsvm.data import catalogue, parsed
+from fwsvm.data.dataset import Table
+from fwsvm.errors import DataError, UsageError
+
+
+@pytest.fixture
+def train(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a small training file into the working directory."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "train.svm"
+    path.write_text("yes 1:1 3:2\nno 2:-1\nyes\n", "utf-8")
+    return path
+
+
+def test_a_path_is_read_as_it_is(train: Path) -> None:
+    loaded = data.load(train)
+    assert loaded.train.X.toarray().tolist() == [[1, 0, 2], [0, -1, 0], [0, 0, 0]]
+    assert loaded.classes == ("yes", "no")
+    assert (loaded.name, loaded.source, loaded.scaling) == (str(train), str(train), "none")
+    assert loaded.test is None
+    assert loaded.notices == ()
+
+
+def test_a_file_comes_before_a_name_and_a_folder_does_not(train: Path, tmp_path: Path) -> None:
+    train.rename(tmp_path / "wdbc")
+    assert data.load("wdbc").train.X.shape == (3, 3)
+    (tmp_path / "digits").mkdir()
+    assert data.load("digits").train.X.shape == (1797, 64)
+    with pytest.raises(DataError, match="not a regular file"):
+        data.load(tmp_path)
+
+
+def test_test_rows_get_the_training_features(train: Path, tmp_path: Path) -> None:
+    narrow, wide = tmp_path / "narrow.svm", tmp_path / "wide.svm"
+    narrow.write_text("no 1:5\n", "utf-8")
+    wide.write_text("no 3:5 4:6 9:7\nyes 8:1\n", "utf-8")
+    padded, cut = data.load(train, test=narrow), data.load(train, test=wide)
+    assert padded.test is not None
+    assert cut.test is not None
+    assert padded.test.X.toarray().tolist() == [[5, 0, 0]]
+    assert padded.notices == ()
+    assert cut.test.X.toarray().tolist() == [[0, 0, 5], [0, 0, 0]]
+    assert cut.notices == (f"{wide}: 3 values of features beyond 3, unknown in training, are ignored",)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_widening_and_cutting_agree_for_dense_and_sparse(form, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    table = Table(form(X), np.zeros(2))
+    for features in (1, 2, 3, 5):
+        fitted, notices = catalogue.widened(table, features, tmp_path)
+        found = fitted.X.toarray() if isinstance(fitted.X, csr_array) else fitted.X
+        expected = np.pad(X, ((0, 0), (0, max(0, features - 3))))[:, :features]
+        assert np.array_equal(found, expected)
+        assert len(notices) == (features < 3)
+
+
+def test_the_digest_tells_files_and_readings_apart(train: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.svm"
+    copy.write_bytes(train.read_bytes())
+    digests = [
+        data.load(train).sha256,
+        data.load(train, zero_based=True).sha256,
+        data.load(train, test=copy).sha256,
+    ]
+    assert len(set(digests)) == 3
+    assert data.load(copy).sha256 == digests[0]
+
+
+def test_zero_based_files_start_at_feature_0(train: Path) -> None:
+    assert data.load(train, zero_based=True).train.features == 4
+
+
+def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = data.load(train)
+    monkeypatch.setattr(parsed, "_save", lambda *_: pytest.fail("parsed again"))
+    assert (data.load(train).train.X != first.train.X).nnz == 0
+    train.write_text("yes 1:1\nno 1:2\n", "utf-8")
+    with pytest.raises(pytest.fail.Exception, match="parsed again"):
+        data.load(train)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"name_or_path": "train.svm", "source": "web"}, UsageError, "has sources to choose from"),
+        ({"name_or_path": "wdbc", "source": "web"}, UsageError, "it has: shipped, uci"),
+        ({"name_or_path": "wdbc", "zero_based": True}, UsageError, "zero-based"),
+        ({"name_or_path": "synthetic:gaussians", "test": "train.svm"}, UsageError, "test rows of its own"),
+        ({"name_or_path": "sinthetic:gaussians"}, UsageError, "near it: synthetic:gaussians"),
+        ({"name_or_path": "train.svm", "test": "nowhere"}, DataError, "nowhere: no such file"),
+        ({"name_or_path": "no/where.svm"}, DataError, "no such file"),
+        ({"name_or_path": "w8a", "offline": True}, DataError, "not to be had"),
+        ({"name_or_path": "usps-ext", "offline": True}, DataError, "fwsvm data add usps-ext FILE"),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(arguments: dict, error: type, said: str, train: Path) -> None:  # type: ignore[type-arg]
+    with pytest.raises(error) as raised:
+        data.load(**arguments)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_one_class_cannot_be_learned(train: Path) -> None:
+    train.write_text("1 1:1\n1 2:1\n", "utf-8")
+    with pytest.raises(DataError, match=r"train\.svm"):
+        data.load(train)
