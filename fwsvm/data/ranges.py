@@ -70,7 +70,14 @@ def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterato
     wide = csr_array((X.data, X.indices, X.indptr), shape=(m, n))
     rows = max(1, BLOCK // max(1, n))
     for first in range(0, m, rows):
-        part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
+        with np.errstate(over="ignore", invalid="ignore"):
+            part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
+        lost = part.indices[~np.isfinite(part.data)]
+        if len(lost):
+            low, high = rule.features.minimum[lost[0]], rule.features.maximum[lost[0]]
+            raise DataError(
+                f"feature {lost[0] + 1} cannot be scaled: its range {low:g} to {high:g} is too extreme"
+            )
         for text in _writing.blocks(part, names[first : first + rows], lambda value: f"{value:.{digits}g}"):
             yield text, text.count(":")
 

@@ -77,7 +77,7 @@ def naive_scale(rows, lower, upper, known=None):
     return scaled, known
 
 
-VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3, allow_subnormal=False))
+VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda v: round(v, 9)))
 ROWS = st.lists(st.dictionaries(st.integers(1, 6), VALUES, max_size=5), min_size=1, max_size=6)
 INTERVALS = st.sampled_from([(-1.0, 1.0), (0.0, 1.0), (0.0, 3.0), (-0.1, 0.7), (2.0, 5.0)])
 
@@ -160,6 +160,14 @@ def test_a_file_that_is_no_range_file(tmp_path, content, why):
     with pytest.raises(DataError) as caught:
         ranges.read(path)
     assert why in str(caught.value)
+
+
+def test_ranges_too_extreme_to_scale_by(run, tmp_path):
+    (tmp_path / "train").write_text("1 2:0\n2 2:1e-300\n")
+    (tmp_path / "test").write_text("1 2:1e300\n")
+    run("scale", "-s", tmp_path / "ranges", tmp_path / "train")
+    said = run("scale", "-r", tmp_path / "ranges", tmp_path / "test", exits=3).stderr
+    assert said == "fwsvm: feature 2 cannot be scaled: its range 0 to 1e-300 is too extreme\n"
 
 
 def test_names_cannot_be_scaled(run, tmp_path):
