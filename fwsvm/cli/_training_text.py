@@ -187,4 +187,4 @@ def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearMo
     kept = ("method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
             "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id")  # fmt: skip
     values = plain(row)
-    return dataclasses.replace(result.model, facts={name: values[name] for name in kept})
+    return dataclasses.replace(result.model, facts={**result.model.facts, **{name: values[name] for name in kept}})

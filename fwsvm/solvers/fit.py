@@ -268,4 +268,5 @@ def _linear_model(X: Rows, classes: tuple[str, ...], resolved: Resolved, parts: 
         machine = part.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
         weights[output], biases[output] = machine.weights, machine.bias
-    return LinearModel(classes, weights, biases, getattr(resolved.rule, "bias", 0.0))
+    rule = resolved.rule
+    return LinearModel(classes, weights, biases, rule.bias, {"loss": rule.loss.value})

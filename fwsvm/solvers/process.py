@@ -85,7 +85,7 @@ class Expansion(NamedTuple):
 
 
 class Hyperplane(NamedTuple):
-    """A two-class linear machine <weights, x> + bias."""
+    """A two-class linear machine: weights, and the coefficient of the constant feature, 0 without one."""
 
     weights: np.ndarray
     bias: float

@@ -339,3 +339,11 @@ def test_whatever_happened_to_a_file_it_is_a_model_or_refused(tmp_path, text):
     assert len(model.classes) >= 2
     model_files.write(tmp_path / "again", model)
     same(model_files.read(tmp_path / "again"), model)
+
+
+@pytest.mark.parametrize(
+    ("loss", "solver"), [("hinge", "L2R_L1LOSS_SVC_DUAL"), ("squared hinge", "L2R_L2LOSS_SVC_DUAL")]
+)
+def test_the_loss_names_the_solver_of_liblinear(tmp_path, loss, solver):
+    model_files.write(tmp_path / "m", replace(trained.linear_model(), facts={"loss": loss}))
+    assert (tmp_path / "m").read_text().startswith(f"solver_type {solver}\n")

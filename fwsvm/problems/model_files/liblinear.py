@@ -16,7 +16,7 @@ from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import LARGEST, number, shortest
 
-SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared_hinge": "L2R_L2LOSS_SVC_DUAL"}
+SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
 READ = frozenset(
     {*SOLVERS.values(), CRAMMER_SINGER, "L2R_LR", "L2R_L2LOSS_SVC", "L1R_L2LOSS_SVC", "L1R_LR", "L2R_LR_DUAL"}
@@ -28,7 +28,7 @@ END = "w"
 def text(model: LinearModel) -> Iterator[str]:
     """Yield the lines of a model file; the fact ``loss`` names the solver, which prediction does not use."""
     codes = _facts.codes(model.classes)
-    yield f"solver_type {SOLVERS[str(model.facts.get('loss', 'hinge'))]}\n"
+    yield f"solver_type {SOLVERS.get(str(model.facts.get('loss')), SOLVERS['hinge'])}\n"
     yield f"nr_class {len(codes)}\nlabel {' '.join(map(str, codes))}\nnr_feature {model.features}\n"
     yield f"bias {shortest(model.bias_feature) if model.bias_feature > 0 else -1}\nw\n"
     columns = [*model.weights.T, model.biases] if model.bias_feature > 0 else model.weights.T

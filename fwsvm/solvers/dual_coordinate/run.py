@@ -189,7 +189,7 @@ class LinearRun:
     def machine(self) -> Hyperplane:
         """Return <w, x> + b, where b belongs to the constant feature."""
         w = self._certificate()[0] if self.resolved.final_gap else self.state.w
-        return Hyperplane(w[:-1].copy(), float(w[-1] * self.rule.bias))
+        return Hyperplane(w[:-1].copy(), float(w[-1]))
 
 
 def _announce(needed: int) -> None:
