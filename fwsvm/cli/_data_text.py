@@ -46,7 +46,7 @@ def entry_record(entry: Entry, mirror: str | None) -> dict[str, Any]:
 
 def full_record(entry: Entry, mirror: str | None, evidence: Mapping[str, str]) -> dict[str, Any]:
     """Return all that is known of an entry, sources and files included."""
-    from fwsvm.data.fetch import cached_path
+    from fwsvm.data.wanted import cached_path
 
     record = entry_record(entry, mirror)
     record |= {
@@ -111,7 +111,7 @@ def _state(entry: Entry, mirror: str | None) -> tuple[Source, str]:
 
 
 def _file_state(source: Source, file: File, mirror: str | None) -> str:
-    from fwsvm.data.fetch import cached_path
+    from fwsvm.data.wanted import cached_path
 
     if (file.pinned or file.complement) and cached_path(source, file).is_file():
         return "ready"

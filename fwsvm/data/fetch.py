@@ -17,6 +17,7 @@ from fwsvm.data import complement, digests, lockfile
 from fwsvm.data.download import Bar, FetchError, Patience, download
 from fwsvm.data.entry import Complement, Entry, File, Source
 from fwsvm.data.exclusive import exclusive
+from fwsvm.data.wanted import Wanted, settle, whole_on_disk
 from fwsvm.errors import DataError
 from fwsvm.folders import data_folder
 
@@ -50,13 +51,6 @@ class Obtained(NamedTuple):
     source: Source
     files: dict[str, tuple[Path, str]]
     notices: tuple[str, ...]
-
-
-def cached_path(source: Source, file: File) -> Path:
-    """Return where a file lies in the cache once it is verified (or in the package, if it is shipped)."""
-    if file.shipped:
-        return Path(__file__).parent / "shipped" / file.file
-    return data_folder() / source.owner / source.name / file.file
 
 
 def obtain(entry: Entry, source_name: str | None, options: Options) -> Obtained:
@@ -109,36 +103,41 @@ class Search:
 
     def file(self, source: Source, file: File, *, network: bool) -> tuple[Path, str] | None:
         """Return path and digest of one file: from the cache, the mirror, other files, or its URLs."""
-        path = cached_path(source, file)
-        kept = self._kept(path, file)
-        if kept or file.shipped:
-            return kept
-        with exclusive(path):
+        want = Wanted(source, file)
+        if file.shipped:
+            return self._shipped(want)
+        whole = whole_on_disk(want)
+        if whole:
+            return whole
+        with exclusive(want.path):
             return (
-                self._kept(path, file)
-                or self._from_mirror(path, source, file)
-                or self._derived(path, file, network=False)
-                or (self._from_urls(path, file) if network else None)
-                or (self._derived(path, file, network=True) if network else None)
+                self._kept(want)
+                or self._from_mirror(want)
+                or self._derived(want, network=False)
+                or (self._from_urls(want) if network else None)
+                or (self._derived(want, network=True) if network else None)
             )
 
-    def _kept(self, path: Path, file: File) -> tuple[Path, str] | None:
-        if not path.is_file() or not file.pinned:
-            return None
-        found = digests.measure(path, md5=file.sha256 is None)
-        wrong = digests.mismatch(file, found)
-        if wrong is None:
-            return path, found.sha256
-        if file.shipped:
-            self.tried.append(f"{path}: {wrong}: the installation is damaged")
-            return None
-        bad = path.with_name(path.name + ".bad")
-        path.replace(bad)
-        self._blame(file, f"{bad} (it lay in the cache)", wrong)
-        return None
+    def _shipped(self, want: Wanted) -> tuple[Path, str] | None:
+        whole = whole_on_disk(want)
+        if whole is None:
+            self.tried.append(f"{want.path}: missing or altered: the installation is damaged")
+        return whole
 
-    def _from_mirror(self, path: Path, source: Source, file: File) -> tuple[Path, str] | None:
-        mirror = self.options.mirror
+    def _kept(self, want: Wanted) -> tuple[Path, str] | None:
+        """Return the cached file; one that is not what the lock says is put aside as ``.bad``."""
+        if not want.path.is_file() or not want.file.pinned:
+            return None
+        found = digests.measure(want.path)
+        wrong = digests.mismatch(want.file, found)
+        if wrong:
+            want.path.replace(want.bad)
+            self._blame(want, f"{want.bad} (it lay in the cache)", wrong)
+            return None
+        return want.path, found.sha256
+
+    def _from_mirror(self, want: Wanted) -> tuple[Path, str] | None:
+        mirror, file, source = self.options.mirror, want.file, want.source
         if not mirror:
             return None
         if "://" in mirror:
@@ -146,49 +145,51 @@ class Search:
             if self.options.offline and urlsplit(url).hostname not in LOCAL_HOSTS:
                 self.tried.append(f"{url}: not asked (offline)")
                 return None
-            return self._from_url(url, path, file, from_mirror=True)
+            return self._from_url(url, want, from_mirror=True)
         for place in (Path(mirror) / file.file, Path(mirror) / source.owner / source.name / file.file):
-            if place.is_file() and place.absolute() != path.absolute():
-                return self._adopt(place, path, file)
+            if place.is_file() and place.absolute() != want.path.absolute():
+                return self._adopt(place, want)
         self.tried.append(f"{Path(mirror) / file.file}: no such file")
         return None
 
-    def _adopt(self, place: Path, path: Path, file: File) -> tuple[Path, str] | None:
-        if not file.pinned:
+    def _adopt(self, place: Path, want: Wanted) -> tuple[Path, str] | None:
+        if not want.file.pinned:
             self.tried.append(f"{place}: its digest is not in the lock")
             return None
-        part = path.with_name(f"{path.name}.copy")
-        shutil.copyfile(place, part)
-        found = digests.measure(part)
-        wrong = digests.mismatch(file, found)
+        copy = want.beside(".copy")
+        shutil.copyfile(place, copy)
+        found = digests.measure(copy)
+        wrong = digests.mismatch(want.file, found)
         if wrong:
-            part.unlink()
-            self._blame(file, str(place), wrong)
+            copy.unlink()
+            self._blame(want, str(place), wrong)
             return None
-        settle(part, path)
-        return path, found.sha256
+        settle(copy, want.path)
+        return want.path, found.sha256
 
-    def _derived(self, path: Path, file: File, *, network: bool) -> tuple[Path, str] | None:
-        rule = file.complement
+    def _derived(self, want: Wanted, *, network: bool) -> tuple[Path, str] | None:
+        rule = want.file.complement
         if rule is None:
             return None
-        parents = [self._training_file(name, network=network) for name in (rule.of, rule.minus)]
-        if parents[0] is None or parents[1] is None:
+        whole, part = (self._training_file(name, network=network) for name in (rule.of, rule.minus))
+        if whole is None or part is None:
             return None
         wrong: str | None = None
         try:
-            for text in complement.candidates(parents[0], parents[1]):
+            for text in complement.candidates(whole, part):
                 found = digests.of_bytes(text)
-                wrong = digests.mismatch(file, found)
+                wrong = digests.mismatch(want.file, found)
                 if wrong is None:
-                    part = path.with_name(f"{path.name}.derived")
-                    part.write_bytes(text)
-                    settle(part, path)
-                    self.notices.append(_derivation(file, rule))
-                    return path, found.sha256
+                    derived = want.beside(".derived")
+                    derived.write_bytes(text)
+                    settle(derived, want.path)
+                    self.notices.append(_derivation(want.file, rule))
+                    return want.path, found.sha256
         except DataError as error:
             wrong = str(error)
-        self._blame(file, f"{file.file} derived as {rule.of} minus {rule.minus}", wrong or "no candidate")
+        self._blame(
+            want, f"{want.file.file} derived as {rule.of} minus {rule.minus}", wrong or "no candidate"
+        )
         return None
 
     def _training_file(self, name: str, *, network: bool) -> Path | None:
@@ -196,72 +197,61 @@ class Search:
         found = self.file(source, source.train[0], network=network)
         return found[0] if found else None
 
-    def _from_urls(self, path: Path, file: File) -> tuple[Path, str] | None:
-        if not file.urls:
-            self.tried.append(f"{file.file}: no address is known")
-        if not file.pinned:
-            self.tried.extend(
-                f"{url}: not asked, since the lock has no digest of {file.file}" for url in file.urls
-            )
-            return None
-        for url in file.urls:
-            found = self._from_url(url, path, file)
+    def _from_urls(self, want: Wanted) -> tuple[Path, str] | None:
+        if not want.file.urls:
+            self.tried.append(f"{want.file.file}: no address is known")
+        for url in want.file.urls:
+            found = self._from_url(url, want)
             if found:
                 return found
         return None
 
-    def _from_url(
-        self, url: str, path: Path, file: File, *, from_mirror: bool = False
-    ) -> tuple[Path, str] | None:
-        if not file.pinned:
-            self.tried.append(f"{url}: not asked, since the lock has no digest of {file.file}")
+    def _from_url(self, url: str, want: Wanted, *, from_mirror: bool = False) -> tuple[Path, str] | None:
+        if not want.file.pinned:
+            self.tried.append(f"{url}: not asked, since the lock has no digest of {want.file.file}")
             return None
-        part = path.with_name(path.name + ".part")
-        resumed = part.is_file()
+        resumed = want.part.is_file()
         try:
-            self.download(url, path, file, from_mirror=from_mirror)
-            found = digests.measure(part)
-            wrong = digests.mismatch(file, found)
+            self.download(url, want, from_mirror=from_mirror)
+            found = digests.measure(want.part)
+            wrong = digests.mismatch(want.file, found)
             if wrong and resumed:  # its beginning may have come from elsewhere
-                part.unlink()
-                self.download(url, path, file, from_mirror=from_mirror)
-                found = digests.measure(part)
-                wrong = digests.mismatch(file, found)
+                want.part.unlink()
+                self.download(url, want, from_mirror=from_mirror)
+                found = digests.measure(want.part)
+                wrong = digests.mismatch(want.file, found)
         except FetchError as failure:
             self.tried.append(f"{url}: {failure}")
             return None
         if wrong:
-            bad = path.with_name(path.name + ".bad")
-            part.replace(bad)
-            self._blame(file, f"{url}: kept as {bad}", wrong)
+            want.part.replace(want.bad)
+            self._blame(want, f"{url}: kept as {want.bad}", wrong)
             return None
-        settle(part, path)
-        return path, found.sha256
+        settle(want.part, want.path)
+        return want.path, found.sha256
 
-    def download(self, url: str, path: Path, file: File, *, from_mirror: bool = False) -> Path:
-        """Download a URL to ``path.part`` and return that path; raise `FetchError`. Checks no digest."""
-        plain_http = from_mirror or file.pinned or urlsplit(url).hostname in LOCAL_HOSTS
+    def download(self, url: str, want: Wanted, *, from_mirror: bool = False) -> None:
+        """Download a URL to ``want.part``; raise `FetchError`. Checks no digest."""
+        plain_http = from_mirror or want.file.pinned or urlsplit(url).hostname in LOCAL_HOSTS
         if urlsplit(url).scheme != "https" and not plain_http:
             raise FetchError("plain http is only for files whose digest is pinned", again=False)
-        part = path.with_name(path.name + ".part")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        want.part.parent.mkdir(parents=True, exist_ok=True)
         self.options.say(f"fetching {url}")
         download(
             url,
-            part,
-            size=file.bytes,
+            want.part,
+            size=want.file.bytes,
             plain_http=plain_http,
             patience=self.options.patience,
-            bar=self.options.bar(file.file, file.bytes),
+            bar=self.options.bar(want.file.file, want.file.bytes),
             say=self.options.say,
         )
-        return part
 
-    def _blame(self, file: File, place: str, wrong: str) -> None:
+    def _blame(self, want: Wanted, place: str, wrong: str) -> None:
         weak = (
-            f" (that digest rests on a single copy, evidence {file.evidence}: if you trust this file, "
-            "`fwsvm data lock NAME --accept` records it)"
-            if file.evidence in ("C", "D")
+            f" (that digest rests on a single copy, evidence {want.file.evidence}: if you trust this file, "
+            f"`fwsvm data lock {want.source.owner} --source {want.source.name} --accept` records it)"
+            if want.file.evidence in ("C", "D")
             else ""
         )
         self.tried.append(f"{place}: {wrong}{weak}")
@@ -270,10 +260,3 @@ class Search:
 def _derivation(file: File, rule: Complement) -> str:
     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
     return f"{file.file} was derived, {sure}: the lines of {rule.of} that are not in {rule.minus}"
-
-
-def settle(part: Path, path: Path) -> None:
-    """Move a verified file to its final name, on disk before it is seen there."""
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
-    part.replace(path)

@@ -10,7 +10,8 @@ from fwsvm.data.digests import Found
 from fwsvm.data.download import FetchError
 from fwsvm.data.entry import UNPINNED, Entry, File, Source
 from fwsvm.data.exclusive import exclusive
-from fwsvm.data.fetch import Options, Search, cached_path, settle
+from fwsvm.data.fetch import Options, Search
+from fwsvm.data.wanted import Wanted, settle
 from fwsvm.errors import DataError
 
 
@@ -42,42 +43,42 @@ def _distinct(source: Source) -> Sequence[File]:
 
 
 def _examine(source: Source, file: File, options: Options) -> Finding:
-    path = cached_path(source, file)
-    with exclusive(path):
-        part, place = _bring(path, file, options)
-        found = digests.measure(part)
-        named = part.with_name(f"examined-{file.file}")  # readers go by the ending
-        part.replace(named)
+    want = Wanted(source, file)
+    with exclusive(want.path):
+        place = _bring(want, options)
+        found = digests.measure(want.part)
+        readable = want.path.with_name(f"examined-{file.file}")  # readers go by the ending
+        want.part.replace(readable)
         try:
-            table, _ = loaders.read(named, found.sha256, source.loader, file.member)
+            table, _ = loaders.read(readable, found.sha256, source.loader, file.member)
         finally:
-            named.replace(part)
+            readable.replace(want.part)
     width = table.features if source.loader["format"] == "svmlight" else None
     return Finding(file, place, found, table.rows, width)
 
 
-def _bring(path: Path, file: File, options: Options) -> tuple[Path, str]:
-    """Put a file's bytes at ``path.part``, from the cache, the mirror or its URLs, and say which."""
-    part = path.with_name(path.name + ".part")
-    mirror = Path(options.mirror) / file.file if options.mirror and "://" not in options.mirror else None
-    for place in (mirror, path):
+def _bring(want: Wanted, options: Options) -> str:
+    """Put a file's bytes at ``want.part``, from the mirror, the cache or its URLs, and say from where."""
+    name = want.file.file
+    mirror = options.mirror.rstrip("/") if options.mirror else ""
+    folder = Path(mirror) / name if mirror and "://" not in mirror else None
+    for place in (folder, want.path):
         if place is not None and place.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, part)
-            return part, str(place)
-    urls = [f"{options.mirror.rstrip('/')}/{file.file}"] if options.mirror and mirror is None else []
+            want.part.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, want.part)
+            return str(place)
+    of_mirror = [f"{mirror}/{name}"] if "://" in mirror else []
     search = Search(options)
-    for url in (*urls, *(() if options.offline else file.urls)):
+    untrusted = Wanted(want.source, File(name, want.file.urls))  # neither its size nor its digest count here
+    for url in (*of_mirror, *(() if options.offline else want.file.urls)):
         try:
-            return search.download(url, path, _unsized(file), from_mirror=url in urls), url
+            search.download(url, untrusted, from_mirror=url in of_mirror)
         except FetchError as failure:
             search.tried.append(f"{url}: {failure}")
-    why = "; ".join(search.tried) or ("no address is known" if not file.urls else "offline")
-    raise DataError(f"{file.file} is not to be had: {why}")
-
-
-def _unsized(file: File) -> File:
-    return File(file.file, file.urls)
+        else:
+            return url
+    why = "; ".join(search.tried) or ("offline" if want.file.urls else "no address is known")
+    raise DataError(f"{name} is not to be had: {why}")
 
 
 def accept(source: Source, findings: Sequence[Finding]) -> Path:
@@ -104,22 +105,21 @@ def accept(source: Source, findings: Sequence[Finding]) -> Path:
             pins[(source.owner, source.name, finding.file.file)] = values
     lock = lockedit.record(pins) if pins else lockfile.lock_path()
     for finding in findings:
-        path = cached_path(source, finding.file)
-        settle(path.with_name(path.name + ".part"), path)
+        want = Wanted(source, finding.file)
+        settle(want.part, want.path)
     return lock
 
 
 def discard(source: Source, findings: Sequence[Finding]) -> None:
     """Keep what was examined and not accepted as ``NAME.bad`` where it differs, and drop the rest."""
     for finding in findings:
-        path = cached_path(source, finding.file)
-        part = path.with_name(path.name + ".part")
+        want = Wanted(source, finding.file)
         if finding.agrees:
-            settle(part, path)
+            settle(want.part, want.path)
         elif finding.file.pinned:
-            part.replace(path.with_name(path.name + ".bad"))
+            want.part.replace(want.bad)
         else:
-            part.unlink(missing_ok=True)
+            want.part.unlink(missing_ok=True)
 
 
 def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
@@ -143,8 +143,7 @@ def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
             table, _ = loaders.read(given, found.sha256, source.loader, file.member)
             width = table.features if source.loader["format"] == "svmlight" else None
             path = _adopt(source, file, given)
-            part = path.with_name(path.name + ".part")
-            path.replace(part)
+            path.replace(Wanted(source, file).part)
             accept(source, [Finding(file, str(given), found, table.rows, width)])
             return source, file, path
     names = ", ".join(dict.fromkeys(f.file for _, f in pairs)) or "none but what is shipped"
@@ -154,12 +153,11 @@ def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
 
 
 def _adopt(source: Source, file: File, given: Path) -> Path:
-    path = cached_path(source, file)
-    with exclusive(path):
-        copy = path.with_name(path.name + ".copy")
-        shutil.copyfile(given, copy)
-        settle(copy, path)
-    return path
+    want = Wanted(source, file)
+    with exclusive(want.path):
+        shutil.copyfile(given, want.beside(".copy"))
+        settle(want.beside(".copy"), want.path)
+    return want.path
 
 
 def add_new(name: str, train: Path, test: Path | None, *, scaling: str, title: str) -> Path:

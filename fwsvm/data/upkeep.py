@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fwsvm.data import digests, parsed
 from fwsvm.data.entry import Entry, File, Source
-from fwsvm.data.fetch import cached_path
+from fwsvm.data.wanted import cached_path
 from fwsvm.folders import data_folder, parsed_folder
 
 #: Endings of files that are not, or not yet, verified data.

@@ -13,7 +13,8 @@ import requests
 from fwsvm.data import fetch
 from fwsvm.data.download import FetchError, Patience, Transfer
 from fwsvm.data.entry import Complement, Entry, File, Source
-from fwsvm.data.fetch import Options, Search, cached_path, obtain
+from fwsvm.data.fetch import Options, Search, obtain
+from fwsvm.data.wanted import Wanted, cached_path
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.site import Site
@@ -98,7 +99,7 @@ def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, sit
 def test_a_mismatch_of_weak_evidence_says_how_to_accept_it(cache: Path, site: Site) -> None:
     file = a_file(site.put("/tiny", CONTENT, serve.wrong))
     weak = File(file.file, file.urls, bytes=file.bytes, sha256=file.sha256, evidence="D")
-    with pytest.raises(DataError, match="data lock NAME --accept"):
+    with pytest.raises(DataError, match="data lock tiny --source web --accept"):
         fetched(an_entry(weak))
 
 
@@ -233,7 +234,7 @@ def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) ->
     search = Search(Options(patience=QUICK))
     unpinned = a_file("http://example.org/tiny", sha256=None)
     with pytest.raises(FetchError, match="plain http"):
-        search.download("http://example.org/tiny", cache / "tiny", unpinned)
+        search.download("http://example.org/tiny", Wanted(an_entry(unpinned).sources[0], unpinned))
 
 
 def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
