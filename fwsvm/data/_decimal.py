@@ -39,6 +39,10 @@ _POWERS = [_power_of_five(q) for q in range(SMALLEST_POWER, LARGEST_POWER + 1)]
 POWER_HIGH = np.array([p >> 64 for p in _POWERS], np.uint64)
 POWER_LOW = np.array([p & 0xFFFFFFFFFFFFFFFF for p in _POWERS], np.uint64)
 
+#: What only Python can round stays, in what the readers fill, a NaN that carries its place in the text.
+UNSETTLED = np.int64(0x7FF8000000000000)
+PLACE = np.int64(0x0007FFFFFFFFFFFF)
+
 U0, U1, U2, U3, U9 = (np.uint64(k) for k in (0, 1, 2, 3, 9))
 U10, U32, U63 = (np.uint64(k) for k in (10, 32, 63))
 HALF_WORD = np.uint64(0xFFFFFFFF)

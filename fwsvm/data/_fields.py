@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._compile import njit
-from fwsvm.data._decimal import decimal
-from fwsvm.data._scan import NEWLINE, UNSETTLED, past_line
+from fwsvm.data._decimal import UNSETTLED, decimal
+from fwsvm.data._scan import NEWLINE, past_line
 
 SPACE, QUOTE, TAB, RETURN = 32, 34, 9, 13
 BLANKS = 0  # as the delimiter: any run of spaces and tabs
@@ -32,7 +32,6 @@ class Fields(NamedTuple):
     bits: np.ndarray  # (m, f) int64, the same memory
     starts: np.ndarray  # (w, m) int64
     stops: np.ndarray  # (w, m) int64
-    lines: np.ndarray  # (m,) int64, where each line starts
 
 
 @njit
@@ -90,7 +89,6 @@ def scan_fields(
         if text[pos] == NEWLINE or (columns.comment != 0 and text[pos] == columns.comment):
             pos = past_line(text, pos)
             continue
-        fields.lines[m] = pos
         outcome, column, pos = scan_line(text, pos, columns, fields, m)
         if outcome != READ:
             return outcome, m, column, pos

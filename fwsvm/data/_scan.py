@@ -11,16 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._compile import njit
-from fwsvm.data._decimal import ZERO, decimal
+from fwsvm.data._decimal import UNSETTLED, ZERO, decimal
 
 NEWLINE, SPACE, HASH, COMMA, COLON = 10, 32, 35, 44, 58
 DELETE = 127
 MOST_INDEX_DIGITS = 18  # no overflow of the int64 they are read into
 MOST_WIDTH = 2**31 - 2  # the largest index, as in LIBSVM's int
-
-#: A value that only Python's ``float`` can round is left as a NaN that carries the value's place in the text.
-UNSETTLED = np.int64(0x7FF8000000000000)
-PLACE = np.int64(0x0007FFFFFFFFFFFF)
 
 
 class Rules(NamedTuple):

@@ -16,7 +16,8 @@ from scipy.sparse import csr_array
 
 from fwsvm.data import _scan
 from fwsvm.data._content import read_text
-from fwsvm.data._refusals import NOT_FINITE, SHOWN, FormatError, line_number, reason
+from fwsvm.data._refusals import NOT_FINITE, FormatError, line_number, reason
+from fwsvm.data._settling import settle
 from fwsvm.data._tokens import intern, words
 from fwsvm.data._writing import write
 from fwsvm.data.dataset import Table
@@ -57,8 +58,8 @@ def read(
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
     text = read_text(path).content
-    width = _scan.MOST_WIDTH if features is None else features
-    rules = _scan.Rules(int(not zero_based), width, unlabelled, False)
+    allowed = _scan.MOST_WIDTH if features is None else features
+    rules = _scan.Rules(int(not zero_based), allowed, unlabelled, False)
     rows = _space(text)
     stopped, m, z, width, skipped, queries = _scan.scan(text, 0, rules, rows)
     if stopped >= 0:
@@ -66,7 +67,7 @@ def read(
     if m == 0:
         raise FormatError(path, 1, "the file has no rows")
     labels = _labels(path, text, rows.labels[:m], rows.label_at[:m])
-    _settle(path, text, rows.values[:z], rows.bits[:z])
+    settle(path, text, rows.values[:z], rows.bits[:z])
     kind = np.int32 if z <= LARGEST_INT32 else np.int64
     indices, indptr = rows.indices[:z].astype(kind, copy=False), rows.indptr[: m + 1].astype(kind, copy=False)
     X = csr_array((rows.values[:z], indices, indptr), shape=(m, width if features is None else features))
@@ -145,20 +146,6 @@ def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> st
     if NOT_FINITE.fullmatch(word) or abs(number(name) or 0.0) == math.inf:
         raise FormatError(path, line_number(text, at), f"label '{name}' is not finite")
     return name
-
-
-def _settle(
-    path: str | Path, text: NDArray[np.uint8], values: NDArray[np.float64], bits: NDArray[np.int64]
-) -> None:
-    """Let Python round the values that the scan left to it."""
-    unsettled = np.flatnonzero(np.isnan(values))
-    starts = bits[unsettled] & _scan.PLACE
-    found = words(text, starts, _scan.past_tokens(text, starts))
-    for i, at, word in zip(unsettled, starts, found, strict=True):
-        values[i] = float(word)
-        if math.isinf(values[i]):
-            shown = word.decode()[:SHOWN]
-            raise FormatError(path, line_number(text, at), f"value '{shown}' is too large for a double")
 
 
 def _notices(queries: int, empty: int) -> Iterator[str]:

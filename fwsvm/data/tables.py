@@ -4,7 +4,6 @@ Every column is a number unless it is named as the label, dropped or categorical
 an indicator for each of its values, in the order given or of first appearance. Fields may be quoted.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from fwsvm.data import _fields
 from fwsvm.data._content import read_text
 from fwsvm.data._layout import Column, Layout, layout_of
 from fwsvm.data._refusals import SHOWN, FormatError, line_number
-from fwsvm.data._scan import PLACE, count
+from fwsvm.data._scan import count
+from fwsvm.data._settling import settle
 from fwsvm.data._tokens import intern, words
 from fwsvm.data.dataset import Table
 from fwsvm.data.labels import number
@@ -74,11 +74,13 @@ def read(
     wanted = categorical if isinstance(categorical, Mapping) else dict.fromkeys(categorical, ())
     values = {layout.place(c): tuple(map(str, given)) for c, given in wanted.items()}
     label_place, dropped = layout.place(label), {layout.place(c) for c in drop}
+    if both := (dropped | values.keys()) & {label_place} or dropped & values.keys():
+        raise DataError(f"{path}: {layout.called(min(both))} cannot be read in two ways")
     features_at = [c for c in range(layout.width) if c != label_place and c not in dropped]
     numeric = [c for c in features_at if c not in values]
     symbolic = [c for c in features_at if c in values]
     fields = _fields_of(path, text, layout, numeric, [*symbolic, label_place])
-    _settle(path, text, fields)
+    settle(path, text, fields.numbers.reshape(-1), fields.bits.reshape(-1))
     X: NDArray[np.float64] | csr_array = fields.numbers
     if symbolic:
         coded = [_codes(path, text, fields, k, layout, c, values[c]) for k, c in enumerate(symbolic)]
@@ -98,14 +100,12 @@ def _fields_of(
     most = int(count(text[layout.start :])[0])
     numbers = np.empty((most, len(numeric)))
     places = np.empty((2, len(worded), most), np.int64)
-    fields = _fields.Fields(numbers, numbers.view(np.int64), places[0], places[1], np.empty(most, np.int64))
+    fields = _fields.Fields(numbers, numbers.view(np.int64), places[0], places[1])
     columns = _fields.Columns(layout.delimiter, layout.comment, kind, slot)
     outcome, m, column, place = _fields.scan_fields(text, layout.start, columns, fields)
     if outcome != _fields.READ:
         raise FormatError(path, line_number(text, place), _complaint(text, layout, outcome, column, place))
-    return _fields.Fields(
-        numbers[:m], fields.bits[:m], fields.starts[:, :m], fields.stops[:, :m], fields.lines[:m]
-    )
+    return _fields.Fields(numbers[:m], fields.bits[:m], fields.starts[:, :m], fields.stops[:, :m])
 
 
 def _complaint(text: NDArray[np.uint8], layout: Layout, outcome: int, column: int, place: int) -> str:
@@ -121,19 +121,6 @@ def _complaint(text: NDArray[np.uint8], layout: Layout, outcome: int, column: in
     start, stop, _ = _fields.word(text, place, layout.delimiter)
     shown = text[start:stop].tobytes().decode("utf-8", "replace")[:SHOWN]
     return f"{layout.called(column)}: '{shown}' is not a finite number"
-
-
-def _settle(path: str | Path, text: NDArray[np.uint8], fields: _fields.Fields) -> None:
-    """Let Python round the numbers that the scan left to it."""
-    for at in np.argwhere(np.isnan(fields.numbers)):
-        place = int(fields.bits[tuple(at)] & PLACE)
-        stop = place
-        while chr(text[stop]) in "+-.0123456789eE":
-            stop += 1
-        value = float(text[place:stop].tobytes())
-        if math.isinf(value):
-            raise FormatError(path, line_number(text, place), "a number is too large for a double")
-        fields.numbers[tuple(at)] = value
 
 
 def _codes(

@@ -116,13 +116,15 @@ def test_categories_as_given(read):
         ("1,2\n", {"label": 5}, "data has no column 5; it has 2 columns, counted from 0"),
         ("1,2\n", {"label": "y"}, "data has no column 'y'; it is read without a header"),
         ("x,y\n1,2\n", {"label": "z", "header": True}, "data has no column 'z'; it has x, y"),
+        ("1,2\n", {"drop": [-1]}, "data: column 1 cannot be read in two ways"),
+        ("1,2,3\n", {"drop": [0], "categorical": [0]}, "data: column 0 cannot be read in two ways"),
         ("1,2\n", {"features": 4}, "data has 1 features, but 4 were expected"),
         ("x,y\n", {"header": True}, "data has no rows"),
         ("\n\n", {}, "data has no rows"),
         ("", {}, "data is empty"),
         (b"1,\xe9\n2,b\n", {}, "data is not UTF-8 text"),
         ("<html>", {}, "is an HTML page"),
-        ("1,A\n179769313486231580793728971405304e276,B\n", {}, "data:2: a number is too large for a double"),
+        ("1,A\n179769313486231580793728971405304e276,B\n", {}, "is too large for a double"),
     ],
 )
 def test_refusals(read, content, options, why):
