@@ -33,9 +33,20 @@ class Finding(NamedTuple):
 def examine(source: Source, options: Options) -> tuple[Finding, ...]:
     """Fetch every file of a source, whatever the lock says of its bytes, and read it to see that it is data.
 
-    The files wait as ``NAME.part`` for `accept`. `DataError` where one cannot be fetched or read.
+    The files wait as ``NAME.part`` for `accept`. `DataError` where one cannot be fetched or read, unless it
+    can be derived from others and so needs no digest.
     """
-    return tuple(_examine(source, file, options) for file in _distinct(source) if not file.shipped)
+    findings = []
+    for file in _distinct(source):
+        if file.shipped:
+            continue
+        try:
+            findings.append(_examine(source, file, options))
+        except DataError as error:
+            if file.complement is None:
+                raise
+            options.say(f"{error}; it will be derived")
+    return tuple(findings)
 
 
 def _distinct(source: Source) -> Sequence[File]:

@@ -22,6 +22,7 @@ from fwsvm.folders import data_folder
 #: YAML's safe reader, in C where it is there: a lock of 1,500 lines takes 40 ms with it, 500 ms without.
 SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+VERSION = 1
 SCALINGS = ("none", "[-1,1]", "[0,1]")
 LOADERS = ("svmlight", "csv", "kdd99", "miniboone")
 
@@ -91,6 +92,8 @@ def file_records(raw: Mapping[str, Any], address: str) -> list[dict[str, Any]]:
 def parse(raw: Mapping[str, Any], where: str = "datasets.lock") -> Lock:
     """Turn a lock's YAML into entries; `DataError` names the entry and key that are wrong."""
     _no_other_keys(raw, {"version", "evidence", "datasets"}, where)
+    if raw.get("version", 1) != VERSION:
+        raise DataError(f"{where}: version {raw['version']}; this fwsvm reads version {VERSION}")
     evidence = raw.get("evidence") or {}
     datasets = raw.get("datasets") or {}
     entries: dict[str, Entry] = {}
@@ -126,7 +129,7 @@ def _entry(
         scaling=_one_of(record.get("scaling", "none"), SCALINGS, f"{where}: scaling"),
         sources=tuple(_source(s, owner, r, evidence, f"{where}: {s}") for s, r in sources.items()),
         split=_split(record.get("split"), f"{where}: split"),
-        published=tuple(Published(**p) for p in record.get("published") or ()),
+        published=tuple(_published(p, f"{where}: published") for p in record.get("published") or ()),
         also=tuple(record.get("also") or ()),
         note=" ".join(str(record.get("note", "")).split()),
     )
@@ -177,8 +180,18 @@ def _file(record: Any, evidence: Mapping[str, str], where: str) -> File:
         if values.get(key) is not None:
             values[key] = _count(values[key], f"{where}: {key}")
     if values.get("complement"):
-        values["complement"] = Complement(**values["complement"])
+        rule = values["complement"]
+        if not isinstance(rule, dict) or set(rule) != {"of", "minus"}:
+            raise DataError(f"{where}: complement: {{of: NAME, minus: NAME}}")
+        values["complement"] = Complement(**rule)
     return File(**values)
+
+
+def _published(record: Any, where: str) -> Published:
+    if not isinstance(record, dict) or not {"paper", "name"} <= set(record):
+        raise DataError(f"{where}: each has paper and name, and m, t, n where printed")
+    _no_other_keys(record, {f.name for f in fields(Published)}, where)
+    return Published(**record)
 
 
 def _urls(urls: Any, where: str) -> tuple[str, ...]:

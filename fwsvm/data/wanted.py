@@ -52,6 +52,6 @@ def whole_on_disk(want: Wanted) -> tuple[Path, str] | None:
 
 def settle(part: Path, path: Path) -> None:
     """Move a verified file to its final name, on disk before it is seen there."""
-    with part.open("rb") as file:
+    with part.open("r+b") as file:  # fsync needs a writable file on Windows
         os.fsync(file.fileno())
     part.replace(path)

@@ -183,6 +183,27 @@ def test_lock_records_no_page_and_no_torn_file(behaviour: serve.Behaviour, lock:
     assert not lockfile.read().entries["unsure"].sources[0].train[0].pinned
 
 
+def test_lock_leaves_out_what_can_be_derived(
+    cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
+    raw = yaml.safe_load(path.read_text("utf-8"))
+    some = TRAIN.splitlines(keepends=True)[:30]
+    rest = {"file": "rest", "urls": [site.address + "/none"], "evidence": "unpinned"}
+    rest["complement"] = {"of": "tiny", "minus": "unsure"}
+    raw["datasets"]["unsure"]["sources"]["web"]["test"] = [rest]
+    raw["datasets"]["unsure"]["sources"]["web"]["train"][0]["urls"] = [site.put("/u", b"".join(some))]
+    path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
+    monkeypatch.setattr(lockfile, "lock_path", lambda: path)
+    monkeypatch.setattr(lockfile, "in_checkout", lambda: True)
+    assert "rest is not to be had" in run("lock", "unsure").stderr
+    fetched = run("fetch", "unsure")
+    assert "rest was derived" in fetched.stderr
+    assert Path(run("path", "unsure").stdout.splitlines()[1]).read_bytes() == TRAIN.removeprefix(
+        b"".join(some)
+    )
+
+
 def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site, tmp_path: Path) -> None:
     mine = tmp_path / "downloaded by hand.txt"
     mine.write_bytes(TRAIN)

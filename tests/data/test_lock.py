@@ -108,6 +108,9 @@ def test_what_a_split_draws_is_published() -> None:
     ("damage", "said"),
     [
         (lambda e: e.pop("task"), "task is missing"),
+        (lambda e: e.update(published=[{"paper": "003", "rows": 3}]), "published: each has paper"),
+        (lambda e: e.update(published=[{"paper": "003", "name": "a", "rows": 3}]), "unknown key 'rows'"),
+        (lambda e: file_of(e).update(complement={"of": "a9a"}), "complement: {of: NAME, minus: NAME}"),
         (lambda e: e.update(colour="red"), "unknown key 'colour'"),
         (lambda e: e.update(scaling="[0,2]"), "scaling: one of"),
         (lambda e: e.update(classes=3), "task binary with 3 classes"),
@@ -166,6 +169,11 @@ def test_any_file_can_be_edited_and_no_other_changes(
     for record in lockfile.file_records(small, "/".join(address)):
         record.update(bytes=size, sha256=digest)
     assert edited == small
+
+
+def test_a_lock_of_another_version_is_refused() -> None:
+    with pytest.raises(DataError, match="version 2"):
+        lockfile.parse({"version": 2, "datasets": {}})
 
 
 def test_unknown_names_get_near_ones(cache: Path) -> None:
@@ -235,6 +243,34 @@ def test_every_real_file_has_the_shape_that_is_written(
     pool = sum(f.rows or 0 for f in source.files)
     assert loaded.train.rows + (loaded.test.rows if loaded.test else 0) == pool
     assert loaded.source == source.name
+
+
+#: Rows of each class over training and test rows, from public descriptions of the sets.
+CLASS_COUNTS = {
+    "kdd99-10pc": {"normal": 97278, "dos": 391458, "probe": 4107, "r2l": 1126, "u2r": 52},
+    "shuttle": {1: 45586, 2: 50, 3: 171, 4: 8903, 5: 3267, 6: 10, 7: 13},
+    "usps": dict(enumerate([1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821])),
+    "pendigits": dict(enumerate([1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055])),
+    "heart-failure": {0: 203, 1: 96},
+    "wine-quality-red": {1: 217, -1: 1382},
+    "magic": {"g": 12332, "h": 6688},
+    "room-occupancy": {1: 1901, -1: 8228},
+    "covtype": {1: 297711, 2: 283301},
+    "a9a": {1: 11687, -1: 37155},
+}
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+@pytest.mark.parametrize("name", CLASS_COUNTS)
+def test_classes_are_as_many_as_the_world_knows(
+    name: str, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
+    loaded = data.load(name, mirror=MIRROR, offline=True)
+    parts = [loaded.train.labels] + ([loaded.test.labels] if loaded.test else [])
+    counts = Counter(label for labels in parts for label in labels.tolist())
+    assert counts == CLASS_COUNTS[name]
 
 
 @pytest.mark.mirror
