@@ -1,8 +1,11 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all, and lines as CSV."""
 
 import contextlib
+import csv
+import io
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from fwsvm.errors import ResultsError
@@ -26,3 +29,10 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def csv_bytes(lines: Iterable[Iterable[object]]) -> bytes:
+    """Return lines as a CSV file with Unix line ends."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(lines)
+    return stream.getvalue().encode()

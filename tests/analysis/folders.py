@@ -64,7 +64,7 @@ DEFAULTS: dict[str, Any] = {
 #: What run_id is made of here.
 IDENTITY = (
     *("experiment", "profile", "role", "dataset", "method", "kernel", "C", "tolerance", "seed"),
-    *("repetition", "gamma"),
+    *("fold", "repetition", "gamma"),
 )
 
 

@@ -8,14 +8,18 @@ from fwsvm.errors import UsageError
 
 # 003, Tables 5 and 6, against its own Tables 2 and 3: what agrees, and what cannot
 AGREE = {
-    ("time", "FW vs CVM", "statistic"), ("time", "FW vs CVM", "p"),
-    ("time", "MFW vs CVM", "statistic"), ("time", "MFW vs CVM", "p"),
-    ("time", "FW vs MFW", "statistic"), ("time", "FW vs MFW", "p"),
+    ("time", "FW vs CVM", "statistic"),
+    ("time", "FW vs CVM", "p"),
+    ("time", "MFW vs CVM", "statistic"),
+    ("time", "MFW vs CVM", "p"),
+    ("time", "FW vs MFW", "statistic"),
+    ("time", "FW vs MFW", "p"),
     ("time", "Friedman", "statistic"),
-    ("accuracy", "FW vs CVM", "statistic"), ("accuracy", "FW vs CVM", "p"),
+    ("accuracy", "FW vs CVM", "statistic"),
+    ("accuracy", "FW vs CVM", "p"),
     ("accuracy", "MFW vs CVM", "statistic"),
     ("accuracy", "FW vs MFW", "p"),
-}  # fmt: skip
+}
 DIFFER = {
     ("time", "Friedman", "p"): "2 x 8.619e-06 = 1.72e-05",
     ("accuracy", "MFW vs CVM", "p"): "Pratt 3.58e-04, zeros dropped 2.84e-04",
@@ -83,7 +87,9 @@ def test_cells_carry_values_digits_and_stars() -> None:
 
 def test_the_numbers_of_cells_per_paper() -> None:
     assert {paper: len(published.cells(paper)) for paper in ("002", "003", "004")} == {
-        "002": 2 * 72, "003": 26 * 3 + 20, "004": 24,
-    }  # fmt: skip
+        "002": 2 * 72,
+        "003": 26 * 3 + 20,
+        "004": 24,
+    }
     with pytest.raises(UsageError, match="000 has no printed numbers"):
         published.cells("000")

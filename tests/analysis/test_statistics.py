@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
@@ -14,19 +14,22 @@ from fwsvm.analysis.statistics.friedman import chi2_of_ranks, iman_davenport
 from fwsvm.errors import UsageError
 
 # Demsar, JMLR 7 (2006), Table 2: accuracy of C4.5 with m = 0 and with m tuned, on 14 data sets
-C45 = [.763, .599, .954, .628, .882, .936, .661, .583, .775, 1.0, .940, .619, .972, .957]  # fmt: skip
-C45_M = [.768, .591, .971, .661, .888, .931, .668, .583, .838, 1.0, .962, .666, .981, .978]  # fmt: skip
+C45 = [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.0, 0.940, 0.619, 0.972, 0.957]
+C45_M = [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.0, 0.962, 0.666, 0.981, 0.978]
 
 
 def by_enumeration(differences: np.ndarray) -> tuple[float, float, float]:
     """Return P(W+ <= observed), P(W+ >= observed) and W+ by going through every assignment of signs."""
     ranks = rankdata(np.abs(differences))[differences != 0]
     observed = ranks[differences[differences != 0] > 0].sum()
-    sums = [sum(r for r, up in zip(ranks, signs, strict=True) if up)
-            for signs in itertools.product([False, True], repeat=len(ranks))]  # fmt: skip
+    sums = [
+        sum(r for r, up in zip(ranks, signs, strict=True) if up)
+        for signs in itertools.product([False, True], repeat=len(ranks))
+    ]
     return float(np.mean(np.array(sums) <= observed)), float(np.mean(np.array(sums) >= observed)), observed
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=10))
 def test_wilcoxon_is_the_permutation_distribution_with_zeros_and_ties(differences: list[int]) -> None:
     d = np.array(differences, dtype=float)
@@ -38,6 +41,7 @@ def test_wilcoxon_is_the_permutation_distribution_with_zeros_and_ties(difference
     assert test.p_two_sided == pytest.approx(min(1, 2 * min(less, greater)), abs=1e-14)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(9)), st.lists(st.integers(-50, 50), min_size=9, max_size=9))
 def test_wilcoxon_does_not_depend_on_the_order_and_mirrors_when_the_sides_are_exchanged(
     order, values
@@ -118,6 +122,7 @@ def test_friedman_when_every_data_set_agrees() -> None:
     assert (tied.chi2, tied.chi2_tie, tied.p_F) == (0, 0, 1)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(6)), st.permutations(range(3)))
 def test_friedman_does_not_depend_on_the_order_of_data_sets_or_methods(rows, columns) -> None:
     values = np.random.default_rng(1).normal(size=(6, 3))
@@ -158,6 +163,7 @@ def test_holm_by_hand() -> None:
     assert holm([0.9, 0.8]) == pytest.approx([1, 1])
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_lies_between_the_p_values_and_bonferroni(p: list[float]) -> None:
     adjusted = holm(p)

@@ -1,8 +1,8 @@
 """The papers' results as named checks, put to our cells and to the papers' own printed numbers.
 
-A claim is one entry in its paper's list: a name that begins with the paper's number, the place, the
-statement in our words, the methods it is about, and a check (from `vocabulary`, or a function of a `View`). Adding one is
-adding an entry; the command line, the report and the tests find it there.
+A claim is one entry in its paper's list: a name that begins with the paper's number, the place, the statement
+in our words, the methods it is about, and a check (from `vocabulary`, or a function of a `View`). To add one,
+add an entry; the command line, the report and the tests find it there.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """What 000 (Nanculef et al.) says of SWAP and SWAP-2o against CVM, FW and MFW.
 
 The paper prints its results as figures, so none of these can be checked on its own numbers. Those about CVM,
-FW and MFW alone are checked on 003's tables: the same data sets and design, other runs. Numbers that the text at
-hand has lost are read as stated.
+FW and MFW alone are checked on 003's tables: the same data sets and design, other runs. Numbers that the text
+at hand has lost are read as stated.
 """
 
 import math

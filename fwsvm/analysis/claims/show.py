@@ -1,14 +1,13 @@
 """Verdicts as text: terminal, Markdown, HTML or CSV."""
 
-import csv
 import html
-import io
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
 from fwsvm.analysis.claims import Verdict
 from fwsvm.analysis.published import TITLES
+from fwsvm.analysis.writing import csv_bytes
 
 WIDTH = 80
 #: Where figures only are printed, 003's tables stand in for the methods it shares with 000.
@@ -97,23 +96,11 @@ def html_list(verdicts: Sequence[Verdict]) -> str:
 
 def as_csv(verdicts: Sequence[Verdict]) -> str:
     """Return one CSV line per claim."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(
-        ["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence"]
-    )
+    lines = [["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence"]]
     for verdict in verdicts:
         claim = verdict.claim
-        evidence = [finding.evidence if finding else "" for finding in (verdict.ours, verdict.printed)]
-        writer.writerow(
-            [
-                claim.name,
-                claim.place,
-                claim.statement,
-                verdict.word,
-                evidence[0],
-                printed_place(verdict),
-                evidence[1],
-            ]
+        ours, printed = (finding.evidence if finding else "" for finding in (verdict.ours, verdict.printed))
+        lines.append(
+            [claim.name, claim.place, claim.statement, verdict.word, ours, printed_place(verdict), printed]
         )
-    return stream.getvalue()
+    return csv_bytes(lines).decode()

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 import pandas as pd
 
+from fwsvm.analysis.cells import MEASURED
 from fwsvm.errors import UsageError
 
 TITLES = {
@@ -79,7 +80,7 @@ def cells(paper: str) -> pd.DataFrame:
         digits = frame[f"{column}_text"].str.rstrip("*")
         numbers = pd.to_numeric(digits.where(digits != ""))
         frame[column] = numbers / 100 if column == "test_accuracy" else numbers
-    for column in ("C", "tolerance", "lambda", "support_vectors", "objective", "iterations", "relative_gap"):
+    for column in ("C", "tolerance", "lambda", *MEASURED, *(f"{name}_sd" for name in MEASURED)):
         if column not in frame:
             frame[column] = float("nan")
     frame["experiment"] = f"paper {paper}"

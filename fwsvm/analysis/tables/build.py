@@ -116,9 +116,9 @@ class _Source:
         return [cell for cell in found if cell is not None]
 
     def _best(self, key: dict[str, object], kind: Measure, cell: Cell) -> bool:
-        counted = [rival for rival in self._rivals(key) if not (kind.timed and rival["censored"])]
+        """Return whether no rival is better; one cut short is none if its bound already is worse."""
         values = [
-            round(v, 12) for v in (_number(rival, kind.column) for rival in counted) if not math.isnan(v)
+            round(v, 12) for v in (_number(c, kind.column) for c in self._rivals(key)) if not math.isnan(v)
         ]
         if len(values) < 2 or (kind.timed and cell["censored"]):
             return False

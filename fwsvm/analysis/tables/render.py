@@ -1,14 +1,13 @@
 """Draw a table: terminal (80 columns), Markdown, LaTeX (booktabs), HTML, or tidy CSV."""
 
-import csv
 import html
-import io
 import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.writing import csv_bytes
 
 WIDTH = 80
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
@@ -170,12 +169,12 @@ def tidy_csv(tables: Sequence[Table]) -> str:
     """Return all entries as one CSV: a line per entry, full precision, an empty field for no number."""
     records = [{"table": table.title, **record} for table in tables for record in table.tidy]
     fields = list(dict.fromkeys(name for record in records for name in record))
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, fields, restval="", lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({k: "" if isinstance(v, float) and math.isnan(v) else v for k, v in record.items()})
-    return stream.getvalue()
+    values = [[record.get(name, "") for name in fields] for record in records]
+    return csv_bytes([fields, *([_or_empty(value) for value in line] for line in values)]).decode()
+
+
+def _or_empty(value: object) -> object:
+    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {

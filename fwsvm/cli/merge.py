@@ -1,0 +1,26 @@
+"""``fwsvm merge``: join result folders of several machines."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("merge")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option("--out", "-o", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="New folder for the joined results.")  # fmt: skip
+@click.option(
+    "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."
+)
+def command(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
+    """Join result folders DIR... into one: rows, traces, log and configuration.
+
+    A run that several folders hold is written once. Different code (fwsvm, commit), different data under one
+    name, different configurations, and runs that disagree are refused unless --allow-mixed, and then named.
+    """
+    from fwsvm.analysis.merge import merge
+
+    merged = merge(folders, out, allow_mixed=allow_mixed)
+    for notice in merged.notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+    click.echo(f"{out}: {merged.rows} runs")

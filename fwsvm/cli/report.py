@@ -1,0 +1,27 @@
+"""``fwsvm report``: one self-contained HTML page of an experiment."""
+
+from pathlib import Path
+
+import click
+
+from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
+
+
+@click.command("report")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option("--out", "-o", type=click.Path(path_type=Path, dir_okay=False),
+              help="Where to write it [default: report.html in the first DIR].")  # fmt: skip
+@mixed_load_option
+@where_option
+def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
+    """Write one HTML page of the results in DIR...: tables, figures, tests, claims and what they came from.
+
+    The page needs no network and no other file. Without matplotlib it says so where the figures would be.
+    """
+    from fwsvm.analysis.report import page
+    from fwsvm.analysis.writing import write_whole
+
+    results = read_results(folders, where)
+    path = out or results.folders[0] / "report.html"
+    write_whole(path, page(results, mixed_load=mixed_load).encode())
+    click.echo(f"wrote {path}")

@@ -1,0 +1,190 @@
+"""Claims: each is decidable, each can fail, and what the papers' own tables say of them."""
+
+import pytest
+
+from fwsvm.analysis import claims, published
+from fwsvm.analysis.claims import CLAIMS, evaluate, show
+from fwsvm.analysis.claims.model import View
+from fwsvm.analysis.claims.vocabulary import ADULT, WEB, better, growing_speedup
+from fwsvm.errors import UsageError
+from tests.analysis.folders import row
+from tests.analysis.test_results import cells_of
+
+#: Sentences of the papers that their own printed numbers contradict.
+CONTRADICTED = {
+    "003-web-fw-speedup-grows",  # 12.6 on w1a, 12.0 on w2a
+    "003-web-mfw-speedup-grows",  # up and down between 2 and 9
+    "003-quadratic-time",  # 484 times longer on Shuttle
+    "003-table3-underlines",  # USPS
+    "000-web-fw-speedup-grows",
+    "000-fw-mfw-equally-accurate",  # 003 itself rejects it
+    "002-baseline-at-small-C",  # kdd-a at 0.001
+    "002-time-grows-with-C",  # AVSF on news20 and rcv1
+    "002-grid-dominated",  # the same
+    "004-faster",  # on five of ten
+    "004-competitive-when-small",  # eight times Pegasos's time on heart failure
+}
+
+
+def test_there_are_claims_of_all_four_papers_with_place_and_statement() -> None:
+    assert {claim.paper for claim in CLAIMS.values()} == {"000", "002", "003", "004"}
+    assert len(CLAIMS) >= 25
+    for claim in CLAIMS.values():
+        assert claim.place
+        assert claim.statement.endswith(".")
+
+
+def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
+    verdicts = evaluate(None)
+    assert {v.claim.name for v in verdicts if v.printed and not v.printed.holds} == CONTRADICTED
+    assert all(v.word == "not run" for v in verdicts)
+    assert all(v.printed is not None for v in verdicts if v.claim.printed), (
+        "a printed claim must be decidable"
+    )
+
+
+def test_results_like_the_papers_give_the_papers_verdicts() -> None:
+    for verdict in evaluate(published.cells("003"), ["003"]):
+        if verdict.printed is not None:
+            assert verdict.ours == verdict.printed
+
+
+def exchanged(paper: str, a: str, b: str):
+    """Return a paper's cells with two methods exchanged: what was true of one is now true of the other."""
+    cells = published.cells(paper)
+    return cells.assign(method=cells["method"].replace({a: b, b: a}))
+
+
+@pytest.mark.parametrize(
+    ("paper", "a", "b"),
+    [("003", "cvm", "fw"), ("003", "cvm", "mfw"), ("002", "liblinear", "avsf"), ("004", "pegasos", "scs")],
+)
+def test_no_comparison_survives_exchanging_the_methods(paper: str, a: str, b: str) -> None:
+    held = {v.claim.name for v in evaluate(published.cells(paper), [paper]) if v.ours and v.ours.holds}
+    still = {v.claim.name for v in evaluate(exchanged(paper, a, b), [paper]) if v.ours and v.ours.holds}
+    assert len(held - still) > len(held) / 3
+    assert "003-fw-faster" not in still or (a, b) != ("cvm", "fw")
+
+
+def web(times: dict[str, list[float]], **more):
+    """Return cells of the Web series with these times per method."""
+    return cells_of(
+        *(
+            row(dataset=d, method=m, train_seconds=t, **more)
+            for m, seconds in times.items()
+            for d, t in zip(WEB, seconds, strict=False)
+        )
+    )
+
+
+def test_everywhere_means_every_data_set_measured_and_says_how_many() -> None:
+    check = better("fw", "cvm", "time", WEB)
+    finding = check(View(web({"cvm": [5, 5, 5], "fw": [1, 1, 4]}), ("cvm", "fw")))
+    assert finding is not None
+    assert finding.holds
+    assert "3 of 3 data sets (of the claim's 8, 3 were measured)" in finding.evidence
+    worse = check(View(web({"cvm": [5, 5, 5], "fw": [1, 1, 6]}), ("cvm", "fw")))
+    assert worse is not None
+    assert not worse.holds
+    assert "not on w3a" in worse.evidence
+    assert check(View(web({"cvm": [5]}), ("cvm", "fw"))) is None
+
+
+def test_a_time_cut_short_decides_only_what_its_bound_decides() -> None:
+    check = better("fw", "cvm", "time", WEB)
+
+    def cut(method: str, seconds: float, other: float):
+        slow = row(dataset="w1a", method=method, status="time_limit", train_seconds=seconds)
+        return check(
+            View(
+                cells_of(
+                    slow, row(dataset="w1a", method="fw" if method == "cvm" else "cvm", train_seconds=other)
+                ),
+                ("cvm", "fw"),
+            )
+        )
+
+    assert cut("cvm", 60, other=2).holds, "CVM needs more than 60, FW took 2"
+    assert cut("cvm", 60, other=70) is None, "CVM may need 61 or 600"
+    assert not cut("fw", 60, other=2).holds
+    assert cut("fw", 60, other=70) is None
+
+
+def test_growth_is_from_each_data_set_to_the_next() -> None:
+    check = growing_speedup("fw", WEB)
+    grown = check(View(web({"cvm": [1, 2, 4], "fw": [1, 1, 1]}), ("cvm", "fw")))
+    fallen = check(View(web({"cvm": [1, 4, 3], "fw": [1, 1, 1]}), ("cvm", "fw")))
+    assert grown is not None
+    assert grown.holds
+    assert fallen is not None
+    assert fallen.evidence.endswith("falls at w3a")
+
+
+def test_times_of_different_experiments_are_never_compared() -> None:
+    """FW ran in another experiment, on another machine perhaps: its times say nothing about CVM's here."""
+    cells = cells_of(
+        row(dataset="w1a", method="cvm", train_seconds=5),
+        row(dataset="w1a", method="mfw", train_seconds=3),
+        row(dataset="w1a", method="fw", train_seconds=1, experiment="other"),
+    )
+    assert better("fw", "cvm", "time", WEB)(View(cells, ("cvm", "fw", "mfw"))) is None
+
+
+def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the penalty
+    def swept(falling: bool):
+        return cells_of(
+            *(
+                row(dataset="shuttle", method=m, C=c, train_seconds=(1 / c if falling else c) * f)
+                for c in (1, 4, 16)
+                for m, f in (("cvm", 2), ("fw", 1), ("mfw", 1))
+            )
+        )
+
+    down, up = (
+        {v.claim.name: v.word for v in evaluate(swept(falling), ["003-C"])} for falling in (True, False)
+    )
+    assert down == {"003-C-faster": "reproduced", "003-C-below-cvm": "reproduced"}
+    assert up["003-C-faster"] == "not reproduced"
+
+
+def test_support_sets_of_sixty_per_cent() -> None:
+    def sized(part: float):
+        return cells_of(
+            *(
+                row(dataset=d, method=m, rows=1000, support_vectors=1000 * part)
+                for d in ADULT
+                for m in ("cvm", "fw", "mfw")
+            )
+        )
+
+    assert evaluate(sized(0.6), ["003-adult-support"])[0].word == "reproduced"
+    assert evaluate(sized(0.3), ["003-adult-support"])[0].word == "not reproduced"
+
+
+def test_same_solution_compares_objectives_of_converged_pairs() -> None:
+    def solved(objective: float):
+        rows = [
+            row(dataset="rcv1", method=m, kernel="linear", tolerance=0.01, objective=o)
+            for m, o in (("liblinear", 100), ("avsf", objective))
+        ]
+        return evaluate(cells_of(*rows), ["002-same-solution"])[0].word
+
+    assert solved(100.5) == "reproduced"
+    assert solved(103) == "not reproduced"
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "csv"])
+def test_every_form_has_every_claim(form: str) -> None:
+    text = show.render(evaluate(None), form)
+    assert all(name in text for name in CLAIMS)
+    assert form != "terminal" or max(map(len, text.splitlines())) <= 80
+
+
+def test_numbers_borrowed_from_003_say_so() -> None:
+    verdict = next(v for v in evaluate(None, ["000-adult-mfw-faster-than-fw"]))
+    assert show.printed_place(verdict) == "holds as printed on 003's tables"
+
+
+def test_an_unknown_claim_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no claim's name begins with 005"):
+        claims.evaluate(None, ["005"])

@@ -1,0 +1,168 @@
+"""Figures: what is drawn is what the rows say; the same rows give the same bytes."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fwsvm.analysis import cells, published, results
+from fwsvm.analysis.figures import KINDS, Source, convergence, draw, style
+from fwsvm.errors import UsageError
+from tests.analysis.folders import like_paper, row, write, write_trace
+
+
+def source_of(folder) -> Source:
+    runs = results.read([folder]).frame
+    return Source(cells.of_runs(runs), runs)
+
+
+def named(drawings) -> dict:
+    return {drawing.name: drawing for drawing in drawings}
+
+
+def lines(drawing, panel: int = 0) -> dict[str, np.ndarray]:
+    """Return the drawn values by the label of their line."""
+    drawn = drawing.figure.axes[panel].lines
+    return {
+        line.get_label(): np.asarray(line.get_ydata())
+        for line in drawn
+        if not line.get_label().startswith("_")
+    }
+
+
+def test_series_are_the_cells_in_order_of_size() -> None:
+    drawing = named(draw(Source(published.cells("003")), ["series"]))["series-time"]
+    web = lines(drawing)
+    assert web["FW"][:2] == pytest.approx([0.286, 0.658])
+    assert web["CVM"][-1] == 1030
+    assert [drawing.figure.axes[i].get_title(loc="left") for i in (0, 1)] == ["Web", "Adult"]
+    assert drawing.figure.axes[0].get_xscale() == drawing.figure.axes[0].get_yscale() == "log"
+
+
+def test_speed_ups_leave_out_the_baseline_itself() -> None:
+    drawing = named(draw(Source(published.cells("003")), ["series"]))["series-speedup"]
+    assert set(lines(drawing)) == {"FW", "MFW"}
+    assert lines(drawing)["FW"][-1] == pytest.approx(1030 / 9.64)
+
+
+def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None:
+    drawing = named(draw(Source(published.cells("002")), ["sweep"]))["sweep-time"]
+    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
+    assert titles == ["cover type", "kdd-a", "kdd-b", "news20", "rcv1", "url"]
+    hollow = [
+        line
+        for line in drawing.figure.axes[2].lines
+        if line.get_markerfacecolor() == "white" and line.get_xdata().size
+    ]
+    assert sorted(float(y) for line in hollow for y in line.get_ydata()) == [400000, 932000, 1450000, 2160000]
+    assert "lower bounds" in drawing.caption
+
+
+def test_the_rank_diagram_states_the_critical_difference() -> None:
+    drawing = named(draw(Source(published.cells("003")), ["ranks"]))["ranks-time"]
+    texts = [text.get_text() for text in drawing.figure.axes[0].texts]
+    assert "CD = 0.65" in texts
+    assert "MFW  1.54" in texts
+
+
+def test_bands_are_median_and_range_with_ended_runs_at_their_last_value() -> None:
+    runs = [
+        pd.DataFrame({"seconds": [0.0, 1.0, 2.0], "gap": [9.0, 4.0, 2.0]}),
+        pd.DataFrame({"seconds": [0.0, 1.0, 8.0], "gap": [9.0, 6.0, 1.0]}),
+    ]
+    x, values = convergence.on_one_grid(runs, "seconds", "gap")
+    assert (x[0], x[-1]) == (1, pytest.approx(8))
+    assert values[:, 0].tolist() == [4, 6]
+    assert values[:, -1].tolist() == [2, 1]
+    assert (np.diff(values, axis=1) <= 0).all()
+
+
+def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
+    rows = [
+        row(dataset="usps", method=m, repetition=i, run_id=f"{m}{i}", C=4, sigma2=2)
+        for m in ("fw", "swap")
+        for i in (0, 1)
+    ]
+    rows += [
+        row(dataset="usps", method="cvm", role="select", C=c, sigma2=s, test_accuracy=0.9 - 0.01 * abs(c - 4))
+        for c in (1, 4, 16)
+        for s in (2, 8)
+    ]
+    folder = write(tmp_path, rows)
+    for name in ("fw0", "fw1", "swap0", "swap1"):
+        trace = {
+            "seconds": [0, 0.1, 1],
+            "iteration": [0, 5, 50],
+            "objective": [3, 2, 1],
+            "gap": [None, 1, 0.1],
+        }
+        write_trace(folder, name, pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
+    drawings = named(draw(source_of(folder), ["convergence", "selection"]))
+    assert set(drawings) == {"convergence-usps", "selection-usps-cvm"}
+    assert set(lines(drawings["convergence-usps"])) == {"FW", "SWAP"}
+    assert lines(drawings["convergence-usps"], panel=1)["FW"][-1] == pytest.approx(0.1)
+    assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
+    windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
+    assert lines(windowed, panel=1)["SWAP"][0] == 1
+
+
+@pytest.mark.parametrize("form", style.FORMATS)
+def test_the_same_rows_give_the_same_file(form: str) -> None:
+    first, second = (
+        named(draw(Source(published.cells("004")), ["datasets"]))["datasets-time"] for _ in range(2)
+    )
+    content = first.content(form)
+    assert content == second.content(form)
+    assert content.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[form])
+
+
+def test_methods_differ_in_marker_and_dashes_not_in_colour_alone() -> None:
+    together = ("cvm", "fw", "mfw", "swap", "swap-2o")
+    looks = [(style.STYLES[m][1], str(style.STYLES[m][2])) for m in together]
+    assert len({marker for marker, _ in looks}) == len(together)
+    assert len({style.STYLES[m][0] for m in together}) == len(together)
+
+
+def test_a_method_of_ones_own_gets_its_own_style(tmp_path) -> None:
+    rows = [
+        *like_paper("003", repetitions=1),
+        *(
+            row(dataset=d, method=m, experiment="like-003")
+            for d in ("usps", "letter")
+            for m in ("mine", "yours")
+        ),
+    ]
+    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
+    styles = {line.get_label(): line.get_marker() for line in drawing.figure.axes[0].lines}
+    assert styles["mine"] != styles["yours"]
+
+
+def test_nothing_is_drawn_from_too_little(tmp_path) -> None:
+    assert (
+        draw(
+            source_of(
+                write(
+                    tmp_path,
+                    [
+                        row(
+                            dataset="a",
+                            method="fw",
+                            status="missing",
+                            train_seconds="",
+                            test_accuracy="",
+                            support_vectors="",
+                        )
+                    ],
+                )
+            ),
+            KINDS,
+        )
+        == []
+    )
+
+
+def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match=r"drawing needs matplotlib: pip install 'fwsvm\[plots\]'"):
+        draw(Source(published.cells("003")))

@@ -1,0 +1,236 @@
+"""Read result folders and average them into cells: nothing lost or invented, every mistake named."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm.analysis import cells, results
+from fwsvm.errors import ResultsError, UsageError
+from tests.analysis.folders import row, write, write_trace
+
+
+def cells_of(*rows) -> pd.DataFrame:
+    """Return the cells of some rows, by way of a DataFrame typed as `read_runs` types it."""
+    frame = pd.DataFrame(list(rows), dtype=object)
+    for name in results.NUMBERS:
+        frame[name] = pd.to_numeric(frame[name].replace("", None))
+    frame["shared"] = frame["shared"] == "true"
+    return cells.of_runs(frame)
+
+
+def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path) -> None:
+    write(tmp_path / "one", [row(dataset="a1a", method="fw")])
+    write(tmp_path / "two", [row(dataset="a2a", method="fw")])
+    for path, n in ((tmp_path / "one", 1), (tmp_path / "one" / "runs.csv", 1), (tmp_path, 2)):
+        assert len(results.read([path]).frame) == n
+    assert len(results.read([tmp_path, tmp_path / "one"]).frame) == 2, "a folder named twice is read once"
+
+
+def test_numbers_text_and_truth_arrive_as_what_they_are(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path, [row(dataset="a1a", method="fw", shared="true", gap="", objective="inf", C="0.1")]
+    )
+    read = results.read([folder]).frame.iloc[0]
+    assert (read["C"], read["shared"], read["dataset"]) == (0.1, True, "a1a")
+    assert pd.isna(read["gap"])
+    assert read["objective"] == float("inf")
+
+
+def test_a_torn_last_line_is_left_out_with_a_notice(tmp_path: Path) -> None:
+    folder = write(tmp_path, [row(dataset="a1a", method="fw"), row(dataset="a2a", method="fw")])
+    runs = folder / "runs.csv"
+    runs.write_text(runs.read_text()[:-40])
+    read = results.read([folder])
+    assert list(read.frame["dataset"]) == ["a1a"]
+    assert "torn" in read.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text.replace(",converged,", ",splendid,"), ":2: unknown status 'splendid'"),
+        (lambda text: text.replace("train_seconds", "seconds"), "no column train_seconds"),
+        (lambda text: text.replace("0.9", "much", 1), ":2: test_accuracy is 'much', which is not a number"),
+        (lambda text: text + "a,b\n", ":3: 2 fields where the header has"),
+        (lambda _: "", "empty"),
+    ],
+)
+def test_damage_is_named_with_file_and_line(tmp_path: Path, damage, said: str) -> None:
+    folder = write(tmp_path, [row(dataset="a1a", method="fw", train_seconds=2)])
+    runs = folder / "runs.csv"
+    runs.write_text(damage(runs.read_text()))
+    with pytest.raises(ResultsError, match=r"runs\.csv") as error:
+        results.read([folder])
+    assert said in str(error.value)
+
+
+def test_a_folder_without_results_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match=r"no runs\.csv here"):
+        results.read([tmp_path])
+
+
+def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing(tmp_path: Path) -> None:
+    rows = [row(dataset="a1a", method=m, C=c) for m in ("fw", "mfw") for c in (1, 4)]
+    read = results.read([write(tmp_path, rows)])
+    assert len(read.select(["C=4.0", "method=fw", "shared=false"]).frame) == 1
+    with pytest.raises(UsageError, match="no row is left; C holds 1, 4"):
+        read.select(["C=2"])
+    with pytest.raises(UsageError, match="COLUMN=VALUE"):
+        read.select(["colour=red"])
+    with pytest.raises(UsageError, match="holds numbers"):
+        read.select(["C=big"])
+
+
+def test_a_trace_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None:
+    folder = write(tmp_path, [row(dataset="a1a", method="fw", run_id="r1")])
+    columns = {"seconds": [0, 1], "iteration": [0, 9], "objective": [2, 1], "gap": [None, 0.1]}
+    write_trace(folder, "r1", pd.DataFrame(columns | {"support_vectors": [1, 2]}))
+    trace = results.read_trace(folder, "r1")
+    assert trace is not None
+    assert trace["gap"].isna().tolist() == [True, False]
+    assert results.read_trace(folder, "r2") is None
+
+
+def test_a_cell_has_mean_and_deviation_over_repetitions_and_counts_what_failed() -> None:
+    table = cells_of(
+        *(
+            row(dataset="a1a", method="fw", repetition=i, train_seconds=t)
+            for i, t in enumerate([1.0, 2.0, 3.0])
+        ),
+        row(dataset="a1a", method="fw", repetition=3, status="error", train_seconds="", test_accuracy=""),
+        row(dataset="a1a", method="fw", repetition=0, role="select", train_seconds=99),
+    )
+    cell = table.iloc[0]
+    assert len(table) == 1
+    assert (cell["train_seconds"], cell["train_seconds_sd"]) == (2.0, 1.0)
+    assert (cell["runs"], cell["used"], cell["status"]) == (4, 3, "error")
+    assert cell["statuses"] == "3 converged, 1 error"
+
+
+def test_a_run_made_again_replaces_the_earlier_one_unless_it_failed() -> None:
+    old, new = (
+        row(dataset="a1a", method="fw", train_seconds=1),
+        row(dataset="a1a", method="fw", train_seconds=5),
+    )
+    failed = row(dataset="a1a", method="fw", status="error", train_seconds="")
+    assert cells_of(old, new)["train_seconds"].tolist() == [5]
+    assert cells_of(failed, new)["status"].tolist() == ["converged"]
+    assert cells_of(new, failed)["train_seconds"].tolist() == [5]
+
+
+def test_a_time_limit_marks_the_cell_as_a_lower_bound() -> None:
+    table = cells_of(
+        row(dataset="a", method="fw"), row(dataset="a", method="fw", repetition=1, status="time_limit")
+    )
+    assert table["censored"].tolist() == [True]
+    assert table["status"].tolist() == ["time_limit"]
+
+
+def test_derived_widths_may_vary_between_repetitions_but_given_ones_are_settings() -> None:
+    derived = [
+        row(dataset="a", method="fw", repetition=i, gamma=0.1 * i, width_rule="paper") for i in range(3)
+    ]
+    given = [row(dataset="a", method="fw", repetition=i, gamma=0.1 * i, width_rule="") for i in range(3)]
+    assert len(cells_of(*derived)) == 1
+    assert len(cells_of(*given)) == 3
+
+
+def test_parameters_in_a_methods_name_are_set_aside_only_if_it_has_one_variant() -> None:
+    one = cells_of(row(dataset="a", method="scs(metric=rkhs)"), row(dataset="b", method="scs(metric=rkhs)"))
+    assert one["method"].unique().tolist() == ["scs"]
+    assert one["parameters"].unique().tolist() == ["metric=rkhs"]
+    two = cells_of(row(dataset="a", method="scs(metric=rkhs)"), row(dataset="a", method="scs"))
+    assert sorted(two["method"]) == ["scs", "scs(metric=rkhs)"]
+
+
+def test_sweeps_are_told_from_single_values_of_the_penalty() -> None:
+    table = cells_of(
+        row(dataset="a", method="fw", C=1),
+        *(row(dataset="b", method="fw", C=c, experiment="sweep") for c in (1, 2)),
+        row(dataset="b", method="fw", C=4),
+    )
+    assert cells.without_sweeps(table)["C"].tolist() == [1, 4]
+    assert cells.sweeps(table)["C"].tolist() == [1, 2]
+
+
+def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> None:
+    table = cells_of(
+        row(dataset="a", method="fw", search="full"), row(dataset="a", method="fw", search="sampled")
+    )
+    with pytest.raises(
+        ResultsError, match=r"several results for a, fw: search full or sampled; choose with --where"
+    ):
+        cells.one_each(table, ["dataset", "method"])
+
+
+def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
+    table = cells.against_baseline(
+        cells_of(
+            row(dataset="a", method="cvm", train_seconds=10, test_accuracy=0.8),
+            row(dataset="a", method="fw", train_seconds=2, test_accuracy=0.6),
+            row(dataset="b", method="fw", train_seconds=2),
+        ),
+        "cvm",
+    ).set_index(["dataset", "method"])
+    assert table.loc[("a", "fw"), "speedup"] == 5
+    assert table.loc[("a", "fw"), "relative_accuracy"] == pytest.approx(0.25)
+    assert pd.isna(table.loc[("b", "fw"), "speedup"])
+
+
+def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
+    table = cells_of(
+        row(dataset="a", method="cvm"),
+        row(dataset="a", method="fw"),
+        row(dataset="b", method="cvm"),
+        row(dataset="c", method="cvm"),
+        row(dataset="c", method="fw", status="time_limit"),
+        row(dataset="d", method="cvm", status="missing", train_seconds=""),
+        row(dataset="d", method="fw"),
+    )
+    values, left_out = cells.matrix(table, "train_seconds", ["cvm", "fw"])
+    assert list(values.index) == ["a"]
+    assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
+    accuracies, _ = cells.matrix(table, "test_accuracy", ["cvm", "fw"])
+    assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"parallel_cells": 2}, "parallel_cells is 1 .* and .*|parallel_cells is"),
+        ({"threads": 4}, "threads is"),
+        ({"shared": "true"}, "1 runs took kernel values"),
+        (
+            {"machine": "laptop"},
+            r"the times on a come from different machines: desk \(a CPU\), laptop \(a CPU\)",
+        ),
+    ],
+)
+def test_times_under_different_loads_are_refused(tmp_path: Path, other, said: str) -> None:
+    alike = [row(dataset="a", method="cvm"), row(dataset="a", method="fw")]
+    cells.refuse_mixed_load(results.read([write(tmp_path / "alike", alike)]).frame)
+    unlike = [*alike, row(dataset="a", method="mfw", **other)]
+    with pytest.raises(ResultsError, match=said):
+        cells.refuse_mixed_load(results.read([write(tmp_path / "unlike", unlike)]).frame)
+
+
+def test_search_runs_may_share_kernels_without_spoiling_the_times(tmp_path: Path) -> None:
+    rows = [
+        row(dataset="a", method="cvm", role="select", shared="true", parallel_cells=8),
+        row(dataset="a", method="cvm"),
+    ]
+    cells.refuse_mixed_load(results.read([write(tmp_path, rows)]).frame)
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.permutations(range(6)))
+def test_cells_do_not_depend_on_the_order_of_the_rows(order) -> None:
+    rows = [row(dataset=d, method="fw", repetition=i, train_seconds=1 + i) for d in "ab" for i in range(3)]
+    columns = ["dataset", "train_seconds", "train_seconds_sd", "runs"]
+    plain, shuffled = cells_of(*rows)[columns], cells_of(*(rows[i] for i in order))[columns]
+    pd.testing.assert_frame_equal(
+        plain, shuffled.sort_values("dataset", ignore_index=True), check_dtype=False
+    )

@@ -1,0 +1,222 @@
+"""Tables drawn from known rows: every form as a whole, and what must never be hidden."""
+
+import csv
+import io
+
+import pytest
+
+from fwsvm.analysis import measures, published, tables
+from fwsvm.analysis.tables.render import latex_text
+from fwsvm.errors import ResultsError, UsageError
+from tests.analysis.folders import row
+from tests.analysis.test_results import cells_of
+
+
+def small():
+    """Return cells of two data sets and three methods, with a failure, a limit and a subsample."""
+    times = {"cvm": (8, 10, 12), "fw": (20, 21, 22), "mfw": (1, 1, 1)}
+    rows = [
+        row(dataset="a1a", method=method, rows=1605, repetition=i, train_seconds=t, test_accuracy=0.83)
+        for method, seconds in times.items()
+        for i, t in enumerate(seconds)
+    ]
+    rows += [
+        row(dataset="w8a", method="cvm", rows=5000, status="time_limit", train_seconds=60),
+        row(dataset="w8a", method="fw", rows=5000, train_seconds=0.5),
+        row(dataset="w8a", method="mfw", status="missing", rows="", train_seconds="", test_accuracy=""),
+    ]
+    return cells_of(*rows)
+
+
+GOLDEN_MARKDOWN = """\
+**003, Table 3: training time (s)**
+
+| data set |  | CVM | FW | MFW |
+| :-- | :-- | --: | --: | --: |
+| a1a | ours | 10.0 ± 2.0 | 21.0 ± 1.0 | **1.00 ± 0.00** |
+|  | paper | 6.26 ± 0.09 | 12.5 ± 0.7 | **0.712 ± 0.004** |
+|  | ratio | 1.60 | 1.68 | 1.40 |
+| w8a | ours | 60.0\\* | **0.500** | missing |
+|  | paper | 1030 ± 60 | **9.64 ± 5.22** | 111 ± 127 |
+|  | ratio | 0.0583 | 0.0519 | - |
+
+- ours: profile paper, kernel rbf, C 1, tolerance 1e-06, search sampled, stop meb, width_rule paper
+- \\* stopped at a time limit; a time is a lower bound
+- not complete: w8a/mfw: 1 missing
+- training rows, ours of published: w8a 5000 of 49749
+"""
+
+GOLDEN_LATEX = """\
+% \\usepackage{booktabs}
+\\begin{table}
+\\centering
+\\caption{003, Table 3: training time (s)}
+\\begin{tabular}{llrrr}
+\\toprule
+data set &  & CVM & FW & MFW \\\\
+\\midrule
+a1a & ours & 10.0 $\\pm$ 2.0 & 21.0 $\\pm$ 1.0 & \\textbf{1.00 $\\pm$ 0.00} \\\\
+ & paper & 6.26 $\\pm$ 0.09 & 12.5 $\\pm$ 0.7 & \\textbf{0.712 $\\pm$ 0.004} \\\\
+ & ratio & 1.60 & 1.68 & 1.40 \\\\
+\\addlinespace
+w8a & ours & 60.0$^{*}$ & \\textbf{0.500} & missing \\\\
+"""
+
+
+def test_markdown_as_a_whole() -> None:
+    assert tables.render(tables.paper_tables("003-3", small()), "markdown") == GOLDEN_MARKDOWN
+
+
+def test_latex_sets_the_best_in_bold_and_stars_bounds() -> None:
+    assert tables.render(tables.paper_tables("003-3", small()), "latex").startswith(GOLDEN_LATEX)
+
+
+def test_terminal_stays_within_80_columns_and_shows_every_status() -> None:
+    drawn = tables.render(tables.paper_tables("003-3", small()), "terminal")
+    assert max(map(len, drawn.splitlines())) <= 80
+    assert "60.0*" in drawn
+    assert "missing" in drawn
+    assert "w8a 5000 of 49749" in drawn
+
+
+@pytest.mark.parametrize("name", [n for n in tables.LAYOUTS if n != "000-size"])
+def test_every_paper_layout_draws_its_printed_numbers_in_every_form(name: str) -> None:
+    drawn = tables.paper_tables(name, None)
+    for form in ("terminal", "markdown", "latex", "html", "csv"):
+        assert tables.render(drawn, form)
+    assert max(len(line) for line in tables.render(drawn, "terminal").splitlines()) <= 80
+
+
+def test_printed_digits_are_kept_as_printed() -> None:
+    drawn = tables.render(tables.paper_tables("002-2", None), "markdown")
+    assert "| rcv1 | liblinear | **0.09** | **0.13** | **0.46** | 1.76 | 4.27 | 14.1 |" in drawn
+    assert "400000\\*" in drawn
+    assert "| kdd-a | AVSF | 473 | **858** | **2090** | **7880** | **36100** | — |" in drawn
+
+
+def test_tidy_csv_has_one_line_per_entry_with_unrounded_numbers() -> None:
+    text = tables.render(tables.paper_tables("003-3", small()), "csv")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 6
+    first = lines[0]
+    assert (first["dataset"], first["method"], first["measure"]) == ("a1a", "cvm", "time")
+    assert float(first["ours"]) == 10
+    assert float(first["ratio"]) == pytest.approx(10 / 6.26)
+    assert lines[-1]["ours"] == ""
+    assert lines[-1]["status"] == "missing"
+
+
+def test_both_of_a_tie_are_best() -> None:
+    tied = cells_of(
+        *(row(dataset="a", method=m, train_seconds=t) for m, t in (("fw", 9), ("mfw", 5), ("cvm", 5)))
+    )
+    assert "| a | 9.00 | **5.00** | **5.00** |" in tables.render(tables.draw(tied, ["time"]), "markdown")
+
+
+def test_none_is_best_while_a_rival_cut_short_might_be() -> None:
+    cut = cells_of(
+        row(dataset="a", method="fw", status="time_limit", train_seconds=1),
+        row(dataset="a", method="mfw", train_seconds=5),
+        row(dataset="a", method="cvm", train_seconds=5),
+    )
+    drawn = tables.render(tables.draw(cut, ["time"]), "markdown")
+    assert "| a | 1.00\\* | 5.00 | 5.00 |" in drawn
+
+
+def test_two_solvers_have_stars_and_dashes_as_002_prints_them() -> None:
+    def cell(method, C, status="converged", seconds=1.0):
+        return row(
+            dataset="covtype",
+            method=method,
+            kernel="linear",
+            C=C,
+            tolerance=0.01,
+            status=status,
+            train_seconds=seconds,
+            steps=7,
+            width_rule="",
+        )
+
+    table = cells_of(
+        cell("liblinear", 1),
+        cell("avsf", 1, seconds=2.0),
+        cell("liblinear", 10, "time_limit", 60),
+        cell("avsf", 10, seconds=3),
+        cell("liblinear", 100, "time_limit", 60),
+        cell("avsf", 100, "time_limit", 60),
+    )
+    drawn = tables.render(tables.paper_tables("002-2", table, with_published=False), "markdown")
+    assert "| cover type | liblinear | **1.00** | 60.0\\* | — |" in drawn
+    assert "| cover type | AVSF | 2.00 | **3.00** | — |" in drawn
+
+
+def test_incomplete_cells_say_how_many_runs_they_rest_on() -> None:
+    table = cells_of(
+        row(dataset="a", method="fw"), row(dataset="a", method="fw", repetition=1, status="error")
+    )
+    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    assert "1.00 (1/2)" in drawn
+    assert "not complete: a/fw: 1 converged, 1 error" in drawn
+
+
+def test_experiments_find_their_own_layout_and_others_get_plain_tables() -> None:
+    assert tables.fitting(small()) == ["003-2", "003-3"]
+    own = cells_of(*(row(dataset=d, method=m) for d in "ab" for m in ("cvm", "fw", "mine")))
+    assert tables.fitting(own) == []
+    assert [names for _, names in tables.choose(own, ())] == [["accuracy", "time", "size"]]
+    assert "| a | **1.00** | **1.00** | **1.00** |" in tables.render(tables.draw(own, ["time"]), "markdown")
+
+
+def test_what_varies_within_a_data_set_becomes_a_label() -> None:
+    table = cells_of(*(row(dataset="a", method="fw", C=c, train_seconds=c) for c in (1, 4)))
+    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    assert "| data set | C | FW |" in drawn
+    assert "| a | 4 | 4.00 |" in drawn
+
+
+def test_speed_up_and_relative_accuracy_tables_follow_from_time_and_accuracy() -> None:
+    drawn = tables.render(tables.paper_tables("000-speedup", None), "markdown")
+    assert "| w8a | 1.00 | **107** | 9.28 |" in drawn
+    with pytest.raises(ResultsError, match="not printed in any of the papers"):
+        tables.paper_tables("000-size", None)
+
+
+def test_unknown_layouts_and_measures_name_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="known are 003-2"):
+        tables.paper_tables("003-9", None)
+    with pytest.raises(UsageError, match="the measures are accuracy"):
+        tables.draw(small(), ["beauty"])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.712, "0.712"),
+        (6.264, "6.26"),
+        (9.999, "10.0"),
+        (45.06, "45.1"),
+        (2060.2, "2060"),
+        (0.0461, "0.0461"),
+        (0.00123, "0.00123"),
+        (1.59e11, "1.59e+11"),
+        (0, "0"),
+        (99.96, "100"),
+    ],
+)
+def test_three_significant_digits(value: float, text: str) -> None:
+    assert measures.three_digits(value) == text
+
+
+def test_latex_escapes_what_it_would_obey() -> None:
+    assert latex_text("50% of a_b & {x} ±") == r"50\% of a\_b \& \{x\} $\pm$"
+
+
+def test_names_from_files_cannot_break_html_or_markdown() -> None:
+    table = cells_of(row(dataset="<b>|", method="fw"), row(dataset="<b>|", method="mfw"))
+    drawn = tables.draw(table, ["time"])
+    assert "<b>" not in tables.render(drawn, "html")
+    assert "<b>\\|" in tables.render(drawn, "markdown")
+
+
+def test_data_sets_stand_in_the_papers_order_and_new_ones_last() -> None:
+    assert tables.layouts.in_order(published.names()["lock"].iloc[::-1])[:2] == ["a1a", "a2a"]

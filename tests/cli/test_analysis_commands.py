@@ -1,0 +1,213 @@
+"""The commands table, stats, plot, claims, report and merge, on folders as `fwsvm grid` writes them."""
+
+import csv
+import html.parser
+import io
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from tests.analysis.folders import like_paper, row, write
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return results like 003's, three repetitions of its 26 data sets and three methods."""
+    return write(tmp_path_factory.mktemp("results") / "like-003", like_paper("003"))
+
+
+def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder: Path) -> None:
+    result = run("table", folder)
+    assert result.exit_code == 0
+    assert "003, Table 2: test accuracy (%)" in result.output
+    assert "003, Table 3: training time (s)" in result.output
+    assert "paper      6.26±0.09" in result.output
+
+
+def test_table_as_csv_into_a_file(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "table3.csv"
+    assert run("table", folder, "--layout", "003-3", "--format", "csv", "--out", out).exit_code == 0
+    lines = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert len(lines) == 26 * 3
+    assert {line["published"] for line in lines if line["dataset"] == "usps"} == {"6.89", "7.58", "7.22"}
+
+
+def test_table_of_printed_numbers_needs_no_results() -> None:
+    result = run("table", "--layout", "002-3", "--format", "markdown")
+    assert result.exit_code == 0
+    assert "1800000\\*" in result.output
+    assert run("table").exit_code == 2
+    assert "003-8" in run("table", "--list").output
+
+
+def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(tmp_path: Path) -> None:
+    rows = [row(dataset="a1a", method=m, parallel_cells=n) for m, n in (("fw", 1), ("mfw", 2))]
+    folder = write(tmp_path, rows)
+    refused = run("table", folder, "-l", "time")
+    assert refused.exit_code == 2
+    assert "parallel_cells" in refused.stderr
+    assert "Traceback" not in refused.output
+    assert run("table", folder, "-l", "time", "--mixed-load").exit_code == 0
+    assert run("table", folder, "-l", "accuracy").exit_code == 0
+    assert run("claims", folder).exit_code == 2
+    assert run("stats", folder).exit_code == 2
+    assert run("plot", folder, "-o", tmp_path / "figures").exit_code == 2
+
+
+def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
+    result = run("stats", "--published", "003")
+    assert result.exit_code == 0
+    for number in ("3.085e-06", "5.528e-06", "0.6893", "4.977e-06", "1.226e-03", "14.8585"):
+        assert number in result.output
+    assert "2 x 8.619e-06 = 1.72e-05" in result.output
+    assert "H0 stands: FW and MFW are equally fast" in result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, tmp_path: Path) -> None:
+    assert "003, section 5.6" in run("stats", folder).output
+    five = write(tmp_path, like_paper("003", repetitions=1, extra={"swap": 0.3, "swap-2o": 0.5}))
+    assert "SWAP-2o - SWAP" in run("stats", five).output
+    pairs = run("stats", five, "--design", "pairs", "--methods", "fw,swap", "--measure", "time", "-f", "csv")
+    lines = [line for line in csv.DictReader(io.StringIO(pairs.output)) if line["test"] == "wilcoxon"]
+    assert [(line["first"], line["second"], line["n"]) for line in lines] == [("fw", "swap", "26")]
+    assert run("stats", five, "--methods", "fw,nobody").exit_code == 2
+    assert run("stats", five, "--design", "003", "--measure", "size").exit_code == 2
+    assert run("stats").exit_code == 2
+    assert run("stats", five, "--published", "003").exit_code == 2
+
+
+def test_stats_of_a_sweep_says_how_to_choose() -> None:
+    assert "choose with --where" in run("stats", "--published", "002").stderr
+    assert run("stats", "--published", "002", "--where", "C=1", "--where", "tolerance=0.01").exit_code == 0
+    assert "000 has no printed numbers" in run("stats", "--published", "000").stderr
+
+
+def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
+    result = run("plot", folder, "--figure", "ranks", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
+    assert result.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"ranks-{m}.{form}" for m in ("accuracy", "time") for form in ("pdf", "png", "svg")
+    ]
+    assert "critical difference" in result.output
+    assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
+
+
+def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
+    ours = run("claims", folder, "--only", "003-web")
+    assert ours.exit_code == 0
+    assert "REPRODUCED      003-web-faster" in ours.output
+    assert "does not hold as printed" in ours.output
+    alone = run("claims", "--summary")
+    assert "89 not run" in alone.output or "not run" in alone.output
+    assert run("claims", "--only", "005").exit_code == 2
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would have to fetch, and whether every element is closed."""
+
+    VOID = frozenset({"meta", "link", "br", "img", "path", "use", "rect"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.open: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        fetched = ("src", "href", "xlink:href", "data")
+        self.fetched += [v for k, v in attrs if k in fetched and v and not v.startswith("#")]
+        self.ids += [v for k, v in attrs if k == "id" and v]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_report_is_one_page_that_fetches_nothing(tmp_path: Path) -> None:
+    rows = [
+        *like_paper("003", repetitions=2),
+        row(
+            dataset="mnist",
+            method="fw",
+            repetition=9,
+            experiment="like-003",
+            status="error",
+            message="<script>alert(1)</script>",
+            train_seconds="",
+            test_accuracy="",
+        ),
+    ]
+    folder = write(tmp_path, rows, "name: like-003\nnote: <b>&\n")
+    result = run("report", folder)
+    assert result.exit_code == 0
+    text = (folder / "report.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert page.fetched == []
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids), "two pictures must not share the names of their parts"
+    assert "<script" not in text
+    for section in ("Runs", "Tables", "Figures", "Tests", "Claims", "Configuration", "Environment"):
+        assert f"<h2>{section}</h2>" in text
+    for said in (
+        "003, Table 3",
+        "<svg",
+        "Iman-Davenport",
+        "003-web-faster",
+        "&lt;b&gt;&amp;",
+        "abc1234",
+        "1 error",
+    ):
+        assert said in text
+
+
+def test_the_report_says_in_place_what_it_cannot_show(tmp_path: Path) -> None:
+    folder = write(tmp_path, [row(dataset="mine", method="fw")])
+    assert run("report", folder, "-o", tmp_path / "page.html").exit_code == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "One method alone: nothing to compare." in text
+    assert "None of the papers' claims" in text
+
+
+def test_merge_joins_folders_and_refuses_mixtures(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
+    two = write(tmp_path / "two", [row(dataset="a2a", method="fw", commit="fffffff")])
+    refused = run("merge", one, two, "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("fwsvm: rows of different code")
+    allowed = run("merge", one, two, "--out", tmp_path / "out", "--allow-mixed")
+    assert allowed.exit_code == 0
+    assert "2 runs" in allowed.output
+    assert run("table", tmp_path / "out", "-l", "accuracy").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report", "merge"])
+def test_every_command_and_option_has_help(command: str) -> None:
+    from fwsvm.cli import main as group
+
+    found = group.get_command(None, command)  # type: ignore[arg-type]
+    assert found is not None
+    assert found.help
+    assert all(getattr(option, "help", "") for option in found.params if option.param_type_name == "option")
+
+
+@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report"])
+def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> None:
+    result = run(command, tmp_path)
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "no runs.csv here" in result.stderr
