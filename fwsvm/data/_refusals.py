@@ -64,7 +64,7 @@ def _label_reason(token: bytes, shown: str) -> str:
     if COLON in token:
         return f"the row has no label: it starts with '{shown}'"
     if b"," in token:
-        return f"'{shown}' is more than one label; each row needs exactly one"
+        return f"'{shown}' is more than one label; is the file comma-separated?"
     endless = NOT_FINITE.fullmatch(token) or labels.number(token.decode("latin-1"))
     return f"label '{shown}' is not {'finite' if endless else 'a number'}"
 
