@@ -1,7 +1,7 @@
 """A word to the memory: this will be needed soon.
 
-Rows visited in random order are not in the cache when their turn comes; asking for them a few visits ahead hides
-the wait, which is most of the time of a coordinate step on a short row.
+Rows visited in random order are not in the cache when their turn comes; asking for them a few visits ahead
+hides the wait, which is most of the time of a coordinate step on a short row.
 """
 
 from typing import Any
@@ -29,9 +29,9 @@ def _prefetch(typingctx: Any, array: Any, at: Any) -> Any:  # noqa: ARG001
 
 
 def prefetch(array: Any, at: int) -> None:
-    """Ask for the cache line that holds ``array[at]`` of a contiguous array; changes nothing but the time taken."""
+    """Ask for the cache line that holds ``array[at]`` of a contiguous array; changes nothing but time."""
 
 
 @overload(prefetch, strict=False)
 def _prefetch_compiled(array: Any, at: Any) -> Any:  # noqa: ARG001
-    return lambda array, at: _prefetch(array, at)
+    return lambda array, at: _prefetch(array, at)  # noqa: PLW0108  (an intrinsic is no implementation)

@@ -1,15 +1,18 @@
-"""The dual of the linear SVM without offset, a quadratic program over a box (002 section 2; Hsieh et al. 2008):
+"""The dual of the linear SVM without offset, a quadratic program over a box.
+
+002 section 2; Hsieh et al. 2008:
 
     P(w)     = 1/2 |w|^2 + sum_i loss_i(1 - y_i <w, x_i>)
-    D(alpha) = sum alpha - 1/2 |w|^2 - 1/2 sum_i r_i alpha_i^2,   w = sum_i y_i alpha_i x_i,   0 <= alpha_i <= U_i
+    D(alpha) = sum alpha - 1/2 |w|^2 - 1/2 sum_i r_i alpha_i^2,    0 <= alpha_i <= U_i
+    w        = sum_i y_i alpha_i x_i
 
-Two numbers of each row make the loss: hinge, C_i max(0, t), has U_i = C_i and r_i = 0; squared hinge,
-C_i max(0, t)^2, has no upper bound and r_i = 1 / (2 C_i). With dD/dalpha_i = g_i = 1 - y_i <w, x_i> - r_i alpha_i the
-gap P - D is a sum of one term >= 0 a row (`shortfall`), so it is computed without cancellation.
+Two numbers of each row make the loss: hinge, C_i max(0, t), has U_i = C_i and r_i = 0; squared hinge, C_i
+max(0, t)^2, has no upper bound and r_i = 1 / (2 C_i). With dD/dalpha_i = g_i = 1 - y_i <w, x_i> - r_i alpha_i
+the gap P - D is a sum of one term >= 0 a row (`shortfall`), so it is computed without cancellation.
 
-A constant feature of value B ("bias feature") is one more coordinate of w, kept at its end; no row stores it. Rows
-without any feature have g = 1 whatever w is: alpha_i is min(U_i, 1 / r_i) at once, they add C_i to P and to D alike, and
-are left out of the problem.
+A constant feature of value B ("bias feature") is one more coordinate of w, kept at its end; no row stores it.
+Rows without any feature have g = 1 whatever w is: alpha_i is min(U_i, 1 / r_i) at once, they add C_i to P and
+to D alike, and are left out of the problem.
 """
 
 from enum import Enum
@@ -88,8 +91,8 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):
         raise UsageError(
-            f"row {kept[bad[0]] + 1} has values so large that the sum of their squares is beyond double precision; "
-            "scale the data first (fwsvm scale)"
+            f"row {kept[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
+            "precision; scale the data first (fwsvm scale)"
         )
     return qp
 
@@ -109,7 +112,7 @@ def _set_curvature(qp):
 
 @njit(fastmath={"contract"}, forceinline=True)
 def inner(qp, w, i):
-    """Return <w, x_i> with the constant feature, in four sums so that the additions need not wait for one another."""
+    """Return <w, x_i> with the constant feature, in four sums so that additions need not wait for another."""
     values, columns = qp.values, qp.columns
     k, end = qp.points[i].first, qp.points[i].end
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -165,7 +168,7 @@ def weights(qp, alpha):
 
 
 class Certificate(NamedTuple):
-    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, and the range of the projected gradient."""
+    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient."""
 
     primal: float
     dual: float

@@ -14,16 +14,17 @@ from fwsvm.solvers.registry import register
     "avsf",
     family="linear",
     paper="002 Algorithm 3",
-    tolerance="relative: (P - D) / P; gap: P - D; eps: the largest violation of optimality seen in a sweep over all "
-    "rows, each looked at once (the papers' rule)",
+    tolerance="relative: (P - D) / P; gap: P - D; eps: the largest violation of optimality seen in a sweep "
+    "over all rows, each looked at once (the paper's rule)",
 )
 class AVSF(NamedTuple):
     """A row is visited the more often the more its steps have gained, compared with a fading average.
 
-    Problem: the dual of the linear SVM, 0 <= alpha <= C. A sweep is m visits, row i on average m p_i / sum p of them
-    (Algorithm 4). A step that gains Delta multiplies p_i by exp(c (Delta / Delta_ref - 1)), within [p_min, p_max]
-    (Algorithm 5; the formula in the paper's text, exp(c (Delta - Delta_ref)), depends on the scale of the data and is
-    not what its algorithm does). No row is ever left out: one with p_min is looked at rarely.
+    Problem: the dual of the linear SVM, 0 <= alpha <= C. A sweep is m visits, row i on average m p_i / sum p
+    of them (Algorithm 4). A step that gains Delta multiplies p_i by exp(c (Delta / Delta_ref - 1)), within
+    [p_min, p_max] (Algorithm 5; the formula in the paper's text, exp(c (Delta - Delta_ref)), depends on the
+    scale of the data and is not what its algorithm does). No row is ever left out: one with p_min is looked
+    at rarely.
     """
 
     loss: Loss = Loss.HINGE
@@ -99,7 +100,7 @@ def _learn(rule, s, i, gain):
 
 @end.implements(AVSF)
 def _end(rule, s):  # noqa: ARG001
-    """Stop if no violation reached epsilon in a sweep that visited every row once, else arrange for such a sweep."""
+    """Stop if no violation reached epsilon in a sweep over every row once, else arrange for such a sweep."""
     now = s.now[0]
     if max(now.most, -now.least) >= now.epsilon:
         now.can_stop = 0

@@ -1,14 +1,14 @@
 """One loop for dual coordinate descent on the box: a sweep of visits, now and then a survey of all rows.
 
-A visit computes g_i = dD/dalpha_i and moves alpha_i to the best place in its interval. A method says in which order a
-sweep visits (`begin`), which rows leave it (`leaves`), what it learns from a gain (`learn`), and when it would stop by
-its own rule (`end`).
+A visit computes g_i = dD/dalpha_i and moves alpha_i to the best place in its interval. A method says in which
+order a sweep visits (`begin`), which rows leave it (`leaves`), what it learns from a gain (`learn`), and when
+it would stop by its own rule (`end`).
 
-A survey computes all margins with w at rest: the exact gap, and for every row at a bound how far w can move until
-that row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is known to be a
-step of length zero, and a method that only needs to know that (`rests`) is spared the inner product. A survey is made
-when visits have spent a survey's worth of inner products on steps of length zero, and when the gap as last
-seen row by row suggests that the goal is reached.
+A survey computes all margins with w at rest: the exact gap, and for every row at a bound how far w can move
+until that row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is
+known to be a step of length zero, and a method that only needs to know that (`rests`) is spared the inner
+product. A survey is made when visits have spent a survey's worth of inner products on steps of length zero,
+and when the gap as last seen row by row suggests that the goal is reached.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ SURELY = 1.0 - 1e-9  # bounds are drawn in by this much against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
 RARELY, AT_FIRST = 1.1, 5  # a survey at the latest when the sweeps have grown by this factor and this number
-AT_REST = 3  # surveys without any change of D that end the run
+AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
 def _no(rule, s, i):  # noqa: ARG001
@@ -37,7 +37,7 @@ def _no_more(rule, s, i, g):  # noqa: ARG001
     return False
 
 
-def _nothing(rule, s, i, gain):  # noqa: ARG001
+def _nothing(rule, s, i, gain):
     pass
 
 
@@ -48,7 +48,7 @@ def begin(rule, s):
 
 @generic
 def end(rule, s):
-    """Draw conclusions from a sweep; return whether the method's own rule, with ``now.epsilon``, would stop."""
+    """Draw conclusions from a sweep; return whether the method's own rule (``now.epsilon``) would stop."""
 
 
 @generic(default=_no)
@@ -205,7 +205,9 @@ def _end_sweep(rule, s):
 @njit
 def _end_survey(rule, s):
     now = s.now[0]
-    now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed else 0
+    # the gap is of first order in the violations and D of second: it goes on falling when D no longer changes
+    now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
+    now.least_gap = min(now.least_gap, now.gap)
     if not now.by_own_rule:
         if now.gap <= goal(s):
             now.stop = REACHED
@@ -218,7 +220,7 @@ def _end_survey(rule, s):
 
 @njit
 def advance(rule, s, budget):
-    """Look at up to ``budget`` rows, in sweeps or in surveys; return how many. Fewer means: see ``now.stop``."""
+    """Look at up to ``budget`` rows, in sweeps or surveys; return how many. Fewer means: see ``now.stop``."""
     now = s.now[0]
     spent = 0
     while spent < budget and now.stop == GOING:

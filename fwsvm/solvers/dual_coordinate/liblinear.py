@@ -1,4 +1,4 @@
-"""liblinear: dual coordinate descent with hard shrinking (002 Algorithm 2; Hsieh et al. 2008, Algorithm 3)."""
+"""liblinear: dual coordinate descent with hard shrinking (002 Algorithm 2; Hsieh et al. 2008, Alg. 3)."""
 
 from typing import NamedTuple
 
@@ -13,19 +13,20 @@ from fwsvm.solvers.registry import register
     "liblinear",
     family="linear",
     paper="002 Algorithm 2",
-    tolerance="relative: (P - D) / P; gap: P - D; eps: largest minus smallest projected gradient seen in a sweep over "
-    "all rows (LIBLINEAR's -e, without its limit on the number of sweeps)",
+    tolerance="relative: (P - D) / P; gap: P - D; eps: largest minus smallest projected gradient seen in a "
+    "sweep over all rows (LIBLINEAR's -e, without its limit on the number of sweeps)",
 )
 class Liblinear(NamedTuple):
     """Sweeps in random order over an active set, which a row leaves when it presses hard against its bound.
 
-    Problem: the dual of the linear SVM, 0 <= alpha <= C. A row at a bound leaves if its gradient points outward by
-    more than any violation of the sweep before; when the active rows are solved to epsilon all rows return. The range
-    of violations is taken over the projected gradient, as the program does and the paper's pseudo-code does not: read
-    literally, that stops after the first sweep, when all alpha_i were 0 as they were looked at.
+    Problem: the dual of the linear SVM, 0 <= alpha <= C. A row at a bound leaves if its gradient points
+    outward by more than any violation of the sweep before; when the active rows are solved to epsilon all
+    rows return. The range of violations is taken over the projected gradient, as the program does and the
+    paper's pseudo-code does not: read literally, that stops after the first sweep, when all alpha_i were 0 as
+    they were looked at.
 
-    Under `relative` and `gap` the rule's epsilon starts at 0.1, LIBLINEAR's default, and falls by a factor of ten
-    whenever it would have stopped too early.
+    Under `relative` and `gap` the rule's epsilon starts at 0.1, LIBLINEAR's default, and falls by a factor of
+    ten whenever it would have stopped too early.
     """
 
     loss: Loss = Loss.HINGE

@@ -25,7 +25,7 @@ from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import MIB, Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
 
-MISSES = 3  # certificates that may miss what the compiled loop claims, each followed by a start afresh from alpha
+MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
 WATCHED = 0.05  # part of the run's time that points on the way may take to compute
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,9 @@ class LinearRun:
         Rows too large in value for double precision, or too many for the memory that is free.
     """
 
-    def __init__(self, problem: Binary, rule: Any, resolved: Resolved, alpha: np.ndarray | None = None) -> None:
+    def __init__(
+        self, problem: Binary, rule: Any, resolved: Resolved, alpha: np.ndarray | None = None
+    ) -> None:
         self.rule, self.resolved = rule, resolved
         _announce(bytes_needed(*problem.X.shape))
         self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
@@ -60,7 +62,9 @@ class LinearRun:
         if alpha is not None:
             self._start_from(np.asarray(alpha, dtype=np.float64))
         self._set_goal()
-        self.found: tuple[int, np.ndarray, Certificate] | None = None  # the last certificate: when, w, numbers
+        self.found: tuple[int, np.ndarray, Certificate] | None = (
+            None  # the last certificate: when, w, numbers
+        )
         self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
@@ -73,7 +77,7 @@ class LinearRun:
         coordinates["shortfall"] = self.penalties[qp.rows]
         now["gap"] = coordinates["shortfall"].sum()
         now["optimism"] = 2.0 * now["gap"]
-        now["dual"], now["dual_surveyed"] = qp.constant, np.nan
+        now["dual"], now["dual_surveyed"], now["least_gap"] = qp.constant, np.nan, np.inf
         now["least_before"], now["most_before"] = -np.inf, np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         return State(qp, coordinates, np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32), now, random)
@@ -121,7 +125,7 @@ class LinearRun:
         return int(advance(self.rule, self.state, steps))
 
     def verdict(self) -> Status | None:
-        """Check the claim of the compiled loop against the certificate, and say how the run ended, or go on."""
+        """Check the claim of the compiled loop against the certificate; say how the run ended, or go on."""
         now = self.state.now
         stop, now["stop"] = int(now["stop"][0]), GOING
         if not self.resolved.final_gap:
@@ -159,8 +163,8 @@ class LinearRun:
     def point(self) -> Point:
         """Return P, gap and support size, from scratch.
 
-        Where computing them takes long, the point may be a little older than the run: they are then computed only
-        now and then, so that being watched does not slow it down.
+        Where computing them takes long, the point may be a little older than the run: they are then computed
+        only now and then, so that being watched does not slow it down.
         """
         waited = time.perf_counter() - self.found_at
         if self.found is None or waited * WATCHED >= self.found_seconds:
@@ -187,7 +191,7 @@ class LinearRun:
         return Outcome(primal, gap, gap / primal, np.nan, np.nan, "none", within=False)
 
     def machine(self) -> Hyperplane:
-        """Return <w, x> + b, where b belongs to the constant feature."""
+        """Return the weights, that of the constant feature as the bias."""
         w = self._certificate()[0] if self.resolved.final_gap else self.state.w
         return Hyperplane(w[:-1].copy(), float(w[-1]))
 
@@ -197,6 +201,6 @@ def _announce(needed: int) -> None:
     log.info("the solver needs %.1f MiB beside the data", needed / MIB)
     if needed > free_memory_bytes():
         raise UsageError(
-            f"the solver needs {needed / MIB:.0f} MiB beside the data and {free_memory_bytes() / MIB:.0f} MiB are free; "
-            "train on fewer rows (fwsvm subset)"
+            f"the solver needs {needed / MIB:.0f} MiB beside the data; {free_memory_bytes() / MIB:.0f} MiB "
+            "are free; train on fewer rows (fwsvm subset)"
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm.problems.box_qp import BoxQP
 
-#: Why the compiled loop came back: the gap is small enough, the method's own rule, or nothing changes any more.
+#: Why the compiled loop came back: the gap is small enough, the method's own rule, or nothing changes.
 GOING, REACHED, OWN_RULE, STALLED = range(4)
 #: What it does: visit rows in the order of the sweep, or look at all of them with w at rest.
 SWEEPING, SURVEYING = range(2)
@@ -37,7 +37,8 @@ NOW = np.dtype(
         ("optimism", np.float64),  # gap as tracked / gap as surveyed, when last surveyed
         ("dual_surveyed", np.float64),  # D then
         ("sweeps_surveyed", np.int64),  # sweeps then
-        ("at_rest", np.int64),  # surveys in a row without any change of D
+        ("least_gap", np.float64),  # the least gap surveyed
+        ("at_rest", np.int64),  # surveys in a row without progress
         ("idle", np.int64),  # visits since then that computed a margin and moved nothing
         ("doing", np.int64),  # SWEEPING or SURVEYING
         ("at", np.int64),  # place in the order, or row of the survey
@@ -59,7 +60,7 @@ class State(NamedTuple):
     ----------
     qp : BoxQP of m points
     coordinates : ndarray of `COORDINATE`, shape (m,)
-    w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; the last entry belongs to the constant feature
+    w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `NOW`, shape (1,)
     random : ndarray of uint64, shape (1,), a stream of `fwsvm._random`

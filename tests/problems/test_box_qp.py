@@ -1,0 +1,90 @@
+"""The dual of the linear SVM against a naive one: primal, dual, gap and violations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.rows import as_rows
+from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, certificate, weights
+
+losses = st.sampled_from(list(Loss))
+
+
+def problem(
+    seed: int, m: int, n: int, loss: Loss, bias: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, BoxQP]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6)
+    y, C = rng.choice([-1.0, 1.0], m), rng.uniform(0.1, 5.0, m)
+    return X, y, C, box_qp(as_rows(sparse.csr_array(X)), y, C, loss, bias)
+
+
+def naive(
+    X: np.ndarray, y: np.ndarray, C: np.ndarray, loss: Loss, bias: float, alpha: np.ndarray
+) -> tuple[float, float]:
+    """Return P(w(alpha)) and D(alpha), written as in the definition."""
+    X = np.column_stack([X, np.full(len(X), bias)])
+    w = X.T @ (y * alpha)
+    t = np.maximum(0.0, 1.0 - y * (X @ w))
+    hinge = loss is Loss.HINGE
+    primal = 0.5 * w @ w + (C * (t if hinge else t**2)).sum()
+    return primal, alpha.sum() - 0.5 * w @ w - (0.0 if hinge else (alpha**2 / (4 * C)).sum())
+
+
+@given(st.integers(0, 2**32), st.integers(1, 20), st.integers(1, 6), losses, st.sampled_from([0.0, 1.0, 2.5]))
+@settings(deadline=None)  # the first example compiles
+def test_primal_dual_and_gap_are_those_of_the_definition(seed, m, n, loss, bias):
+    X, y, C, qp = problem(seed, m, n, loss, bias)
+    everywhere = C if loss is Loss.HINGE else 2 * C
+    alpha = np.random.default_rng(seed + 1).choice([0.0, 0.3, 1.0], m) * everywhere
+    empty = np.setdiff1d(np.arange(m), qp.rows)
+    alpha[empty] = everywhere[empty]  # rows without features are at their optimum from the start
+    primal, dual = naive(X, y, C, loss, bias, alpha)
+    found = certificate(qp, alpha[qp.rows], weights(qp, alpha[qp.rows]))
+    assert found.primal == pytest.approx(primal, rel=1e-10)
+    assert found.dual == pytest.approx(dual, rel=1e-10, abs=1e-10 * primal)
+    assert found.gap == pytest.approx(primal - dual, rel=1e-9, abs=1e-10 * primal)
+    assert found.gap >= 0.0
+
+
+@given(st.integers(0, 2**32), losses)
+@settings(max_examples=30, deadline=None)
+def test_the_violations_are_the_projected_slopes_of_the_dual(seed, loss):
+    X, y, C, qp = problem(seed, 8, 4, loss, 0.5)
+    alpha = np.random.default_rng(seed).choice([0.0, 0.4, 1.0], 8) * C
+    found = certificate(qp, alpha, weights(qp, alpha))
+    slopes = []
+    for i in range(8):
+        e = np.zeros(8)
+        e[i] = 1e-6
+        slopes.append(
+            (naive(X, y, C, loss, 0.5, alpha + e)[1] - naive(X, y, C, loss, 0.5, alpha - e)[1]) / 2e-6
+        )
+    g = np.array(slopes)
+    g = np.where(
+        alpha == 0, np.maximum(g, 0), np.where((alpha == C) & (loss is Loss.HINGE), np.minimum(g, 0), g)
+    )
+    assert found.least == pytest.approx(g.min(), abs=1e-6)
+    assert found.most == pytest.approx(g.max(), abs=1e-6)
+
+
+def test_a_tiny_gap_is_not_lost_in_the_difference_of_primal_and_dual():
+    X, y = np.array([[1.0]]), np.array([1.0])
+    qp = box_qp(as_rows(sparse.csr_array(X)), y, np.array([10.0]), Loss.HINGE, 0.0)
+    alpha = np.array([1.0 - 1e-12])  # P - D = C 1e-12 - 1e-12 to first order
+    assert certificate(qp, alpha, weights(qp, alpha)).gap == pytest.approx(9e-12, rel=1e-3)
+
+
+def test_rows_whose_squares_overflow_are_refused_by_their_number():
+    X = sparse.csr_array(np.array([[1.0], [0.0], [1e200]]))
+    with pytest.raises(UsageError, match=r"row 3 .*scale"):
+        box_qp(as_rows(X), np.ones(3), np.ones(3), Loss.HINGE, 0.0)
+
+
+@pytest.mark.parametrize("bias", [-1.0, np.inf, np.nan, 1e200])
+def test_a_bias_feature_must_be_a_number_that_can_be_squared(bias):
+    with pytest.raises(UsageError, match="bias"):
+        box_qp(as_rows(sparse.csr_array(np.ones((1, 1)))), np.ones(1), np.ones(1), Loss.HINGE, bias)

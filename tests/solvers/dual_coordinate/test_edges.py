@@ -1,0 +1,155 @@
+"""Rows that are empty, equal, tiny or huge; starts and tolerances at the edge: an answer or a refusal."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.solvers.status import Status
+from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
+
+both = pytest.mark.parametrize("method", METHODS)
+losses = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+
+
+@both
+@losses
+def test_rows_without_features_are_at_their_optimum_and_cost_c(method, loss):
+    X, y = text_like(21)
+    more = sparse.csr_array(sparse.vstack([X, sparse.csr_array((5, X.shape[1]))]))
+    a = solve(method, X, y, 2.0, loss=loss, tolerance=1e-8)
+    b = solve(method, more, np.append(y, [1, 1, -1, 1, -1]), 2.0, loss=loss, tolerance=1e-8)
+    assert b.outcome(final_gap=True).objective == pytest.approx(
+        a.outcome(final_gap=True).objective + 5 * 2.0, rel=1e-7
+    )
+    np.testing.assert_array_equal(b.alpha[-5:], 2.0 if loss == "hinge" else 4.0)
+    assert b.point().support_vectors == np.count_nonzero(b.alpha)
+
+
+@both
+@losses
+def test_nothing_but_empty_rows(method, loss):
+    for stop in ("relative", "eps"):
+        run = solve(method, sparse.csr_array((4, 3)), np.array([1.0, -1, 1, 1]), 3.0, loss=loss, stop=stop)
+        found = run.outcome(final_gap=True)
+        assert (found.objective, found.dual, found.gap) == (12.0, 12.0, 0.0)
+        assert not run.machine().weights.any()
+
+
+@both
+def test_stored_zeros_are_no_features(method):
+    X = sparse.csr_array(
+        (np.array([0.0, 1.0, -1.0]), np.array([0, 0, 0]), np.array([0, 1, 2, 3])), shape=(3, 1)
+    )
+    run = solve(method, X, np.array([1.0, 1.0, -1.0]), 0.25, tolerance=1e-9)
+    np.testing.assert_array_equal(run.alpha, 0.25)
+
+
+@both
+@losses
+def test_a_row_twice_is_a_row_with_twice_the_penalty(method, loss):
+    X, y = text_like(22)
+    twice = sparse.csr_array(sparse.vstack([X, X]))
+    a = solve(method, twice, np.tile(y, 2), 1.0, loss=loss, tolerance=1e-7).outcome(final_gap=True)
+    b = solve(method, X, y, np.full(len(y), 2.0), loss=loss, tolerance=1e-7).outcome(final_gap=True)
+    assert a.objective == pytest.approx(b.objective, rel=1e-6)
+
+
+@both
+def test_each_row_has_its_own_penalty(method):
+    X, y = text_like(23)
+    C = np.random.default_rng(0).uniform(0.1, 10.0, len(y))
+    run = solve(method, X, y, C, tolerance=1e-7)
+    assert (run.alpha <= C).all()
+    t = np.maximum(0, 1 - y * (X @ run.machine().weights))
+    w = run.machine().weights
+    assert 0.5 * w @ w + C @ t == pytest.approx(run.outcome(final_gap=True).objective, rel=1e-12)
+
+
+@both
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-20, 1.0, 1e20, 1e150])
+def test_one_feature_of_any_size_that_can_be_squared(method, scale):
+    """With one feature the optimum is known: min w^2 / 2 + C sum max(0, 1 - y x w)."""
+    x, C = np.array([1.0, 2.0, 3.0]) * scale, 5.0
+    run = solve(method, x[:, None], np.ones(3), C, tolerance=1e-9)
+    w = min(1.0 / scale, C * x.sum()) if scale <= 1e-20 else None
+    found = run.outcome(final_gap=True)
+    if w is not None:  # too short to reach any margin: alpha = C everywhere
+        np.testing.assert_array_equal(run.alpha, C)
+        assert run.machine().weights[0] == pytest.approx(w, rel=1e-12)
+    else:  # the margin of the shortest row is met: w = 1 / x_1
+        assert run.machine().weights[0] == pytest.approx(1.0 / scale, rel=1e-6)
+    assert found.relative_gap <= 1e-9
+
+
+@both
+def test_values_too_large_to_be_squared_are_refused(method):
+    with pytest.raises(UsageError, match=r"row 2 .*scale the data"):
+        start(method, np.array([[1.0], [1e300]]), np.array([1.0, -1.0]))
+
+
+@both
+@losses
+def test_dense_and_sparse_rows_and_64_bit_row_pointers_are_the_same_problem(method, loss):
+    X, y = text_like(24)
+    wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    runs = [solve(method, rows, y, 1.0, loss=loss) for rows in (X, X.toarray(), wide)]
+    for other in runs[1:]:
+        np.testing.assert_array_equal(other.alpha, runs[0].alpha)
+
+
+@both
+def test_the_rows_given_are_left_as_they_are(method):
+    X, y = text_like(25)
+    before = [a.copy() for a in (X.data, X.indices, X.indptr, y)]
+    solve(method, X, y, 10.0)
+    for array, old in zip((X.data, X.indices, X.indptr, y), before, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+@both
+@losses
+def test_a_warm_start_ends_at_the_same_optimum(method, loss):
+    X, y = text_like(26, m=200, n=80)
+    cold = solve(method, X, y, 12.0, loss=loss, tolerance=1e-6)
+    from_near = start(
+        method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=solve(method, X, y, 1.0, loss=loss).alpha
+    )
+    assert drive(from_near) is Status.CONVERGED
+    a, b = cold.outcome(final_gap=True), from_near.outcome(final_gap=True)
+    assert b.objective == pytest.approx(a.objective, rel=2e-6)
+    from_there = start(method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=cold.alpha)
+    assert drive(from_there) is Status.CONVERGED
+    assert from_there.counters().iterations == 0
+
+
+@both
+def test_a_warm_start_is_clipped_to_the_box_and_must_fit(method):
+    X, y = text_like(27)
+    run = start(method, X, y, 0.5, alpha=np.linspace(-1, 2, len(y)))
+    alpha = run.state.coordinates["alpha"]
+    assert alpha.min() == 0.0
+    assert alpha.max() == 0.5
+    with pytest.raises(UsageError, match="warm start"):
+        start(method, X, y, alpha=np.zeros(3))
+
+
+@both
+def test_a_tolerance_beyond_double_precision_stalls_instead_of_running_on(method):
+    X, y = text_like(28)
+    run = start(method, X, y, 1.0, tolerance=1e-300)
+    assert drive(run) in {Status.STALLED, Status.CONVERGED}  # converged only if the gap is exactly zero
+    assert run.outcome(final_gap=True).relative_gap < 1e-11  # violations below 1e-12 are left
+
+
+@both
+def test_the_stopping_rules_mean_what_they_say(method):
+    X, y = text_like(29)
+    assert solve(method, X, y, 10.0, tolerance=1e-2).outcome(final_gap=True).relative_gap <= 1e-2
+    assert solve(method, X, y, 10.0, stop="gap", tolerance=1e-2).outcome(final_gap=True).gap <= 1e-2
+    assert solve(method, X, y, 10.0, tolerance=1.0).counters().iterations == 0  # w = 0 has that gap
+    unchecked = start(method, X, y, 10.0, final_gap=False)
+    assert drive(unchecked) is Status.SAMPLED_STOP  # nothing was recomputed, so nothing is claimed
+    found = unchecked.outcome(final_gap=False)
+    assert found.gap_kind == "none"
+    assert found.relative_gap <= 1.1e-3
