@@ -72,7 +72,9 @@ def _kernel(resolved: "Resolved") -> str:
     columns = resolved.as_columns()
     if columns["gamma"] is not None:
         said += f", gamma {columns['gamma']:.6g}"
-        rule = {"given": "as given", "default": "default"}.get(resolved.width_rule, f"rule {resolved.width_rule}")
+        rule = {"given": "as given", "default": "default"}.get(
+            resolved.width_rule, f"rule {resolved.width_rule}"
+        )
         said += f" ({rule})"
     return said
 
@@ -121,7 +123,10 @@ class Bar:
 
         if self.live is None:
             self.live = Progress(
-                TextColumn("{task.description}"), BarColumn(bar_width=16), console=Console(stderr=True), transient=True
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=16),
+                console=Console(stderr=True),
+                transient=True,
             )
             self.task = self.live.add_task("", total=1.0)
             self.live.start()
@@ -157,7 +162,10 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     say("objective", f"{result.objective:.10g}{parts}")
     say("gap", f"{result.gap:.3g}, relative {result.relative_gap:.3g} ({_gap_kind(result)})")
     say("support vectors", f"{result.support_vectors:,}")
-    say("iterations", f"{result.iterations:,} ({result.steps:,} steps, {_millions(result.kernel_evaluations)} kernel values)")
+    say(
+        "iterations",
+        f"{result.iterations:,} ({result.steps:,} steps, {_millions(result.kernel_evaluations)} kernel values)",
+    )
     said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
             if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
     say("accuracy", ", ".join(said))
@@ -187,4 +195,6 @@ def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearMo
     kept = ("method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
             "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id")  # fmt: skip
     values = plain(row)
-    return dataclasses.replace(result.model, facts={**result.model.facts, **{name: values[name] for name in kept}})
+    return dataclasses.replace(
+        result.model, facts={**result.model.facts, **{name: values[name] for name in kept}}
+    )

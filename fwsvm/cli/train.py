@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @training_options
 @click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")
 @click.option("--model", type=click.Path(path_type=Path), help="Write the machine to this file.")
-@click.option("--trace", type=click.Path(path_type=Path), help="Write time, iteration, objective, gap, size (CSV).")
+@click.option(
+    "--trace", type=click.Path(path_type=Path), help="Write time, iteration, objective, gap, size (CSV)."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the run's row as one JSON object to stdout.")
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")

@@ -50,7 +50,9 @@ def family(name: str) -> Family:
     try:
         return KERNELS[name]
     except KeyError:
-        raise UsageError(f"there is no kernel {name!r}; the kernels are {', '.join(sorted(KERNELS))}") from None
+        raise UsageError(
+            f"there is no kernel {name!r}; the kernels are {', '.join(sorted(KERNELS))}"
+        ) from None
 
 
 @generic

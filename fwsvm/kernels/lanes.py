@@ -86,9 +86,13 @@ def splat(typingctx: Any, number: Any) -> Any:  # noqa: ARG001
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         vector = context.get_value_type(kind)
-        first = builder.insert_element(ir.Constant(vector, ir.Undefined), arguments[0], ir.Constant(ir.IntType(32), 0))
+        first = builder.insert_element(
+            ir.Constant(vector, ir.Undefined), arguments[0], ir.Constant(ir.IntType(32), 0)
+        )
         return builder.shuffle_vector(
-            first, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+            first,
+            ir.Constant(vector, ir.Undefined),
+            ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH),
         )
 
     return kind(number), emit
@@ -125,6 +129,7 @@ def _arithmetic(symbol: Any, instruction: str) -> None:
 _arithmetic(operator.add, "fadd")
 _arithmetic(operator.sub, "fsub")
 _arithmetic(operator.mul, "fmul")
+_arithmetic(operator.truediv, "fdiv")
 
 
 def _unary(name: str) -> Any:
@@ -173,14 +178,6 @@ def _muladd_compiled(a: Any, b: Any, c: Any) -> Any:
 
 
 @intrinsic
-def _larger(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
-        return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
-
-    return a(a, b), emit
-
-
-@intrinsic
 def _power_of_two(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
     """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
 
@@ -213,6 +210,60 @@ def _zip(first: int) -> Any:
 _zip_low, _zip_high = _zip(0), _zip(WIDTH // 2)
 
 
+@intrinsic
+def widen(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
+    """Return eight float32 as float64; float64 stay as they are."""
+    wide = LanesType(types.float64)
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        (value,) = arguments
+        return value if lanes == wide else builder.fpext(value, context.get_value_type(wide))
+
+    return wide(lanes), emit
+
+
+@intrinsic
+def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    """Return number by number a where test > 0, else b."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        zero = ir.Constant(arguments[0].type, [0.0] * WIDTH)
+        return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
+
+    return a(test, a, b), emit
+
+
+def _reduction(instruction: str, comparison: str) -> Any:
+    """Return the intrinsics that choose number by number, and among the eight numbers of one value."""
+
+    @intrinsic
+    def two(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            return builder.select(builder.fcmp_ordered(comparison, *arguments), *arguments)
+
+        return a(a, b), emit
+
+    @intrinsic
+    def among(typingctx: Any, a: Any) -> Any:  # noqa: ARG001
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            vector = arguments[0].type
+            suffix = "f32" if vector.element == ir.FloatType() else "f64"
+            function = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(vector.element, [vector]),
+                f"llvm.vector.reduce.{instruction}.v{WIDTH}{suffix}",
+            )
+            return builder.call(function, arguments)
+
+        return a.dtype(a), emit
+
+    return two, among
+
+
+lesser, least_of = _reduction("fmin", "<")
+greater, greatest_of = _reduction("fmax", ">")
+
+
 def larger(a: Any, b: Any) -> Any:
     """Return the larger of two numbers, or of a plain number and each of eight."""
     return max(a, b)
@@ -222,7 +273,7 @@ def larger(a: Any, b: Any) -> Any:
 def _larger_compiled(a: Any, b: Any) -> Any:
     if isinstance(a, LanesType):
         dtype = a.dtype
-        return lambda a, b: _larger(a, splat(dtype(b)))
+        return lambda a, b: greater(a, splat(dtype(b)))
     return lambda a, b: max(a, b)
 
 
@@ -242,7 +293,11 @@ def exp(a: Any) -> Any:
 
 
 # exp(r) on |r| <= ln(2)/2: Cephes' expf for float32, the Taylor series to rounding level for float64.
-_TERMS_32 = tuple(map(np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)))
+_TERMS_32 = tuple(
+    map(
+        np.float32, (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
+    )
+)
 _TERMS_64 = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
 _LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
 _LOG2_HIGH_64, _LOG2_LOW_64 = 6.93145751953125e-1, 1.42860682030941723212e-6

@@ -81,7 +81,9 @@ def fit(
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     for number, sub in enumerate(problems):
-        part, seconds = _solve(X, weights, sub, number, len(problems), resolved, limits, clock, watch, columns)
+        part, seconds = _solve(
+            X, weights, sub, number, len(problems), resolved, limits, clock, watch, columns
+        )
         parts.append(part)
         check += seconds
         if part.course.status in {Status.INTERRUPTED, Status.TIME_LIMIT}:
@@ -186,7 +188,11 @@ def _result(
     kinds = {o.gap_kind for o in outcomes}
     requests = sum(c.column_requests for c in counters)
     kernel = resolved.family.multiclass == "one-vs-one"
-    model = _kernel_model(X, codes, classes, resolved, parts, problems) if kernel else _linear_model(X, classes, resolved, parts)
+    model = (
+        _kernel_model(X, codes, classes, resolved, parts, problems)
+        if kernel
+        else _linear_model(X, classes, resolved, parts)
+    )
     linear = isinstance(model, LinearModel)
     return Result(
         model=model,

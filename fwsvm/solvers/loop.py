@@ -64,7 +64,9 @@ class Course:
     trace: list[TracePoint] = field(default_factory=list)
 
 
-def run(process: Process, limits: Limits, clock: Clock, watch: Callable[[Process], None], *, trace: bool) -> Course:
+def run(
+    process: Process, limits: Limits, clock: Clock, watch: Callable[[Process], None], *, trace: bool
+) -> Course:
     """Drive a process to its end.
 
     Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
@@ -121,6 +123,8 @@ def _verdict(course: Course, process: Process) -> Status | None:
 
 def _record(course: Course, process: Process) -> None:
     point = process.point()
-    line = TracePoint(course.clock.seconds, point.iterations, point.objective, point.gap, point.support_vectors)
+    line = TracePoint(
+        course.clock.seconds, point.iterations, point.objective, point.gap, point.support_vectors
+    )
     if not course.trace or line.iteration > course.trace[-1].iteration:
         course.trace.append(line)

@@ -63,5 +63,5 @@ def _find(rule, s):  # noqa: ARG001
 
 @choose.implements(CVM)
 def _choose(rule, s, i):  # noqa: ARG001
-    j, _ = best_partner(s, i, 0.0)
+    j = best_partner(s, i)
     return toward(s, i) if j == NOBODY else swap(s, i, j)

@@ -11,10 +11,15 @@ slope^2 / curvature (000 eqs. 25-28; these general forms hold for kernels that a
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fwsvm._compile import njit
+from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
 
 NOBODY = -1
-TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
+DENSE = (
+    6  # a pass over all rows beats a walk through the active ones unless they are fewer than one in so many
+)
 
 
 class Move(NamedTuple):
@@ -82,30 +87,38 @@ def entry(s, i, j):
 
 @njit
 def worst_active(s):
-    """Return argmax of q over the active set, the first of equals."""
-    worst, most = NOBODY, 0.0
-    for p in range(s.now[0].active):
-        j = s.active[p]
-        if worst < 0 or s.q[j] > most:
-            worst, most = j, s.q[j]
-    return worst
+    """Return argmax of q over the active set, the first row of equals."""
+    active = s.active[: s.now[0].active]
+    if active.size * DENSE < s.q.size:
+        worst = active[0]
+        for j in active:
+            if s.q[j] > s.q[worst] or (s.q[j] == s.q[worst] and j < worst):
+                worst = j
+        return np.int64(worst)
+    return highest_pass(s.q, s.alpha)
 
 
 @njit
-def best_partner(s, i, least):
-    """Return the active j != i of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj), and that promise.
+def best_partner(s, i):
+    """Return the active j of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) with q_j > q_i, the first of equals.
 
-    Only j with q_j - q_i > least stand for choice (000 eqs. 21-23); NOBODY and 0 if there is none.
+    (000 eqs. 21-23.) NOBODY if there is none.
     """
-    k_i = s.kept[s.slot_of[i]]
-    q_i, K_ii, plus = s.q[i], s.diagonal[i], s.plus
-    partner, most = NOBODY, 0.0
-    for p in range(s.now[0].active):
-        j = s.active[p]
-        slope = s.q[j] - q_i
-        if slope > least and j != i:
-            k = 2.0 * k_i[j] + 2.0
-            curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
-            if slope * slope > most * max(curvature, TINY):
-                partner, most = j, slope * slope / max(curvature, TINY)
-    return partner, most
+    k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
+    active = s.active[: s.now[0].active]
+    if active.size * DENSE < q.size:
+        partner, most = np.int64(NOBODY), 0.0
+        for j in active:
+            slope = q[j] - q_i
+            if slope > 0.0:
+                k = 2.0 * (k_i[j] + 1.0)
+                curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
+                gain = slope * slope / max(curvature, TINY)
+                if gain > most or (gain == most and j < partner):
+                    partner, most = np.int64(j), gain
+        return partner
+    alike = 2.0 if i < plus else -2.0
+    partner, most = partner_pass(
+        k_i, q, s.alpha, s.diagonal, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0
+    )
+    return partner_pass(k_i, q, s.alpha, s.diagonal, q_i, K_ii, -alike, plus, q.size, partner, most)[0]

@@ -31,7 +31,9 @@ class SimplexRun:
     of float32 columns enters only through the steps since. Where that stops helping, columns become float64.
     """
 
-    def __init__(self, problem: Binary, rule: Any, resolved: Resolved, columns: Columns | None = None) -> None:
+    def __init__(
+        self, problem: Binary, rule: Any, resolved: Resolved, columns: Columns | None = None
+    ) -> None:
         self.rule, self.resolved = rule, resolved
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
@@ -143,7 +145,11 @@ class SimplexRun:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self._set_goal()
             return None
-        if self.sampled and stop == NO_VIOLATOR and (self.resolved.protocol != "default" or not self.resolved.final_gap):
+        if (
+            self.sampled
+            and stop == NO_VIOLATOR
+            and (self.resolved.protocol != "default" or not self.resolved.final_gap)
+        ):
             return Status.SAMPLED_STOP
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP
@@ -164,7 +170,9 @@ class SimplexRun:
         if not helped:
             self.qp = self.qp._replace(columns=self._columns(np.float64))
             fresh = self._state(self.qp)
-            self.state = fresh._replace(**{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")})
+            self.state = fresh._replace(
+                **{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")}
+            )
             self.last_gap = np.inf
         self._refresh(q)
         return None
@@ -196,7 +204,9 @@ class SimplexRun:
         if not final_gap:
             point = self.point()
             kind = "sampled" if self.sampled else "none"
-            return Outcome(point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, kind, within=False)
+            return Outcome(
+                point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, kind, within=False
+            )
         if self.certificate is None:
             self.certificate = certificate(self.qp, self.state.alpha, self._gradient())
         found = self.certificate

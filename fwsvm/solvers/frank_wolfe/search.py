@@ -14,9 +14,8 @@ import numpy as np
 
 from fwsvm._compile import generic, njit
 from fwsvm._random import below
+from fwsvm.solvers.frank_wolfe.passes import shift_pass
 from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED, WANTS_VALUES
-
-PASS = 512  # rows updated between two looks for the least
 
 
 class Full(NamedTuple):
@@ -62,25 +61,6 @@ def _look_at_all(search, s):  # noqa: ARG001
         now.stop = REACHED
 
 
-@njit(fastmath={"reassoc", "nnan", "nsz", "contract"})  # no NaN: so the least of a stretch is one instruction
-def _pass_over(q, k_i, k_j, scale, a, b, first, last, best, least):
-    """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return where it is least, and the least."""
-    both = a + b
-    for start in range(first, last, PASS):
-        stop = min(start + PASS, last)
-        lowest = np.inf
-        for t in range(start, stop):
-            q_t = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
-            q[t] = q_t
-            lowest = min(lowest, q_t)
-        if lowest < least:
-            for t in range(start, stop):
-                if q[t] == lowest:
-                    best, least = t, lowest
-                    break
-    return best, least
-
-
 @njit
 def _signed(s, move):
     """Return the rows i and j of a move (twice the same where it has one), y_i gain and -y_j loss."""
@@ -97,8 +77,8 @@ def _shift_all(search, s, move):  # noqa: ARG001
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
         q[i] += move.gain * s.ridge[i] / move.scale
         q[j] -= move.loss * s.ridge[j] / move.scale
-    best, least = _pass_over(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
-    best, least = _pass_over(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
+    best, least = shift_pass(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+    best, least = shift_pass(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
     if move.scale == 0.0:
         q[i] += s.ridge[i]
         best = q.argmin()

@@ -15,7 +15,9 @@ def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.nd
         return random.choice(m, min(POINTS, m), replace=False)
     turns = (random.permutation(qp.plus), qp.plus + random.permutation(m - qp.plus))
     shorter = min(map(len, turns))
-    mixed = np.concatenate([np.stack([turn[:shorter] for turn in turns], 1).ravel(), *(turn[shorter:] for turn in turns)])
+    mixed = np.concatenate(
+        [np.stack([turn[:shorter] for turn in turns], 1).ravel(), *(turn[shorter:] for turn in turns)]
+    )
     return mixed[: min(POINTS, m)]
 
 

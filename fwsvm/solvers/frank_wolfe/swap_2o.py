@@ -21,7 +21,7 @@ class Swap2o(NamedTuple):
 @choose.implements(Swap2o)
 def _choose(rule, s, i):
     fw = toward(s, i)
-    j, _ = best_partner(s, i, 0.0)
+    j = best_partner(s, i)
     if j == NOBODY:
         return fw
     sw = swap(s, i, j)

@@ -1,0 +1,100 @@
+"""Passes over all rows, eight at a time: where a step under full search spends its time.
+
+Extremes are kept for stretches of rows; a stretch that holds a new one is read again for its place. So each pass
+returns exactly what the plain loop would: the first row of equals.
+"""
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.kernels.lanes import (
+    greater, greatest_of, larger, least_of, lesser, load, splat, store, where_positive, widen,
+)  # fmt: skip
+
+STRETCH = 512  # rows
+TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
+
+
+@njit
+def shift_pass(q, k_i, k_j, scale, a, b, first, last, best, least):
+    """Set q <- scale q + a (k_i + 1) + b (k_j + 1) on a range; return the place of the least q, and it.
+
+    ``best`` and ``least`` are those of an earlier range.
+    """
+    both = a + b
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
+        whole = start + (stop - start) // 8 * 8
+        lowest = splat(np.inf)
+        for t in range(start, whole, 8):
+            q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
+            store(q, t, q_t)
+            lowest = lesser(q_t, lowest)
+        low = least_of(lowest)
+        for t in range(whole, stop):
+            q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
+            low = min(low, q[t])
+        if low < least:
+            for t in range(start, stop):
+                if q[t] == low:
+                    best, least = t, low
+                    break
+    return best, least
+
+
+@njit
+def highest_pass(q, alpha):
+    """Return argmax of q over the rows with alpha > 0."""
+    best, most = np.int64(-1), -np.inf
+    for start in range(0, q.size, STRETCH):
+        stop = min(start + STRETCH, q.size)
+        whole = start + (stop - start) // 8 * 8
+        highest = splat(-np.inf)
+        for t in range(start, whole, 8):
+            highest = greater(where_positive(load(alpha, t), load(q, t), splat(-np.inf)), highest)
+        high = greatest_of(highest)
+        for t in range(whole, stop):
+            if alpha[t] > 0.0:
+                high = max(high, q[t])
+        if high > most:
+            for t in range(start, stop):
+                if alpha[t] > 0.0 and q[t] == high:
+                    best, most = t, high
+                    break
+    return best
+
+
+@njit
+def _gain(slope, k, diagonal, K_ii, twice):
+    """Return slope^2 / (K_ii + K_jj - twice (k + 1)), for numbers or for lanes of them."""
+    return slope * slope / larger(diagonal + K_ii - (k + 1.0) * twice, TINY)
+
+
+@njit
+def partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, twice, first, last, best, most):
+    """Return the j of a range of the largest gain of a swap with i, among alpha_j > 0 and q_j > q_i; and the gain.
+
+    ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most`` are those of an earlier range.
+    """
+    nothing = splat(0.0)
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
+        whole = start + (stop - start) // 8 * 8
+        highest = nothing
+        for t in range(start, whole, 8):
+            slope = where_positive(load(alpha, t), larger(load(q, t) - q_i, 0.0), nothing)
+            highest = greater(_gain(slope, widen(load(k_i, t)), load(diagonal, t), K_ii, twice), highest)
+        high = greatest_of(highest)
+        for t in range(whole, stop):
+            if alpha[t] > 0.0 and q[t] > q_i:
+                high = max(high, _gain(q[t] - q_i, k_i[t], diagonal[t], K_ii, twice))
+        if high > most:
+            # The compiler may round lanes and plain numbers differently (fused or not): take the largest of these.
+            again = 0.0
+            for t in range(start, stop):
+                if alpha[t] > 0.0 and q[t] > q_i:
+                    gain = _gain(q[t] - q_i, np.float64(k_i[t]), diagonal[t], K_ii, twice)
+                    if gain > again:
+                        best, again = t, gain
+            most = high
+    return best, most
