@@ -1,0 +1,133 @@
+"""The kernel machine with mean hinge loss and no bias: 004 problem (2); lambda is explicit.
+
+    f(alpha) = lambda/2 alpha' Q alpha + 1/m sum_i max(0, 1 - w_i (Q alpha)_i),
+
+with Q_ij = k(x_i, x_j), beta = sum_j alpha_j phi(x_j) and labels w_i = +1 or -1.
+
+The paper writes lambda = 1. For a kernel with |k| <= 1, as Gaussian and Laplacian, no margin of alpha = w/m
+then exceeds 1, every hinge is active there, the gradient Q (lambda alpha - w/m) vanishes, and the minimiser
+is w/m: the difference of the class means. The usual machine has lambda = 1/(C m).
+
+Dual: max over 0 <= b <= 1/(lambda m) of lambda (sum b - 1/2 (w.*b)' Q (w.*b)), and alpha = w.*b at the
+optimum.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import weighted_sums
+
+#: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
+EXACT_ROWS = 20_000
+#: Seeds the fixed sample: the same rows for every method, parameter and seed, so that estimates can be
+#: compared.
+FIXED_SAMPLE = 20_000
+
+
+class Certificate(NamedTuple):
+    """What coefficients alpha are worth over all rows.
+
+    Attributes
+    ----------
+    primal : float, f(alpha)
+    dual : float, a lower bound on the minimum of f
+    gap : float, primal - dual
+    """
+
+    primal: float
+    dual: float
+    gap: float
+
+
+class Estimate(NamedTuple):
+    """An unbiased estimate of f(alpha) from a sample, and its standard error."""
+
+    value: float
+    error: float
+
+
+def regularisation(penalties: np.ndarray, method: str) -> float:
+    """Return lambda = 1/(C m) from the rows' penalties C_i, shape (m,).
+
+    Raises
+    ------
+    UsageError
+        Penalties that differ: problem (2) weighs all rows alike.
+    """
+    if penalties.min() != penalties.max():
+        raise UsageError(
+            f"{method} minimises the plain mean hinge loss, where rows have no weights of their own; "
+            "leave the weights out or choose a simplex or linear method"
+        )
+    return 1.0 / (float(penalties[0]) * len(penalties))
+
+
+def box_dual(total: float, square: float, most: float) -> float:
+    """Return the largest of theta total - theta^2/2 square over 0 <= theta <= 1/most.
+
+    With b = theta C u, C = 1/(lambda m), u >= 0 of largest entry ``most``, total = sum u / m and
+    square = (w.*u)' Q (w.*u) / (lambda m^2) this is the dual value of the best feasible multiple of u.
+    """
+    if most <= 0.0:
+        return 0.0
+    theta = 1.0 / most
+    if square > 0.0:
+        theta = min(theta, total / square)
+    return theta * total - 0.5 * theta * theta * square
+
+
+def certificate(
+    kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
+    alpha: np.ndarray, u: np.ndarray, threads: int,
+) -> Certificate:  # fmt: skip
+    """Return value and gap from scratch in float64: O(m |rows|) kernel values, none of them stored.
+
+    Parameters
+    ----------
+    X : array, shape (m, n)
+    w : ndarray, shape (m,), +1 or -1
+    lam : float, lambda
+    rows : ndarray of int, shape (s,), the rows that alpha and u speak of; both are 0 elsewhere
+    alpha : ndarray, shape (s,)
+    u : ndarray, shape (s,), in [0, 1]
+        A dual candidate b = u/(lambda m), tried beside w.*alpha clipped to the box; the best feasible
+        multiple of either counts.
+    """
+    everyone, m = as_rows(X), len(w)
+    few = as_rows(X[rows])
+    clipped = np.clip(w[rows] * alpha * (lam * m), 0.0, 1.0)
+    sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
+    values = weighted_sums(kernel, few, np.arange(len(rows)), sources, everyone, threads)
+    margins = w * values[:, 0]
+    primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
+    duals = [
+        box_dual(
+            float(b.sum()) / m,
+            float((w[rows] * b) @ values[rows, k]) / (lam * m * m),
+            float(b.max(initial=0.0)),
+        )
+        for k, b in ((1, u), (2, clipped))
+    ]
+    dual = max(0.0, *duals)
+    return Certificate(primal, dual, primal - dual)
+
+
+def estimate(
+    kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
+    alpha: np.ndarray, square: float, threads: int,
+) -> Estimate:  # fmt: skip
+    """Return f(alpha) with the hinge estimated on the fixed sample; ``square`` is alpha' Q alpha.
+
+    The other parameters are those of `certificate`. Kernel values are float32.
+    """
+    m = len(w)
+    sample = np.sort(np.random.default_rng(FIXED_SAMPLE).choice(m, min(m, FIXED_SAMPLE), replace=False))
+    few, others = as_rows(X[rows], np.float32), as_rows(X[sample], np.float32)
+    values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
+    hinge = np.maximum(0.0, 1.0 - w[sample] * values)
+    error = float(hinge.std(ddof=1)) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)
+    return Estimate(0.5 * lam * square + float(hinge.mean()), float(error))

@@ -1,0 +1,25 @@
+"""Methods on the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
+
+`sample` holds the rows drawn and their kernel matrix, `state` the point, `objective` value and subgradient on
+a sample, `direction` and `line_search` what the paper calls so, `descent` their one iteration, `run` what all
+methods share as a `Process`. A method is one file with its parameters and its loop.
+"""
+
+from fwsvm.solvers.registry import FAMILIES, Family
+
+
+def _start(problem, rule, resolved):  # type: ignore[no-untyped-def]
+    from fwsvm.solvers.stochastic.run import begin
+
+    return begin(rule, problem, resolved)
+
+
+FAMILIES["stochastic"] = Family(
+    name="stochastic",
+    kernels=None,
+    default_kernel="rbf",
+    stops=("relative", "eps"),
+    multiclass="one-vs-one",
+    start=_start,
+    iteration_cap=100_000,
+)

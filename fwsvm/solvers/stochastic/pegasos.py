@@ -1,0 +1,300 @@
+"""pegasos: stochastic subgradient steps of length 1/(lambda t) (Shalev-Shwartz et al. 2011, Figure 3)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm._threads import together
+from fwsvm.errors import UsageError
+from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import some_rows
+from fwsvm.solvers.process import Binary, Counters, Point
+from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.status import Status
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
+from fwsvm.solvers.stochastic.sample import Store, take
+
+POOL = 4096  # rows drawn at a time, about
+WORTH_A_THREAD = 1 << 15  # kernel values
+
+
+@register(
+    "pegasos",
+    family="stochastic",
+    paper="004 section 4 (Shalev-Shwartz et al. 2011, Figure 3)",
+    tolerance="no rule of its own: it runs to its iteration or time limit; then (P - D) / P is looked at",
+)
+class Pegasos(NamedTuple):
+    """Stochastic subgradient descent on random rows, one or a batch a step, with step lengths 1/(lambda t).
+
+    Problem: min lambda/2 |w|^2 + mean hinge, no bias. Rows that violate their margin join the expansion of w.
+
+    Parameters
+    ----------
+    batch : rows a step; 1 as in Figure 3. Kernel values come 64 rows at a time whatever it is
+    projection : whether w is drawn back into the ball of radius 1/sqrt(lambda); false, as in Figure 3
+    averaging : whether the answer is the mean of all w_t instead of the last; false, as in Figure 3
+    """
+
+    batch: int = 1
+    projection: bool = False
+    averaging: bool = False
+
+
+NOW = np.dtype(
+    [
+        ("t", np.int64),  # steps done
+        ("size", np.int64),  # rows in the expansion, those of the present block that joined included
+        ("scale", np.float64),  # w = scale sum_j counts[j] y_j phi(x_j)
+        ("shrunk", np.float64),  # product of all projections
+        ("square", np.float64),  # |w|^2
+        ("scales", np.float64),  # sum of the scales of all w_t so far
+        ("loss", np.float64),  # hinge losses met in the present pool, before the step
+        ("met", np.int64),
+    ]
+)
+
+
+class Walk(NamedTuple):
+    """What the compiled step works on.
+
+    Attributes
+    ----------
+    lam, batch, projection : the method's numbers
+    counts : ndarray of float64, shape (room,); without projection whole numbers
+    missed : ndarray of float64, shape (room,), counts weighted by the ``scales`` of before they came, for the
+        mean
+    y : ndarray of float64, shape (room,)
+    ids : ndarray of int64, shape (room,), the rows in the expansion
+    place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
+    now : ndarray of `NOW`, shape (1,)
+    """
+
+    lam: float
+    batch: int
+    projection: bool
+    counts: np.ndarray
+    missed: np.ndarray
+    y: np.ndarray
+    ids: np.ndarray
+    place: np.ndarray
+    now: np.ndarray
+
+
+@njit
+def step(walk, rows, labels, sums, products, first):
+    """Take one step with the block's rows first ... first + batch - 1.
+
+    ``sums`` are sum_j counts[j] y_j k(x_j, .) at the block's rows (B,), kept right for the rows still to
+    come; ``products`` their kernel values among one another (B, B).
+    """
+    now, k = walk.now[0], walk.batch
+    now.t += 1
+    t = now.t
+    eta, kept, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    violators, count = np.empty(k, np.int64), 0
+    for i in range(first, first + k):
+        margin = labels[i] * now.scale * sums[i]
+        now.loss += max(0.0, 1.0 - margin)
+        if margin < 1.0:
+            violators[count] = i
+            count += 1
+    now.met += k
+    cross = among = 0.0
+    for a in range(count):
+        i = violators[a]
+        cross += labels[i] * now.scale * sums[i]
+        for b in range(count):
+            among += labels[i] * labels[violators[b]] * products[i, violators[b]]
+    now.square = kept * kept * now.square + 2.0 * kept * eta * cross + eta * eta * among
+    for a in range(count):
+        i = violators[a]
+        j = walk.place[rows[i]]
+        if j < 0:
+            j = now.size
+            now.size += 1
+            walk.place[rows[i]], walk.ids[j], walk.y[j] = j, rows[i], labels[i]
+        walk.counts[j] += gain
+        walk.missed[j] += gain * now.scales
+        for later in range(first + k, sums.size):
+            sums[later] += gain * labels[i] * products[i, later]
+    if walk.projection and walk.lam * now.square > 1.0:
+        now.shrunk /= np.sqrt(walk.lam * now.square)
+        now.square = 1.0 / walk.lam
+    now.scale = now.shrunk * eta
+    now.scales += now.scale
+
+
+@njit
+def steps(walk, rows, labels, sums, products, first, last):
+    """Take the steps that use the block's rows first ... last - 1."""
+    for at in range(first, last, walk.batch):
+        step(walk, rows, labels, sums, products, at)
+
+
+@njit(fastmath={"contract"})
+def _add_range(kernel, anchors, rows, own, counts, y, first, last, out):
+    """Add the values of rows first ... last - 1 of the expansion at the 64 anchors to ``out`` (64,)."""
+    values = np.empty(WIDE, rows.values.dtype)
+    for j in range(first, last):
+        wide_row(kernel, anchors, rows, j, own[j], values, 0)
+        weight = counts[j] * y[j]
+        for c in range(WIDE):
+            out[c] += weight * values[c]
+
+
+class PegasosRun(StochasticRun):
+    """The process. Rows are looked at in blocks of 64 or one batch, which share a pass over the expansion.
+
+    Within a block the sums are put right as rows join, so the steps are those of Figure 3 one by one. Blocks
+    depend on the step number alone: how the steps are divided among calls changes no bit.
+    """
+
+    def __init__(self, rule: Pegasos, problem: Binary, resolved: Resolved) -> None:
+        super().__init__(problem, resolved)
+        if rule.batch < 1:
+            raise UsageError(f"pegasos needs a batch of at least one row, not {rule.batch}")
+        if resolved.stop == "eps":
+            raise UsageError("pegasos has no stopping rule, so --stop eps has no meaning; give it a limit")
+        self.rule = rule
+        self.block = rule.batch * max(1, WIDE // rule.batch)
+        self.random = np.random.default_rng(problem.stream)
+        self.store = Store(resolved.kernel, problem.X.shape[1], self.dtype)
+        now = np.zeros(1, NOW)
+        now["shrunk"] = 1.0
+        self.walk = Walk(
+            self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0,
+            np.int64), np.full(self.m, -1, np.int32), now,
+        )  # fmt: skip
+        self.products = np.empty((self.block, self.block), self.dtype)
+        self.sums = np.empty(self.block)
+        self.kernel_evaluations = 0
+        self.at = self.block  # the next row of the block; the block is used up
+        self.pool_at = self.pool_end = 0
+        self.mean_loss = 1.0
+
+    def advance(self, steps_wanted: int) -> int:
+        """Take that many steps."""
+        left = steps_wanted
+        while left > 0:
+            if self.at == self.block:
+                self._next_block()
+            taken = min(left, (self.block - self.at) // self.rule.batch)
+            until = self.at + taken * self.rule.batch
+            steps(self.walk, self.ids, self.labels, self.sums, self.products, self.at, until)
+            self.at, left = until, left - taken
+        return steps_wanted
+
+    def _next_block(self) -> None:
+        """Draw the next block's rows and compute the sums that its steps start from."""
+        self._take_in()
+        if self.pool_at == self.pool_end:
+            self._draw()
+        at, self.pool_at, self.at = self.pool_at, self.pool_at + self.block, 0
+        self.ids = self.pool_ids[at : self.pool_at]
+        self.labels = self.problem.y[self.ids]
+        self._make_room(int(self.walk.now["size"][0]) + self.block)
+        kernel, threads = self.resolved.kernel, self.resolved.threads
+        everyone = np.arange(at, self.pool_at, dtype=np.int32)
+        size = self.store.rows.count
+        for first in range(0, self.block, WIDE):
+            some = everyone[first : first + WIDE]
+            used = lay_out(self.anchors, self.pool, self.pool_own, some, WIDE)
+            fill(
+                kernel, self.anchors, WIDE, len(some), self.pool, self.pool_own, everyone, self.block,
+                self.products, np.arange(first, first + len(some)), 1,
+            )  # fmt: skip
+            self.sums[first : first + len(some)] = self._over_expansion(size, threads)[: len(some)]
+            clear(self.anchors, used)
+        self.kernel_evaluations += self.block * (self.block + size)
+
+    def _over_expansion(self, size: int, threads: int) -> np.ndarray:
+        """Return sum_j counts[j] y_j k(x_j, .) at the anchors laid out, shape (64,)."""
+        parts = threads if size * WIDE > WORTH_A_THREAD else 1
+        ends = [size * part // parts for part in range(parts + 1)]
+        outs = np.zeros((parts, WIDE))
+        rows, own = self.store.rows, self.store.own
+
+        def add(part: int) -> None:
+            _add_range(
+                self.resolved.kernel, self.anchors, rows, own, self.walk.counts, self.walk.y, ends[part],
+                ends[part + 1], outs[part],
+            )  # fmt: skip
+
+        together(add, parts)
+        return outs.sum(axis=0)
+
+    def _draw(self) -> None:
+        """Draw a pool of rows, uniformly and with replacement."""
+        now = self.walk.now
+        if now["met"][0]:
+            self.mean_loss = float(now["loss"][0] / now["met"][0])
+            now["loss"], now["met"] = 0.0, 0
+        self.pool_at, self.pool_end = 0, self.block * max(1, POOL // self.block)
+        self.pool_ids = self.random.integers(self.m, size=self.pool_end)
+        self.pool = take(self.problem.X, self.pool_ids, self.dtype)
+        self.pool_own = own_terms(self.resolved.kernel, self.pool)
+        self.anchors = room_for_anchors(self.pool)
+
+    def _take_in(self) -> None:
+        """Append the rows that joined the expansion in the block that ended to the stored ones."""
+        old, size = self.store.rows.count, int(self.walk.now["size"][0])
+        if size > old:
+            first = self.pool_at - self.block
+            where = {row: first + i for i, row in enumerate(self.ids.tolist())}
+            self.store.append(
+                some_rows(self.pool, np.array([where[r] for r in self.walk.ids[old:size].tolist()]))
+            )
+
+    def _make_room(self, needed: int) -> None:
+        room = len(self.walk.counts)
+        if needed > room:
+            longer = max(needed, 2 * room, POOL)
+            grown = {
+                name: np.resize(getattr(self.walk, name), longer) for name in ("counts", "missed", "y", "ids")
+            }
+            for array in grown.values():
+                array[room:] = 0
+            self.walk = self.walk._replace(**grown)  # type: ignore[arg-type]
+
+    def verdict(self) -> Status | None:
+        """Never: the method has no rule to stop by."""
+        return None
+
+    def solution(self) -> Solution:
+        """Return w, or the mean of all w_t, as coefficients of the expansion."""
+        walk, now = self.walk, self.walk.now[0]
+        size = int(now["size"])
+        ids, signed = walk.ids[:size], walk.y[:size]
+        if not self.rule.averaging:
+            alpha = signed * walk.counts[:size] * float(now["scale"])
+            square = float(now["square"])
+        else:
+            alpha = (
+                signed
+                * (float(now["scales"]) * walk.counts[:size] - walk.missed[:size])
+                / max(1, int(now["t"]))
+            )
+            square = float(alpha @ self.values(ids, alpha, ids))
+        u = np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0)
+        return Solution(ids, alpha, u, square, np.nan, np.nan)
+
+    def point(self) -> Point:
+        """Return the objective with the hinge as met on the rows drawn of late; no gap is known."""
+        now = self.walk.now[0]
+        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL // 4 else self.mean_loss
+        objective = 0.5 * self.lam * float(now["square"]) + loss
+        return Point(int(now["t"]), objective, float("nan"), int(now["size"]))
+
+    def counters(self) -> Counters:
+        """Return what was done; a step is an iteration."""
+        t = int(self.walk.now["t"][0])
+        return Counters(t, t, self.kernel_evaluations)
+
+
+@begin.register
+def _(rule: Pegasos, problem: Binary, resolved: Resolved) -> PegasosRun:
+    return PegasosRun(rule, problem, resolved)

@@ -1,0 +1,115 @@
+"""What a run of any stochastic method is: a machine over the rows it drew, and what that is worth."""
+
+from abc import ABC, abstractmethod
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems.hinge import EXACT_ROWS, Certificate, certificate, estimate, regularisation
+from fwsvm.solvers.process import Binary, Expansion, Outcome, Process
+from fwsvm.solvers.resolve import Resolved
+
+#: Kernel values are float32 where the tolerance leaves room for their error.
+FLOAT32_TOLERANCE = 1e-5
+
+
+@singledispatch
+def begin(rule: Any, problem: Binary, resolved: Resolved) -> Process:
+    """Return the process of a method on a two-class problem; each method's file adds its own."""
+    raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
+
+
+class Solution(NamedTuple):
+    """Where a run stands.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (s,), rows of the problem
+    alpha : ndarray, shape (s,), their coefficients in beta = sum_j alpha_j phi(x_j)
+    u : ndarray, shape (s,), in [0, 1], a dual candidate b = u/(lambda m)
+    square : float, <beta, beta>
+    lower : float
+        A lower bound on the objective on the sample it was drawn from, NaN if none is known.
+    lower_error : float
+        Standard error of that sample's objective.
+    """
+
+    rows: np.ndarray
+    alpha: np.ndarray
+    u: np.ndarray
+    square: float
+    lower: float
+    lower_error: float
+
+
+class StochasticRun(ABC):
+    """The part of a `Process` that does not depend on the method.
+
+    With at most `EXACT_ROWS` rows objective and gap are computed over all of them. With more, the objective
+    is estimated on a fixed sample, without bias; a method that solves a random sample S to a lower bound D_S
+    also gets the gap estimate (objective - D_S), which is at least the true gap on average, for E[min f_S] <=
+    min f (Mak, Morton & Wood 1999).
+    """
+
+    def __init__(self, problem: Binary, resolved: Resolved) -> None:
+        self.problem, self.resolved = problem, resolved
+        self.lam = regularisation(problem.penalties, resolved.method.name)
+        self.m = len(problem.y)
+        self.dtype = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
+
+    @abstractmethod
+    def solution(self) -> Solution:
+        """Return the method's present answer."""
+
+    def certificate(self, found: Solution) -> Certificate:
+        """Return value and gap over all rows, in float64."""
+        X, y, _, _ = self.problem
+        return certificate(
+            self.resolved.kernel, X, y, self.lam, found.rows, found.alpha, found.u, self.resolved.threads
+        )
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return the objective over all rows and its gap, exact or estimated."""
+        found = self.solution()
+        if not final_gap:
+            point = self.point()  # type: ignore[attr-defined]
+            return Outcome(
+                point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, "none", within=False
+            )
+        if self.m > EXACT_ROWS:
+            return self._estimated(found)
+        exact = self.certificate(found)
+        within = self.resolved.stop == "relative" and exact.gap <= self.resolved.tolerance * exact.primal
+        return Outcome(
+            exact.primal, exact.gap, exact.gap / exact.primal, exact.primal, exact.dual, "exact", within
+        )
+
+    def _estimated(self, found: Solution) -> Outcome:
+        X, y, _, _ = self.problem
+        value = estimate(
+            self.resolved.kernel, X, y, self.lam, found.rows, found.alpha, found.square, self.resolved.threads
+        )
+        gap = max(0.0, value.value - found.lower) if np.isfinite(found.lower) else np.nan
+        error = float(np.hypot(value.error, found.lower_error)) if np.isfinite(gap) else value.error
+        kind = "estimate" if np.isfinite(gap) else "none"
+        return Outcome(
+            value.value, gap, gap / value.value, np.nan, np.nan, kind, within=False, gap_error=error
+        )
+
+    def machine(self) -> Expansion:
+        """Return the machine: the rows with a coefficient, ascending, and no bias."""
+        found = self.solution()
+        kept = np.flatnonzero(found.alpha)
+        kept = kept[np.argsort(found.rows[kept])]
+        return Expansion(found.rows[kept], found.alpha[kept], 0.0)
+
+    def values(self, rows: np.ndarray, alpha: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return sum_j alpha_j k(x_j, .) over the problem's ``rows``, at its rows ``others``: (others,)."""
+        X, kernel, threads = self.problem.X, self.resolved.kernel, self.resolved.threads
+        sources = as_rows(X[rows], self.dtype)
+        return weighted_sums(
+            kernel, sources, np.arange(len(rows)), alpha[:, None], as_rows(X[others], self.dtype), threads
+        )[:, 0]

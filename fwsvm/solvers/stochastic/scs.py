@@ -1,0 +1,239 @@
+"""scs: the stochastic conjugate subgradient method on a growing sample (004 Algorithms 1 and 2)."""
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.solvers.process import Binary, Counters, Point
+from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.status import Status
+from fwsvm.solvers.stochastic.descent import closed, propose
+from fwsvm.solvers.stochastic.direction import TwoVectors
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
+from fwsvm.solvers.stochastic.sample import Sample, take
+from fwsvm.solvers.stochastic.state import move, pad, room_for
+from fwsvm.solvers.stochastic.wolfe import Metric, checked_constants
+
+SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
+
+
+class Growth(Enum):
+    """How large the sample of iteration k is."""
+
+    LINEAR = "linear"
+    THEORY = "theory"
+
+
+@register(
+    "scs",
+    family="stochastic",
+    paper="004 Algorithms 1 and 2",
+    tolerance="relative: (f - D) / f on the sample, once it is at its largest, which may be all rows; "
+    "eps: the length of d, with the ball at its smallest",
+)
+class Scs(NamedTuple):
+    """Wolfe's direction and line search on a sample that grows, each step tested on an independent sample.
+
+    Problem: min lambda/2 alpha' Q alpha + mean hinge, no bias. Radii are in units of sqrt(2 / lambda), the
+    distance from 0 within which every minimiser lies since f(0) = 1; so no constant depends on lambda. The
+    paper gives none.
+
+    Parameters
+    ----------
+    metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
+    growth : linear, first + more (k - 1) rows; or theory, first (radius / delta_k)^4 (Theorem 3.3)
+    first : rows of S_1; 1000, as the co-author's program has for another problem
+    more : rows an iteration adds; 250, so that the sample doubles in the first four iterations
+    largest : rows at most; 10,000 take 400 MB of float32 kernel matrix, and a test of a step 1e8 kernel
+        values
+    radius : delta_0; 0.1
+    least_radius : delta_min; 1e-4
+    greatest_radius : delta_max; 1, the ball that holds the minimiser
+    factor : gamma, by which a success widens and a failure narrows the ball; 2
+    eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
+    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
+    patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops;
+        3
+    m1, m2 : of the line search, see wolfe; 0.1 and 0.4
+    n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
+    """
+
+    metric: Metric = Metric.RKHS
+    growth: Growth = Growth.LINEAR
+    first: int = 1000
+    more: int = 250
+    largest: int = 10_000
+    radius: float = 0.1
+    least_radius: float = 1e-4
+    greatest_radius: float = 1.0
+    factor: float = 2.0
+    eta1: float = 0.1
+    eta2: float = 1e-3
+    patience: int = 3
+    m1: float = 0.1
+    m2: float = 0.4
+    n: float = 1000.0
+
+
+class ScsRun(StochasticRun):
+    """The process: one iteration of Algorithm 1 a step."""
+
+    def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
+        super().__init__(problem, resolved)
+        _check(rule)
+        self.rule, self.constants = rule, checked_constants(rule)
+        fits = int((resolved.cache_bytes // np.dtype(self.dtype).itemsize) ** 0.5)
+        self.most = min(self.m, rule.largest, fits)
+        self.state = room_for(self.most, self.lam, self.dtype, euclid=rule.metric is Metric.EUCLID)
+        order = np.random.default_rng((*problem.stream, SAMPLING)).permutation(self.m)
+        self.sample = Sample(problem.X, resolved.kernel, self.dtype, order, resolved.threads)
+        self.testing = np.random.default_rng((*problem.stream, TESTING))
+        self.unit = np.sqrt(2.0 / self.lam) if rule.metric is Metric.RKHS else 1.0 / self.lam
+        self.state.now["ball"] = rule.radius * self.unit
+        self.eps = resolved.tolerance if resolved.stop == "eps" else 0.0
+        self.goal = 0.0 if resolved.stop == "eps" else resolved.tolerance
+        self.iterations = self.steps = self.failures = self.tested = 0
+        self.objective = 1.0  # f_T at the incumbent
+        self.ended: Status | None = None
+
+    # ---------------------------------------------------------------- Algorithm 1
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` iterations."""
+        for k in range(steps):
+            if not self._iterate():
+                return k
+        return steps
+
+    def _iterate(self) -> bool:
+        """Do one iteration; return False where the method stops."""
+        s, now, rule = self.state, self.state.now[0], self.rule
+        self._grow()
+        full = len(self.sample) == self.most
+        if not full:
+            now["ahead"] = 0.0  # new rows tell more about the incumbent than another subgradient nearby
+        vanishes = propose(TwoVectors(), self.constants, s, self.eps)
+        self.iterations += 1
+        if full and self._at_end(vanishes):
+            return False
+        if self._succeeds():
+            move(s)
+            now["ball"] = min(rule.factor * now["ball"], rule.greatest_radius * self.unit)
+            self.steps += 1
+            self.failures = 0
+        else:
+            self.failures += full and self._smallest_ball()
+            now["ball"] = max(now["ball"] / rule.factor, rule.least_radius * self.unit)
+        return True
+
+    def _grow(self) -> None:
+        """Draw s_{k-1}, so that S_k has the size that the growth rule says."""
+        rule, k = self.rule, self.iterations
+        if rule.growth is Growth.LINEAR:
+            size = rule.first + rule.more * k
+        else:
+            ratio = rule.radius * self.unit / float(self.state.now["ball"][0])
+            size = int(np.ceil(min(rule.first * ratio**4, self.most)))
+        old, size = len(self.sample), min(max(size, len(self.sample)), self.most)
+        if size > old:
+            self.sample.grow(size, self.state.Q)
+            self.state.w[old:size] = self.problem.y[self.sample.order[old:size]]
+            pad(self.state, size)
+
+    def _succeeds(self) -> bool:
+        """Test the candidate on T_k, as many rows as S_k has, drawn without regard to it."""
+        now, rule = self.state.now[0], self.rule
+        if now["step"] == 0.0 or np.sqrt(now["length2"]) <= rule.eta2 * self.lam * now["ball"]:
+            return False
+        before, after = self._on_test_sample()
+        confirmed = before - after >= rule.eta1 * (now["value"] - now["value_after"])
+        self.objective = after if confirmed else before
+        return bool(confirmed)
+
+    def _on_test_sample(self) -> tuple[float, float]:
+        """Return f_T at the incumbent and at the candidate; rows of S_k among them cost no kernel values."""
+        s, now, n = self.state, self.state.now[0], len(self.sample)
+        rows = self.testing.choice(self.m, n, replace=False, shuffle=False)
+        place = self.sample.place[rows]
+        known, strange = place[place >= 0], rows[place < 0]
+        both = np.empty((n, 2))
+        both[place >= 0, 0], both[place >= 0, 1] = s.Q_alpha[known], s.Q_d[known]
+        if len(strange):
+            coefficients = np.column_stack([s.alpha[:n], s.d[:n]])
+            others = take(self.problem.X, strange, self.dtype)
+            both[place < 0] = weighted_sums(
+                self.resolved.kernel,
+                self.sample.rows,
+                np.arange(n),
+                coefficients,
+                others,
+                self.resolved.threads,
+            )
+            self.tested += n * len(strange)
+        margins = self.problem.y[rows, None] * (both @ np.array([[1.0, 1.0], [0.0, now["step"]]]))
+        hinge = np.maximum(0.0, 1.0 - margins).mean(axis=0)
+        t, linear = now["step"], float(s.alpha[:n] @ s.Q_d[:n])
+        grown = now["square"] + 2.0 * t * linear + t * t * now["curvature"] / self.lam
+        return 0.5 * self.lam * now["square"] + hinge[0], 0.5 * self.lam * grown + hinge[1]
+
+    # ---------------------------------------------------------------- the end
+
+    def _smallest_ball(self) -> bool:
+        return bool(self.state.now["ball"][0] <= self.rule.least_radius * self.unit)
+
+    def _at_end(self, vanishes: bool) -> bool:
+        """Say whether the method has done what it can with the largest sample."""
+        if self.resolved.stop == "relative" and closed(self.state, self.goal):
+            return True
+        return bool(vanishes and self._smallest_ball()) or self.failures >= self.rule.patience
+
+    def verdict(self) -> Status | None:
+        """Hold the gap on the sample against the one from scratch, where the sample is everything."""
+        if len(self.sample) < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
+            return Status.SAMPLED_STOP
+        exact = self.certificate(self.solution())
+        if exact.gap <= self.resolved.tolerance * exact.primal:
+            return Status.CONVERGED
+        self.goal *= 0.5
+        return (
+            None
+            if self.failures < self.rule.patience and self.goal > 1e-3 * self.resolved.tolerance
+            else Status.STALLED
+        )
+
+    def solution(self) -> Solution:
+        """Return alpha over the sample, and the bound that the sample gives."""
+        s, now, n = self.state, self.state.now[0], len(self.sample)
+        hinge = np.maximum(0.0, 1.0 - s.w[:n] * s.Q_alpha[:n])
+        error = float(hinge.std()) / np.sqrt(max(1, n)) * np.sqrt(1.0 - n / self.m) if n else np.nan
+        return Solution(
+            self.sample.order[:n], s.alpha[:n].copy(), s.best_u[:n].copy(), float(now["square"]),
+            float(now["lower"]), error,
+        )  # fmt: skip
+
+    def point(self) -> Point:
+        """Return the objective on the last test sample, and how far above the sample's bound it is."""
+        lower, alpha = float(self.state.now["lower"][0]), self.state.alpha
+        return Point(self.iterations, self.objective, self.objective - lower, int(np.count_nonzero(alpha)))
+
+    def counters(self) -> Counters:
+        """Return what was done; a step is a successful iteration."""
+        return Counters(self.iterations, self.steps, self.sample.kernel_evaluations + self.tested)
+
+
+def _check(rule: Scs) -> None:
+    if not 0 < rule.least_radius < rule.radius <= rule.greatest_radius:
+        raise UsageError("scs needs 0 < least_radius < radius <= greatest_radius")
+    if not (rule.factor > 1 and 0 < rule.eta1 < 1 and rule.eta2 > 0):
+        raise UsageError("scs needs factor > 1, eta1 between 0 and 1, and eta2 > 0")
+    if min(rule.first, rule.largest, rule.patience) < 1 or rule.more < 0:
+        raise UsageError("scs needs first, largest and patience of at least 1, and more of at least 0")
+
+
+@begin.register
+def _(rule: Scs, problem: Binary, resolved: Resolved) -> ScsRun:
+    return ScsRun(rule, problem, resolved)
