@@ -7,13 +7,17 @@ from fwsvm._compile import generic, njit
 from fwsvm.solvers.frank_wolfe.search import look, shift
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
 
+SETTLE_EVERY = (
+    256  # steps made: never by chunks, whose lengths follow the clock and would reach the last bits
+)
+
 
 @generic
 def choose(rule, s, i):
     """Return the Move that the method makes with ascent vertex i."""
 
 
-def _ascent_vertex(rule, s):  # noqa: ARG001
+def _ascent_vertex(rule, s):
     look(s.search, s)
 
 
@@ -99,18 +103,20 @@ def step(rule, s):
 
 
 @njit
-def advance(rule, s, steps):
-    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
-    for taken in range(steps):
-        if not step(rule, s):
-            return taken
-    return steps
-
-
-@njit
 def settle(alpha, q, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
     R = 0.0
     for p in range(now[0].active):
         R += alpha[active[p]] * q[active[p]]
     now[0].R = R
+
+
+@njit
+def advance(rule, s, steps):
+    """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
+    for taken in range(steps):
+        if s.now[0].steps % SETTLE_EVERY == 0:
+            settle(s.alpha, s.q, s.active, s.now)
+        if not step(rule, s):
+            return taken
+    return steps

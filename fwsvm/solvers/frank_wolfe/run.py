@@ -124,7 +124,6 @@ class SimplexRun:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
         self.certificate = None
         s, now, taken = self.state, self.state.now[0], 0
-        settle(s.alpha, s.q, s.active, s.now)
         while True:
             taken += int(advance(self.rule, s, steps - taken))
             if now["stop"] == WANTS_VALUES:
