@@ -4,6 +4,9 @@ A table entry, a test, a point of a figure and a claim all look at cells; publis
 shape (`fwsvm.analysis.published`), so whatever is computed from ours is computed from theirs.
 """
 
+from collections.abc import Hashable
+from typing import Any
+
 import pandas as pd
 
 from fwsvm.analysis.measures import MEASURES
@@ -155,19 +158,30 @@ def matrix(cells: pd.DataFrame, column: str, methods: list[str]) -> tuple[pd.Dat
     A data set counts only if every method has a finished, uncensored value on it.
     """
     chosen = one_each(cells[cells["method"].isin(methods)], ["dataset", "method"])
-    values = chosen.pivot_table(index="dataset", columns="method", values=column, sort=False, dropna=False)
-    values = values.reindex(columns=methods)
+    columns = ["dataset", "method", column, "statuses", "censored"]
+    found = {(cell["dataset"], cell["method"]): cell for cell in chosen[columns].to_dict("records")}
+    rows: dict[str, list[float]] = {}
     left_out: dict[str, str] = {}
     for dataset in dict.fromkeys(chosen["dataset"]):
-        here = chosen[chosen["dataset"] == dataset].set_index("method")
-        for method in methods:
-            if method not in here.index:
-                left_out[dataset] = f"{method} was not run"
-            elif pd.isna(here.loc[method, column]):
-                left_out[dataset] = f"{method}: {here.loc[method, 'statuses']}"
-            elif column == "train_seconds" and here.loc[method, "censored"]:
-                left_out[dataset] = f"{method} stopped at its time limit"
-    return values.drop(index=[name for name in left_out if name in values.index]), left_out
+        here = [found.get((dataset, method)) for method in methods]
+        reasons = [_unusable(cell, method, column) for cell, method in zip(here, methods, strict=True)]
+        if any(reasons):
+            left_out[dataset] = next(reason for reason in reasons if reason)
+        else:
+            rows[dataset] = [cell[column] for cell in here if cell is not None]
+    values = pd.DataFrame.from_dict(rows, orient="index", columns=pd.Index(methods), dtype=float)
+    return values, left_out
+
+
+def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str:
+    """Return why a cell cannot be compared, or nothing."""
+    if cell is None:
+        return f"{method} was not run"
+    if pd.isna(cell[column]):
+        return f"{method}: {cell['statuses']}"
+    if column == "train_seconds" and cell["censored"]:
+        return f"{method} stopped at its time limit"
+    return ""
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:

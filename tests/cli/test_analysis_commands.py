@@ -139,7 +139,11 @@ class Page(html.parser.HTMLParser):
 
 def test_the_report_is_one_page_that_fetches_nothing(tmp_path: Path) -> None:
     rows = [
-        *like_paper("003", repetitions=2),
+        *(
+            r
+            for r in like_paper("003", repetitions=2)
+            if r["dataset"] in {"w1a", "w2a", "w3a", "usps", "letter"}
+        ),
         row(
             dataset="mnist",
             method="fw",

@@ -36,18 +36,29 @@ def names() -> pd.DataFrame:
     return table("names")
 
 
+@functools.cache
+def _spellings() -> dict[str, str]:
+    """Return the lock name of every spelling that the papers print."""
+    pairs = zip(names()["printed"], names()["lock"], strict=True)
+    return {spelling: lock for printed, lock in pairs for spelling in printed.split("|")}
+
+
+@functools.cache
+def _titles() -> dict[str, str]:
+    """Return the first spelling of every lock name."""
+    return {lock: spelling for spelling, lock in reversed(_spellings().items())}
+
+
 def lock_name(printed: str) -> str:
     """Return the name in datasets.lock of a data set as a paper spells it."""
-    for row in names().itertuples():
-        if printed in str(row.printed).split("|"):
-            return str(row.lock)
-    raise UsageError(f"no paper prints a data set {printed}")
+    if printed not in _spellings():
+        raise UsageError(f"no paper prints a data set {printed}")
+    return _spellings()[printed]
 
 
 def title(lock: str) -> str:
     """Return the name our tables print for a data set: the papers', or its own if no paper has it."""
-    found = names().loc[names()["lock"] == lock, "printed"]
-    return str(found.iloc[0]).split("|")[0] if len(found) else lock
+    return _titles().get(lock, lock)
 
 
 def series(name: str) -> list[str]:
