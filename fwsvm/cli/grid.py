@@ -164,6 +164,7 @@ def _list(expected: "list[Expected]") -> None:
     from fwsvm.experiments.forecast import counts
 
     for entry in expected:
-        state = "open: parameters yet to be chosen" if entry.state == "open" else entry.state
-        click.echo(f"{entry.cell.run_id}  {entry.cell.label}  {state}")
+        identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
+        state = "open: parameters to be chosen" if entry.state == "open" else entry.state
+        click.echo(f"{identity}  {entry.cell.label}  {state}")
     click.echo(counts(expected), err=True)

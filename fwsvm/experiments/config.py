@@ -7,9 +7,11 @@ later one of these wins. Whatever is wrong is said with file, line and the neare
 import math
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from fwsvm.data import lockfile
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
 from fwsvm.experiments.spot import Spot, read
@@ -45,7 +47,7 @@ def load(path: Path, profile: str | None = None) -> Experiment:
         Naming file, line and remedy.
     """
     document = read(path)
-    keys = document.mapping(FILE, "an experiment")
+    keys = merged({}, document.mapping(FILE, "an experiment"))
     profiles = keys.pop("profiles").mapping(None, "profiles") if "profiles" in keys else {}
     if profile is None and DEFAULT_PROFILE in profiles:
         profile = DEFAULT_PROFILE
@@ -84,7 +86,7 @@ def _trials(keys: Layer, seed: int) -> list[Trial]:
     for entry in datasets:
         layer = merged(_only((*SETTINGS, *ROWS), keys), _only((*SETTINGS, *ROWS), entry))
         data = Data(
-            name=entry["name"].text("a data set"),
+            name=_dataset(entry["name"]),
             source=entry["source"].text("source") if "source" in entry else None,
             rows=layer["rows"].whole("rows") if "rows" in layer else None,
             test_rows=layer["test_rows"].whole("test_rows") if "test_rows" in layer else None,
@@ -107,6 +109,16 @@ def _entry(spot: Spot, known: tuple[str, ...], what: str) -> Layer:
     if "name" not in entry:
         raise spot.wrong(f"{what} needs a name")
     return entry
+
+
+def _dataset(spot: Spot) -> str:
+    """Return the name of a data set that there is, or a path."""
+    name, known = spot.text("a data set"), lockfile.read()
+    if known.find(name) is None and not name.startswith("synthetic:") and not Path(name).exists():
+        near = get_close_matches(name, known.entries, 1)
+        hint = f"; did you mean {near[0]}?" if near else " (`fwsvm data list` shows all names)"
+        raise spot.wrong(f"{name}: neither a file nor a name in datasets.lock{hint}")
+    return name
 
 
 def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Trial:

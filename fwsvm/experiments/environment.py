@@ -61,7 +61,10 @@ def _blas() -> str:
 
     np.dot(np.ones(2), np.ones(2))  # some libraries are loaded when they are first used
     libraries = [entry for entry in threadpoolctl.threadpool_info() if entry["user_api"] == "blas"]
-    return " ".join(str(libraries[0][key] or "") for key in ("internal_api", "version")) if libraries else ""
+    if not libraries:
+        return ""
+    numpys = min(libraries, key=lambda entry: ("numpy" not in entry["filepath"], entry["filepath"]))
+    return f"{numpys['internal_api']} {numpys['version'] or ''}".strip()
 
 
 def _commit() -> str:

@@ -118,9 +118,8 @@ def failed(
 def _data(cell: Cell, given: Dataset | None, resources: Resources) -> Dataset:
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.sha256 != cell.sha256:
-        raise DataError(
-            f"{cell.data.name}: the data here ({data.sha256[:12]}) is not what was planned ({cell.sha256[:12]})"
-        )
+        here, planned = data.sha256[:12], cell.sha256[:12]
+        raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
     return data
 
 

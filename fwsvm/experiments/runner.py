@@ -86,6 +86,8 @@ class Runner:
     fail_fast: bool = False
     beside: bool = False
     course: Course = field(default_factory=Course)
+    _refused: set[str] = field(default_factory=set)
+    _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
 
     def run(self) -> Course:
         """Run all that is to be run, and return how it went."""
@@ -101,7 +103,7 @@ class Runner:
         except KeyboardInterrupt:
             self.course.interrupted = True
         except _StopNow:
-            self.reporter.note("stopped at the first failure (--fail-fast)")
+            self._note("stopped at the first failure (--fail-fast)")
         return self.course
 
     def _make(self, cells: Sequence[Cell], *, at_once: int) -> None:
@@ -110,7 +112,7 @@ class Runner:
         for cell in cells:
             if self.store.done(cell.run_id) and not self.force:
                 self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
-            elif not self.known[cell.data].missing and cell.run_id not in self._unchosen:
+            elif cell.run_id not in self._refused:
                 to_do.append(cell)
         if to_do:
             self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
@@ -122,13 +124,9 @@ class Runner:
         self.course.statuses[record.status] += 1
         self.reporter.ended(record)
         if record.status is Status.ERROR:
-            self.reporter.note(f"{record.cell.label}: {record.row['message']}")
+            self._note(f"{record.cell.label}: {record.row['message']}")
             if self.fail_fast:
                 raise _StopNow
-
-    def __post_init__(self) -> None:
-        self._unchosen: set[str] = set()
-        self._choices: dict[tuple[str, ...], Choice] = {}
 
     def _finals(self, trial: Trial) -> Iterable[Cell]:
         """Return the reported runs of a trial; where they cannot be, record why."""
@@ -161,17 +159,19 @@ class Runner:
         words = selection.words(chosen.values)
         held_out = trial.selection.held_out.words if trial.selection is not None else ""
         self.store.log("selected", dataset=trial.data.name, values=chosen.values, accuracy=chosen.accuracy)
-        self.reporter.note(f"{trial.data.name}: {words} ({100 * chosen.accuracy:.2f} % right, {held_out})")
+        self._note(f"{trial.data.name}: {words} ({100 * chosen.accuracy:.2f} % right, {held_out})")
         for name in chosen.on_edge:
-            self.reporter.note(
-                f"{trial.data.name}: warning: {name} = {chosen.values[name]:g} lies on the edge of the values "
-                "tried; a better one may lie beyond"
-            )
+            edge = f"{name} = {chosen.values[name]:g} lies on the edge of the values tried"
+            self._note(f"{trial.data.name}: warning: {edge}; a better one may lie beyond")
+
+    def _note(self, said: str) -> None:
+        self.store.log("note", said=said)
+        self.reporter.note(said)
 
     def _refuse(self, cells: Iterable[Cell], status: Status, why: str) -> None:
         """Record cells that cannot run, unless the folder says the same already."""
         for cell in cells:
-            self._unchosen.add(cell.run_id)
+            self._refused.add(cell.run_id)
             row = self.store.rows.get(cell.run_id, {})
             record = failed(cell, status, why)
             if (row.get("status"), row.get("message")) == (status, record.row["message"]):

@@ -1,0 +1,293 @@
+"""``fwsvm grid`` through the real command line, on shipped data: what is done, what is kept, what is said."""
+
+import contextlib
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fwsvm.cli import main
+
+QUICK = """\
+name: quick
+datasets: [wdbc]
+test_fraction: 0.25
+methods: [mfw, swap]
+tolerance: 1e-2
+select: {holdout: 0.3, method: swap, C: [1, 4, 16]}
+"""
+#: The second run takes far longer than any test waits; what it needs is compiled in the first.
+LONG = """\
+name: long
+datasets: [wdbc]
+methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
+"""
+VOLATILE = {
+    "load_seconds", "compile_seconds", "train_seconds", "predict_seconds", "peak_memory_mib", "started_utc",
+    "commit",
+}  # fmt: skip
+
+
+def start(folder: Path, text: str, *options: str, limit: int | None = None) -> subprocess.Popen[str]:
+    """Start ``fwsvm grid``; ``limit`` is the largest size of a file, in bytes."""
+    (folder / "trial.yaml").write_text(text)
+    command = [sys.executable, "-m", "fwsvm", "grid", "trial.yaml", "--out", "out", "--offline", *options]
+    if limit is not None:
+        program = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
+        program += "runpy.run_module('fwsvm', run_name='__main__')"
+        command = [sys.executable, "-c", program.format(limit), *command[3:]]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def grid(folder: Path, text: str, *options: str, limit: int | None = None) -> tuple[int, str, str]:
+    """Run ``fwsvm grid`` in a process of its own and return exit code, stdout and stderr."""
+    process = start(folder, text, *options, limit=limit)
+    out, err = process.communicate(timeout=300)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def here(folder: Path, text: str, *options: str) -> tuple[int, str, str]:
+    """Run ``fwsvm grid`` in this process, which is quicker, and return exit code, stdout and stderr."""
+    (folder / "trial.yaml").write_text(text)
+    with contextlib.chdir(folder):
+        found = CliRunner().invoke(main, ["grid", "trial.yaml", "--out", "out", "--offline", *options])
+    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+    return found.exit_code, found.stdout, found.stderr
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    path = folder / "out" / "runs.csv"
+    return list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
+
+
+def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    """Wait until so many rows are written, and a moment more: into the next run."""
+    deadline = time.monotonic() + 200
+    while len(rows(folder)) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1.0)
+
+
+def test_an_experiment_ends_with_its_table_and_its_files(tmp_path: Path) -> None:
+    code, out, err = here(tmp_path, QUICK)
+    assert code == 0, err
+    lines = out.splitlines()
+    assert [line.split()[-1] for line in lines] == ["status", "converged", "converged"]
+    assert max(map(len, lines)) <= 80
+    found = rows(tmp_path)
+    assert [(row["role"], row["method"]) for row in found] == [("select", "swap")] * 3 + [
+        ("final", "mfw"),
+        ("final", "swap"),
+    ]
+    assert {row["certified"] for row in found} == {"true"}
+    assert all(float(row["test_accuracy"]) > 0.9 for row in found)
+    finals = found[3:]
+    assert len({row["C"] for row in finals}) == 1
+    assert {row["shared"] for row in finals} == {"false"}
+    assert [(tmp_path / "out" / "traces" / f"{row['run_id']}.csv").exists() for row in finals] == [True, True]
+    assert "quick" in (tmp_path / "out" / "experiment.yaml").read_text()
+    events = [json.loads(line)["event"] for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert events[0] == "start"
+    assert events[-1] == "end"
+    assert events.count("run") == 5
+    assert "5 runs: 3 to choose parameters, 2 to report; 0 done" in err
+
+
+def test_what_is_done_is_not_repeated_unless_forced(tmp_path: Path) -> None:
+    here(tmp_path, QUICK)
+    before = (tmp_path / "out" / "runs.csv").read_bytes()
+    code, out, err = here(tmp_path, QUICK)
+    assert (code, (tmp_path / "out" / "runs.csv").read_bytes()) == (0, before)
+    assert "5 done" in err
+    assert out.count("converged") == 2
+    _, out, _ = here(tmp_path, QUICK, "--dry-run")
+    assert out.count("converged") == 5
+    code, _, _ = here(tmp_path, QUICK, "--force")
+    again = rows(tmp_path)
+    assert (code, len(again)) == (0, 10)
+    for first, second in zip(again[:5], again[5:], strict=True):
+        assert {k: v for k, v in first.items() if k not in VOLATILE} == {
+            k: v for k, v in second.items() if k not in VOLATILE
+        }
+
+
+def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
+    code, out, err = here(tmp_path, QUICK, "--dry-run")
+    assert code == 0
+    assert len(out.splitlines()) == 5
+    assert out.count("to do") == 3
+    assert out.count("open: parameters to be chosen") == 2
+    assert "0 done" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
+def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
+    process = start(tmp_path, LONG)
+    wait_for(process, tmp_path, 1)
+    process.kill()
+    process.communicate()
+    (first,) = rows(tmp_path)
+    with (tmp_path / "out" / "runs.csv").open("a") as file:
+        file.write("0123,torn")
+    code, _, err = here(tmp_path, LONG.replace(", {name: fw, tolerance: 1e-12}", ", mfw"))
+    assert code == 0
+    assert "1 done" in err
+    assert "the last line was torn" in err
+    assert rows(tmp_path)[0] == first
+    assert [row["method"] for row in rows(tmp_path)] == ["fw", "mfw"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["inline", "workers"])
+def test_an_interrupt_keeps_the_partial_run_and_is_resumed(tmp_path: Path, options: tuple[str, ...]) -> None:
+    process = start(tmp_path, LONG, *options)
+    wait_for(process, tmp_path, 1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "the same command again goes on from here" in err
+    assert "interrupted" in out
+    first, second = rows(tmp_path)
+    assert (first["status"], second["status"]) == ("converged", "interrupted")
+    assert int(second["iterations"]) > 0
+    assert float(second["gap"]) > 0
+    _, out, _ = here(tmp_path, LONG, "--dry-run")
+    assert [line.rsplit("  ", 1)[1] for line in out.splitlines()] == ["converged", "to do"]
+
+
+FAILING = "name: trial\ndatasets: [wdbc]\nmethods: [{name: mfw, kernel: poly, coef0: -1}, swap]\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2", "--beside")], ids=["inline", "workers"])
+def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path: Path, options: tuple[str, ...]) -> None:
+    code, out, err = grid(tmp_path, FAILING, *options)
+    assert code == 4
+    found = {row["method"]: row for row in rows(tmp_path)}
+    assert (found["mfw"]["status"], found["swap"]["status"]) == ("error", "converged")
+    assert "coef0 >= 0" in found["mfw"]["message"]
+    assert "coef0 >= 0" in err
+    assert "error" in out
+    here(tmp_path, FAILING)
+    assert [row["method"] for row in rows(tmp_path)].count("swap") == 1
+
+
+def test_fail_fast_stops_at_the_first_failure(tmp_path: Path) -> None:
+    code, _, err = here(tmp_path, FAILING, "--fail-fast")
+    assert code == 4
+    assert [row["status"] for row in rows(tmp_path)] == ["error"]
+    assert "stopped at the first failure" in err
+
+
+def test_a_search_that_fails_leaves_error_rows_for_what_it_was_for(tmp_path: Path) -> None:
+    text = FAILING + "select: {holdout: 0.3, method: mfw, C: [1, 2]}\n"
+    code, _, _ = here(tmp_path, text.replace("kernel: poly, coef0: -1", "kernel: poly") + "coef0: -1\n")
+    assert code == 4
+    found = rows(tmp_path)
+    finals = [row for row in found if row["role"] == "final"]
+    assert [row["method"] for row in finals if row["status"] == "error"] == ["mfw"]
+    assert "no candidate could be judged" in finals[0]["message"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no RLIMIT_FSIZE")
+def test_a_full_disk_keeps_what_is_written_and_the_rest_resumes(tmp_path: Path) -> None:
+    text = QUICK + "repetitions: 3\n"
+    here(tmp_path, text)  # compiled code and parsed data are in the cache now
+    whole, size = rows(tmp_path), (tmp_path / "out" / "runs.csv").stat().st_size
+    (tmp_path / "out").rename(tmp_path / "first")
+    code, _, err = grid(tmp_path, text, limit=round(0.7 * size))
+    assert code == 4
+    assert "cannot be written: File too large" in err.splitlines()[-1]
+    kept = rows(tmp_path)
+    assert 0 < len(kept) < len(whole)
+    assert (tmp_path / "out" / "runs.csv").read_bytes().endswith(b"\n")
+    code, _, err = here(tmp_path, text)
+    assert code == 0
+    assert f"{len(kept)} done" in err
+    assert [row["run_id"] for row in rows(tmp_path)] == [row["run_id"] for row in whole]
+
+
+def test_missing_data_leaves_missing_rows_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FWSVM_MIRROR", raising=False)
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.environ.get("NUMBA_CACHE_DIR") or compiled_code())
+    text = QUICK.replace("[wdbc]", "[a1a, wdbc]")
+    code, out, err = grid(tmp_path, text)
+    assert code == 3
+    assert "a1a is not to be had (offline)" in err
+    found = rows(tmp_path)
+    assert [(row["dataset"], row["method"], row["status"]) for row in found[:2]] == [
+        ("a1a", "mfw", "missing"),
+        ("a1a", "swap", "missing"),
+    ]
+    assert [row["status"] for row in found[2:]] == ["converged"] * 5
+    assert out.count("missing") == 2
+    code, _, _ = grid(tmp_path, text)
+    assert (code, len(rows(tmp_path))) == (3, 7)
+
+
+def compiled_code() -> str:
+    """Return where compiled code is kept now."""
+    import numba
+
+    import fwsvm._compile  # noqa: F401
+
+    return str(numba.config.CACHE_DIR)
+
+
+def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
+    here(tmp_path, QUICK, "--threads", "1")
+    alone = rows(tmp_path)
+    (tmp_path / "out").rename(tmp_path / "alone")
+    code, _, err = grid(tmp_path, QUICK, "--workers", "2")
+    assert code == 0
+    assert "reported runs go one by one" in err
+    beside = {row["run_id"]: row for row in rows(tmp_path)}
+    for row in alone:
+        other = beside[row["run_id"]]
+        for name in ("objective", "gap", "test_accuracy", "support_vectors", "iterations", "threads"):
+            assert row[name] == other[name]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "said"),
+    [
+        (
+            QUICK + "tolerence: 1\n",
+            (),
+            2,
+            "trial.yaml:7: unknown key 'tolerence' in an experiment; did you mean",
+        ),
+        (QUICK, ("--profile", "big"), 2, "there is no profile 'big'; it has none"),
+        (QUICK, ("--workers", "2", "--scheduler", "tcp://x:1"), 2, "give --workers or --scheduler, not both"),
+        (QUICK, ("--scheduler", "tcp://127.0.0.1:9"), 2, "no scheduler answers there"),
+    ],
+)
+def test_mistakes_are_one_line(
+    tmp_path: Path, text: str, options: tuple[str, ...], code: int, said: str
+) -> None:
+    found, out, err = here(tmp_path, text, *options)
+    assert (found, out) == (code, "")
+    assert said in err.splitlines()[-1]
+    assert rows(tmp_path) == []
+
+
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "runs.csv").write_text("run_id,colour\na,blue\n")
+    code, _, err = here(tmp_path, QUICK)
+    assert code == 2
+    assert "the columns are not this version's" in err

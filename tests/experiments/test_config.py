@@ -1,0 +1,179 @@
+"""Experiments from YAML: what they come to, and where mistakes are said to be."""
+
+from pathlib import Path
+
+import pytest
+
+from fwsvm.errors import UsageError
+from fwsvm.experiments import config
+from fwsvm.experiments.spot import read
+
+BASE = """\
+name: trial
+datasets: [wdbc, digits]
+methods: [fw, swap]
+tolerance: 1e-4
+"""
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
+
+
+def load(tmp_path: Path, text: str, profile: str | None = None) -> config.Experiment:
+    path = tmp_path / "trial.yaml"
+    path.write_text(text)
+    return config.load(path, profile)
+
+
+def mistake(tmp_path: Path, text: str, profile: str | None = None) -> str:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, text, profile)
+    return str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def test_every_data_set_meets_every_method_in_order(tmp_path: Path) -> None:
+    found = load(tmp_path, BASE)
+    pairs = [(trial.data.name, trial.finals.base.method) for trial in found.trials]
+    assert pairs == [("wdbc", "fw"), ("wdbc", "swap"), ("digits", "fw"), ("digits", "swap")]
+
+
+def test_a_number_without_a_point_is_a_number(tmp_path: Path) -> None:
+    assert load(tmp_path, BASE).trials[0].finals.points()[0].tolerance == 1e-4
+
+
+def test_the_later_place_wins(tmp_path: Path) -> None:
+    text = """\
+name: trial
+C: 1
+repetitions: 5
+datasets: [{name: wdbc, C: 2}, {name: digits, repetitions: 1}]
+methods: [fw, {name: swap, C: 3}]
+profiles: {smoke: {repetitions: 2}}
+"""
+    found = load(tmp_path, text, "smoke").trials
+    assert [trial.finals.varied["C"] for trial in found] == [(2,), (3,), (1,), (3,)]
+    assert [trial.repetitions for trial in found] == [2, 2, 1, 1]
+
+
+def test_a_width_given_later_replaces_any_given_earlier(tmp_path: Path) -> None:
+    text = BASE + "gamma: 0.5\nprofiles: {small: {width_rule: libcvm}}\n"
+    (point,) = load(tmp_path, text, "small").trials[0].finals.points()
+    assert (point.gamma, point.width_rule) == (None, "libcvm")
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("{from: 1, to: 8, step: log2}", (1, 2, 4, 8)),
+        ("{from: 2^-5, to: 2^-1, step: 4}", (2**-5, 2**-3, 2**-1)),
+        ("{from: 0.01, to: 1000, step: log10}", (0.01, 0.1, 1, 10, 100, 1000)),
+        ("{from: 1, to: 7, step: 2}", (1, 2, 4)),
+        ("[3, 1]", (3, 1)),
+        ("7", (7,)),
+    ],
+)
+def test_values_are_one_or_a_list_or_a_range(tmp_path: Path, written: str, values: tuple[float, ...]) -> None:
+    found = load(tmp_path, BASE + f"C: {written}\n").trials[0].finals.varied["C"]
+    assert found == pytest.approx(values, rel=1e-15)
+
+
+def test_selection_runs_with_its_own_method_and_is_the_same_for_all(tmp_path: Path) -> None:
+    text = BASE + "select: {folds: 5, method: cvm, C: [1, 2], sigma2: [4, 8]}\n"
+    first, second, *_ = [trial.selection for trial in load(tmp_path, text).trials]
+    assert first == second
+    assert first is not None
+    assert first.candidates.base.method == "cvm"
+    assert len(first.candidates.points()) == 4
+    assert (first.held_out.parts, first.held_out.words) == (5, "5 folds")
+
+
+def test_selection_takes_the_kernel_of_the_method_it_serves(tmp_path: Path) -> None:
+    text = (
+        BASE.replace("fw, swap", "{name: fw, kernel: linear}, swap") + "select: {holdout: 0.3, C: [1, 2]}\n"
+    )
+    kernels = [
+        trial.selection.candidates.base.kernel for trial in load(tmp_path, text).trials if trial.selection
+    ]
+    assert kernels[:2] == ["linear", None]
+
+
+def test_small_is_the_profile_where_none_is_named(tmp_path: Path) -> None:
+    text = BASE + "profiles: {paper: {repetitions: 5}, small: {repetitions: 3}}\n"
+    found = load(tmp_path, text)
+    assert (found.profile, found.trials[0].repetitions) == ("small", 3)
+    assert load(tmp_path, BASE).profile == ""
+
+
+def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
+    import yaml
+
+    text = BASE + "select: {holdout: 0.3, C: {from: 1, to: 8, step: log2}}\nprofiles: {small: {rows: 100}}\n"
+    found = load(tmp_path, text)
+    again = load(tmp_path, yaml.safe_dump(dict(found.resolved), sort_keys=False))
+    assert again.trials == found.trials
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BASE + "tolerence: 1\n", "@5: unknown key 'tolerence' in an experiment; did you mean 'tol"),
+        (BASE + "C: 1\nC: 2\n", "@6: the key 'C' stands here a second time"),
+        (BASE + "kernel: rfb\n", "@5: kernel of fw must be one of"),
+        (BASE + "C: -1\n", "@5: C must be a number above 0, not -1"),
+        (BASE + "C: [1, one]\n", "@5: C must be a number above 0, not 'one'"),
+        (BASE + "C: {from: 8, to: 1, step: log2}\n", "@5: to (1) is below from (8)"),
+        (BASE + "C: {from: 1, to: 8}\n", "@5: C needs from, to and step"),
+        (BASE + "C: {from: 1, to: 8, step: 1}\n", "@5: step (log2, log10 or a factor) must"),
+        (BASE + "repetitions: 2.5\n", "@5: repetitions must be a whole number"),
+        (BASE + "limits: {time_second: 3}\n", "@5: unknown key 'time_second' in limits; did you"),
+        (BASE + "sigma2: 1\ngamma: 2\n", "@6: give sigma2 or gamma, not both"),
+        (BASE + "select: {C: [1]}\n", "@5: select needs either holdout"),
+        (BASE + "select: {folds: 5}\n", "@5: select needs values to choose from"),
+        (BASE + "C: 1\nselect: {folds: 5, C: [1, 2]}\n", "@5: C is given here and chosen by select"),
+        (BASE + "select: {folds: 5, C: [1], method: svm}\n", "@5: method of select must be one of"),
+        (BASE.replace("fw, swap", "swpa"), "@3: a method must be one of"),
+        (BASE.replace("fw, swap", "fw, fw"), "@3: fw is listed twice"),
+        (BASE.replace("fw, swap", "{name: swap, parameters: {comp: x}}"), "@3: method swap has no"),
+        (BASE.replace("wdbc, digits", "wdbc, wdbc"), "@2: wdbc is listed twice"),
+        (BASE.replace("wdbc, digits", "wbdc"), "@2: wbdc: neither a file nor a name in datasets.lock; did"),
+        (BASE.replace("name: trial", "name: ../x"), "@1: name names a folder"),
+        ("datasets: [wdbc]\nmethods: [fw]\n", "@1: the key 'name' is missing"),
+        (BASE + "x: [\n", "@6:"),
+        ("", "@1: the file is empty"),
+        (BASE + "C: &c [*c]\n", "@5: this value contains itself"),
+        ("- 1\n", "@1: an experiment must be a mapping"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named_by_file_and_line(tmp_path: Path, text: str, said: str) -> None:
+    assert mistake(tmp_path, text).replace("trial.yaml:", "@").startswith(said)
+
+
+def test_an_unknown_profile_names_those_there_are(tmp_path: Path) -> None:
+    text = BASE + "profiles: {small: {}, paper: {}}\n"
+    assert mistake(tmp_path, text, "big").endswith("there is no profile 'big'; it has small, paper")
+
+
+def test_aliases_cost_nothing_however_they_nest(tmp_path: Path) -> None:
+    bomb = "a: &a [1, 1]\n" + "".join(
+        f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
+    )
+    (tmp_path / "bomb.yaml").write_text(bomb)
+    assert len(read(tmp_path / "bomb.yaml").value["l"].value) == 9
+
+
+def test_merge_keys_work(tmp_path: Path) -> None:
+    text = BASE.replace("fw, swap", "&fw {name: fw, C: 2}, {<<: *fw, name: swap}")
+    assert [trial.finals.varied["C"] for trial in load(tmp_path, text).trials[:2]] == [(2,), (2,)]
+
+
+def test_there_is_a_message_for_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        config.load(tmp_path / "none.yaml")
+    (tmp_path / "latin").write_bytes(b"name: \xff\n")
+    with pytest.raises(UsageError, match="cannot be read"):
+        config.load(tmp_path / "latin")
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_the_shipped_experiments_are_right_in_every_profile(path: Path) -> None:
+    profiles = read(path).value.get("profiles")
+    for profile in [None, *(profiles.value if profiles else ())]:
+        assert config.load(path, profile).trials

@@ -1,0 +1,165 @@
+"""Workers and clusters of real processes, some of which are killed."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fwsvm.experiments import plan, samples
+from fwsvm.experiments.execute import Record, Resources
+from fwsvm.experiments.executors.workers import Workers
+from fwsvm.experiments.experiment import Data
+from fwsvm.experiments.plan import FINAL, Cell
+from fwsvm.solvers import Settings, Status
+from fwsvm.solvers.loop import Progress
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+DATA = Data("wdbc", test_fraction=0.25)
+
+
+def cell(tolerance: float, seed: int = 0, time_limit: float | None = None) -> Cell:
+    settings = Settings("fw", {}, tolerance=tolerance, seed=seed, time_limit=time_limit)
+    sha256 = samples.load(DATA).sha256
+    identity = plan.run_id(sha256, "", settings, repetition=0)
+    return Cell(identity, "trial", "", FINAL, DATA, sha256, settings, repetition=0)
+
+
+class Killer:
+    """Watches runs, and kills the process of a cell's run as soon as it is at work, so many times."""
+
+    def __init__(self, victim: Cell, times: int) -> None:
+        self.victim, self.times = victim, times
+
+    def __call__(self, at: Cell, _inside: Progress) -> None:
+        if at.run_id == self.victim.run_id and self.times:
+            self.times -= 1
+            for child in multiprocessing.active_children():
+                os.kill(child.pid or 0, signal.SIGKILL)
+
+
+def run(cells: list[Cell], watch: Killer) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    workers = Workers(1, Resources())
+    try:
+        workers.run([[one] for one in cells], lambda r: found.update({r.cell.run_id: r}), watch, at_once=1)
+    finally:
+        workers.close()
+    assert not multiprocessing.active_children()
+    return found
+
+
+def test_a_worker_that_dies_once_is_replaced_and_its_cell_tried_again() -> None:
+    short, long = cell(0.1), cell(1e-12, time_limit=3.0)
+    found = run([short, long, cell(0.1, seed=1)], Killer(long, 1))
+    assert found[long.run_id].status is Status.TIME_LIMIT
+    assert sorted(record.status for record in found.values()) == ["converged", "converged", "time_limit"]
+
+
+def test_a_cell_whose_worker_dies_twice_is_an_error_and_the_others_go_on() -> None:
+    short, long = cell(0.1), cell(1e-12, time_limit=3.0)
+    found = run([long, short], Killer(long, 2))
+    assert (found[long.run_id].status, found[short.run_id].status) == (Status.ERROR, Status.CONVERGED)
+    assert "worker process died 2 times (signal 9)" in found[long.run_id].row["message"]
+
+
+def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_again() -> None:
+    cells = [cell(0.1), cell(1e-12, time_limit=2.0), cell(0.1, seed=1)]
+    order: list[str] = []
+    workers = Workers(1, Resources())
+    try:
+        workers.run([cells], lambda r: order.append(r.cell.run_id), Killer(cells[1], 1), at_once=1)
+    finally:
+        workers.close()
+    assert sorted(order) == sorted(one.run_id for one in cells)
+    assert order[0] == cells[0].run_id
+
+
+def test_what_delivery_raises_ends_the_workers() -> None:
+    workers = Workers(2, Resources())
+
+    def refuse(_record: Record) -> None:
+        raise RuntimeError("no room")
+
+    with pytest.raises(RuntimeError, match="no room"):
+        workers.run([[cell(0.1)], [cell(1e-12)]], refuse, Killer(cell(0.1), 0), at_once=2)
+    workers.close()
+    assert not multiprocessing.active_children()
+
+
+def test_data_other_than_planned_is_refused() -> None:
+    from dataclasses import replace
+
+    from fwsvm.experiments.execute import run_cell
+
+    record = run_cell(replace(cell(0.1), sha256="0" * 64), Resources())
+    assert record.status is Status.MISSING
+    assert "is not what was planned (000000000000)" in record.row["message"]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
+    """Start a Dask scheduler and two workers, each in a process of its own; return address and workers."""
+    pytest.importorskip("distributed")
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--port", "0"]
+    work = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        "--nthreads",
+        "1",
+        "--no-dashboard",
+        "--no-nanny",
+    ]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    processes = [subprocess.Popen([*command, "--scheduler-file", str(file)], **quiet)]
+    try:
+        deadline = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        import json
+
+        address = json.loads(file.read_text())["address"]
+        local = ["--local-directory", str(tmp_path)]
+        processes += [subprocess.Popen([*work, *local, address], **quiet) for _ in range(2)]
+        from distributed import Client
+
+        with Client(address, timeout=30, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")  # of dask's own
+def test_a_cluster_goes_on_when_a_worker_is_killed(
+    cluster: tuple[str, list[subprocess.Popen[str]]],
+) -> None:
+    from fwsvm.experiments.executors.cluster import Cluster
+
+    address, workers = cluster
+    cells = [cell(0.1, seed=seed) for seed in range(4)] + [cell(1e-12, seed=9, time_limit=2.0)]
+    found: dict[str, Record] = {}
+
+    def deliver(record: Record) -> None:
+        if not found:
+            workers[0].kill()
+        found[record.cell.run_id] = record
+
+    executor = Cluster(address, Resources())
+    try:
+        assert executor.slots == 2
+        executor.run([[one] for one in cells], deliver, Killer(cells[0], 0), at_once=2)
+    finally:
+        executor.close()
+    assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["time_limit"]
+    assert {record.row["parallel_cells"] for record in found.values()} == {2}

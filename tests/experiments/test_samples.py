@@ -1,0 +1,85 @@
+"""Samples and folds: the same for everyone, each class in its proportion."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fwsvm.data.dataset import Table
+from fwsvm.experiments import samples
+from fwsvm.experiments.experiment import Data, HeldOut
+
+codes_of = st.lists(st.integers(0, 4), min_size=10, max_size=200).map(np.array)
+
+
+@given(codes_of, st.integers(2, 10), st.integers(0, 5))
+def test_folds_hold_out_every_row_once_and_are_even_in_every_class(
+    codes: np.ndarray, folds: int, seed: int
+) -> None:
+    rule = HeldOut(folds=folds)
+    parts = [samples.held_out_rows(codes, rule, seed, part) for part in range(folds)]
+    assert np.array_equal(np.sum(parts, axis=0), np.ones(len(codes)))
+    assert [part.sum() for part in parts] == [
+        samples.held_out_count(len(codes), rule, part) for part in range(folds)
+    ]
+    for c in set(codes):
+        counts = [int((codes[part] == c).sum()) for part in parts]
+        assert max(counts) - min(counts) <= 1
+
+
+@given(codes_of, st.floats(0.05, 0.95), st.integers(0, 5))
+def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, seed: int) -> None:
+    rule = HeldOut(holdout=part)
+    chosen = samples.held_out_rows(codes, rule, seed, 0)
+    assert chosen.sum() == samples.held_out_count(len(codes), rule, 0)
+    assert abs(chosen.sum() - part * len(codes)) <= 0.5 + 1e-9
+    for c in set(codes):
+        assert abs(chosen[codes == c].sum() - part * (codes == c).sum()) <= 1.0 + 1e-9
+
+
+@given(codes_of, st.integers(1, 250), st.integers(0, 5))
+def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, rows: int, seed: int) -> None:
+    table = Table(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
+    sample = samples.thinned(table, rows, seed)
+    assert sample.rows == min(rows, len(codes))
+    assert (np.diff(sample.X[:, 0]) > 0).all()
+    assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
+
+
+def test_another_seed_draws_other_rows() -> None:
+    codes = np.arange(100) % 2
+    first, second = (samples.held_out_rows(codes, HeldOut(holdout=0.3), seed, 0) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+def test_folds_are_the_same_bits_for_ever() -> None:
+    codes = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
+    chosen = samples.held_out_rows(codes, HeldOut(folds=3), 7, 1)
+    assert chosen.nonzero()[0].tolist() == [2, 3, 5]
+
+
+def test_a_sample_is_other_data() -> None:
+    whole, sample = samples.load(Data("wdbc")), samples.load(Data("wdbc", rows=100))
+    other = samples.load(Data("wdbc", rows=100, seed=1))
+    assert len({whole.sha256, sample.sha256, other.sha256}) == 3
+    assert sample.train.rows == 100
+    assert whole.classes == sample.classes
+    assert samples.load(Data("wdbc", rows=1000)).sha256 == whole.sha256
+
+
+def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_rows() -> None:
+    found = samples.load(Data("wdbc", test_fraction=0.25))
+    assert found.test is not None
+    assert (found.train.rows, found.test.rows) == (427, 142)
+    assert found.train.X.min(axis=0) == pytest.approx(0.0)
+    assert found.train.X.max(axis=0) == pytest.approx(1.0)
+    assert found.test.X.max() > 1.0
+
+
+def test_data_that_cannot_be_had_is_missing_not_a_mistake(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
+    monkeypatch.delenv("FWSVM_MIRROR", raising=False)
+    found = samples.facts(Data("a1a"), offline=True)
+    assert "a1a is not to be had (offline)" in found.missing

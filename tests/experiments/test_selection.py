@@ -1,0 +1,77 @@
+"""What a search chooses, and how ties fall."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from fwsvm.experiments import plan, selection
+from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep
+from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.samples import Facts
+from fwsvm.solvers import Settings
+
+FACTS = Facts(sha256="d" * 64, rows=100)
+EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
+SEARCH = Selection(
+    HeldOut(folds=2),
+    Sweep(Settings(method="cvm", parameters={}), {"sigma2": (1.0, 2.0, 4.0), "C": (1.0, 2.0, 4.0)}),
+)
+
+
+def rows(
+    accuracy: Mapping[tuple[float, float], float], **odd: str
+) -> tuple[list[Cell], dict[str, dict[str, str]]]:
+    """Return the cells of the search and their rows; ``accuracy`` by (sigma2, C), 0.5 elsewhere."""
+    cells = list(plan.candidates(EXPERIMENT, Data("x"), SEARCH, FACTS))
+    found = {}
+    for cell in cells:
+        value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
+        found[cell.run_id] = {"status": "converged", "message": "", "test_accuracy": repr(value), **odd}
+    return cells, found
+
+
+def test_the_best_accuracy_wins() -> None:
+    choice = selection.choose(SEARCH, *rows({(2.0, 2.0): 0.9}), FACTS.rows)
+    assert choice.values == {"sigma2": 2.0, "C": 2.0}
+    assert choice.accuracy == pytest.approx(0.9)
+    assert choice.on_edge == ()
+
+
+def test_ties_go_to_the_smallest_penalty_then_to_the_largest_width() -> None:
+    tied = {(1.0, 4.0): 0.9, (2.0, 2.0): 0.9, (4.0, 2.0): 0.9, (4.0, 4.0): 0.9}
+    assert selection.choose(SEARCH, *rows(tied), FACTS.rows).values == {"sigma2": 4.0, "C": 2.0}
+
+
+def test_a_value_on_the_edge_is_noticed() -> None:
+    assert selection.choose(SEARCH, *rows({(2.0, 4.0): 0.9}), FACTS.rows).on_edge == ("C",)
+    assert selection.choose(SEARCH, *rows({(1.0, 2.0): 0.9}), FACTS.rows).on_edge == ("sigma2",)
+
+
+def test_a_candidate_that_failed_once_is_out() -> None:
+    cells, found = rows({(2.0, 2.0): 0.9, (1.0, 2.0): 0.8})
+    bad = next(c for c in cells if (c.settings.sigma2, c.settings.C, c.part) == (2.0, 2.0, 1))
+    found[bad.run_id] |= {"status": "error", "message": "no"}
+    assert selection.choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}
+
+
+def test_a_search_that_failed_altogether_says_why() -> None:
+    cells, found = rows({}, status="error", message="the disk is on fire")
+    choice = selection.choose(SEARCH, cells, found, FACTS.rows)
+    assert (choice.values, choice.why_not) == ({}, "no candidate could be judged: the disk is on fire")
+
+
+def test_parts_of_unequal_size_count_by_their_rows() -> None:
+    facts = Facts(sha256="d" * 64, rows=5)  # parts of 3 and 2 rows
+    cells = list(plan.candidates(EXPERIMENT, Data("x"), SEARCH, facts))
+    right = {(1.0, 1.0): (2 / 3, 2 / 2), (2.0, 2.0): (3 / 3, 1 / 2)}  # 4 of 5 either way
+    found = {}
+    for cell in cells:
+        pair = right.get((cell.settings.sigma2 or 0, cell.settings.C or 0), (0.0, 0.0))
+        found[cell.run_id] = {
+            "status": "converged",
+            "message": "",
+            "test_accuracy": repr(pair[cell.part or 0]),
+        }
+    choice = selection.choose(SEARCH, cells, found, facts.rows)
+    assert choice.values == {"sigma2": 1.0, "C": 1.0}
+    assert choice.accuracy == pytest.approx(0.8)

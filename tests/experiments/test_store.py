@@ -1,0 +1,156 @@
+"""Results folders: whatever happens, what was written stays and what is torn is cut off."""
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fwsvm.errors import ResultsError
+from fwsvm.experiments import record
+from fwsvm.experiments.columns import COLUMNS
+from fwsvm.experiments.environment import environment
+from fwsvm.experiments.store import Store, read_rows
+from fwsvm.solvers.result import TracePoint
+
+
+def row(run_id: str, status: str = "converged", **more: object) -> record.Row:
+    return record.row({}, environment(), **{"run_id": run_id, "status": status, **more})
+
+
+def written(folder: Path, *rows: record.Row) -> Path:
+    with Store(folder) as store:
+        for one in rows:
+            store.add(one)
+    return folder / "runs.csv"
+
+
+def test_rows_come_back_as_they_went(tmp_path: Path) -> None:
+    more = {"objective": 0.1 + 0.2, "certified": True, "fold": None, "rows": 7, "gap": float("nan")}
+    path = written(tmp_path, row("a", message='said "no",\nthen went', **more))
+    (found,) = read_rows(path, []).values()
+    assert float(found["objective"]) == 0.1 + 0.2
+    assert (found["certified"], found["fold"], found["rows"], found["gap"]) == ("true", "", "7", "")
+    assert found["message"] == 'said "no", then went'
+    assert path.read_text().count("\n") == 2
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.floats(0, 1))
+def test_a_file_cut_anywhere_goes_on_from_its_last_whole_row(tmp_path: Path, cut: float) -> None:
+    for old in tmp_path.glob("*"):
+        if old.is_file():
+            old.unlink()
+    path = written(tmp_path, *(row(name) for name in "abc"))
+    whole = path.read_bytes()
+    left = whole[: round(cut * len(whole))]
+    path.write_bytes(left)
+    with Store(tmp_path) as store:
+        assert list(store.rows) == list("abc")[: max(0, left.count(b"\n") - 1)]
+        assert bool(store.notices) == (left != b"" and not left.endswith(b"\n"))
+        for name in "abc":
+            if not store.done(name):
+                store.add(row(name))
+    assert path.read_bytes() == whole
+
+
+def test_a_torn_line_is_reported(tmp_path: Path) -> None:
+    path = written(tmp_path, row("a"))
+    with path.open("a") as file:
+        file.write("b,half of")
+    with Store(tmp_path) as store:
+        assert "torn" in store.notices[0]
+        assert list(store.rows) == ["a"]
+    assert path.read_bytes().endswith(b"\n")
+
+
+def test_another_header_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("run_id,colour\na,blue\n")
+    with (
+        pytest.raises(ResultsError, match=r"runs.csv:1: the columns are not this version's"),
+        Store(tmp_path),
+    ):
+        pass
+    assert path.read_text() == "run_id,colour\na,blue\n"
+
+
+def test_a_damaged_row_is_named_by_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path, row("a"))
+    with path.open("a") as file:
+        file.write("b,too short\n")
+    with pytest.raises(ResultsError, match=r"runs.csv:3: not a row"), Store(tmp_path):
+        pass
+
+
+def test_a_finished_row_is_not_replaced_by_an_unfinished_one(tmp_path: Path) -> None:
+    path = written(tmp_path, row("a", "error"), row("a", C=1.0), row("a", "interrupted"), row("b", "missing"))
+    rows = read_rows(path, [])
+    assert (rows["a"]["status"], rows["a"]["C"], rows["b"]["status"]) == ("converged", "1.0", "missing")
+    with Store(tmp_path) as store:
+        assert (store.done("a"), store.done("b"), store.done("c")) == (True, False, False)
+
+
+def _hold(folder: str, ready: object, release: object) -> None:
+    with Store(Path(folder)):
+        ready.set()
+        release.wait(30)
+
+
+def test_two_writers_do_not_share_a_folder(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    ready, release = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(str(tmp_path), ready, release))
+    other.start()
+    try:
+        assert ready.wait(60)
+        with pytest.raises(ResultsError, match="another fwsvm writes here"), Store(tmp_path):
+            pass
+    finally:
+        release.set()
+        other.join()
+    with Store(tmp_path):
+        pass
+
+
+def test_committed_results_are_never_written_to(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="committed results"), Store(tmp_path / "results/reference/web"):
+        pass
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_trace_has_its_columns(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.add(row("a"), [TracePoint(0.5, 3, 1.25, float("nan"), 2)])
+    lines = (tmp_path / "traces" / "a.csv").read_text().splitlines()
+    assert lines == ["seconds,iteration,objective,gap,support_vectors", "0.5,3,1.25,,2"]
+
+
+def test_the_columns_are_those_agreed_on() -> None:
+    agreed = """
+    run_id experiment profile role status message dataset data_sha256 rows features classes
+    subproblems method kernel gamma sigma2 width_rule degree coef0 C lambda search stop tolerance
+    seed fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors
+    iterations steps kernel_evaluations cache_hit_rate test_accuracy train_accuracy load_seconds
+    compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells
+    shared machine cpu blas python numpy numba fwsvm commit started_utc
+    """
+    assert list(COLUMNS) == agreed.split()
+    assert all(sentence.endswith(".") for sentence in COLUMNS.values())
+
+
+def test_a_row_refuses_a_column_that_does_not_exist() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        row("a", colour="blue")
+
+
+def test_a_row_is_plain_json() -> None:
+    import json
+
+    import numpy as np
+
+    plain = record.plain(row("a", C=np.float64(2), gap=float("nan"), primal=float("inf"), certified=np.True_))
+    assert list(plain) == list(COLUMNS)
+    again = json.loads(json.dumps(plain, allow_nan=False))
+    assert (again["C"], again["gap"], again["primal"], again["certified"]) == (2.0, None, "inf", True)
