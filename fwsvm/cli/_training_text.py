@@ -162,10 +162,8 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     say("objective", f"{result.objective:.10g}{parts}")
     say("gap", f"{result.gap:.3g}, relative {result.relative_gap:.3g} ({_gap_kind(result)})")
     say("support vectors", f"{result.support_vectors:,}")
-    say(
-        "iterations",
-        f"{result.iterations:,} ({result.steps:,} steps, {_millions(result.kernel_evaluations)} kernel values)",
-    )
+    work = f"{result.steps:,} steps, {_millions(result.kernel_evaluations)} kernel values"
+    say("iterations", f"{result.iterations:,} ({work})")
     said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
             if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
     say("accuracy", ", ".join(said))
@@ -192,8 +190,10 @@ def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearMo
     """Return the machine with the facts that its file keeps."""
     from fwsvm.experiments.record import plain
 
-    kept = ("method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
-            "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id")  # fmt: skip
+    kept = (
+        "method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
+        "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id",
+    )  # fmt: skip
     values = plain(row)
     return dataclasses.replace(
         result.model, facts={**result.model.facts, **{name: values[name] for name in kept}}

@@ -48,7 +48,7 @@ def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> 
 
     Pages are taken from the system only as columns come, so a generous budget costs nothing in itself.
     """
-    m = rows.count
+    m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     return Columns(
@@ -71,7 +71,7 @@ def _taken(slot, owner, keep, lines, c):
     """Whether a slot must stay: it is ``keep``'s, or has been claimed a moment ago."""
     if owner[slot] == keep:
         return True
-    for earlier in range(c):
+    for earlier in range(c):  # noqa: SIM110 - compiled code has no any over a generator
         if lines[earlier] == slot:
             return True
     return False

@@ -22,7 +22,7 @@ from fwsvm._compile import njit
 WIDTH = 8
 
 
-class LanesType(types.Type):
+class LanesType(types.Type):  # type: ignore[misc]
     """Numba's type of eight float32 or float64 numbers."""
 
     def __init__(self, dtype: types.Float) -> None:
@@ -31,7 +31,7 @@ class LanesType(types.Type):
 
 
 @register_model(LanesType)
-class LanesModel(PrimitiveModel):
+class LanesModel(PrimitiveModel):  # type: ignore[misc]
     """Eight numbers are one vector register (or two, as the machine has them)."""
 
     def __init__(self, dmm: Any, fe_type: LanesType) -> None:
@@ -57,7 +57,7 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -
 
 
 @intrinsic
-def load(typingctx: Any, array: Any, at: Any) -> Any:  # noqa: ARG001
+def load(typingctx: Any, array: Any, at: Any) -> Any:
     """Return the eight numbers ``array[at:at + 8]`` of a contiguous array, without looking at its bounds."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -68,7 +68,7 @@ def load(typingctx: Any, array: Any, at: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:  # noqa: ARG001
+def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:
     """Write eight numbers to ``array[at:at + 8]`` of a contiguous array, without looking at its bounds."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -80,11 +80,11 @@ def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:  # noqa: ARG0
 
 
 @intrinsic
-def splat(typingctx: Any, number: Any) -> Any:  # noqa: ARG001
+def splat(typingctx: Any, number: Any) -> Any:
     """Return eight copies of one number."""
     kind = LanesType(number)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = context.get_value_type(kind)
         first = builder.insert_element(
             ir.Constant(vector, ir.Undefined), arguments[0], ir.Constant(ir.IntType(32), 0)
@@ -100,8 +100,8 @@ def splat(typingctx: Any, number: Any) -> Any:  # noqa: ARG001
 
 def _binary(instruction: str) -> Any:
     @intrinsic
-    def operation(typingctx: Any, left: Any, right: Any) -> Any:  # noqa: ARG001
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def operation(typingctx: Any, left: Any, right: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return getattr(builder, instruction)(*arguments)
 
         return left(left, right), emit
@@ -136,8 +136,8 @@ def _unary(name: str) -> Any:
     """Return lanes to lanes by the machine-independent instruction of that name."""
 
     @intrinsic
-    def operation(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def operation(typingctx: Any, lanes: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             vector = arguments[0].type
             suffix = "f32" if vector.element == ir.FloatType() else "f64"
             function = cgutils.get_or_insert_function(
@@ -155,8 +155,8 @@ _absolute = _unary("fabs")
 
 
 @intrinsic
-def _muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+def _muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = arguments[0].type
         suffix = "f32" if vector.element == ir.FloatType() else "f64"
         function = cgutils.get_or_insert_function(
@@ -178,10 +178,10 @@ def _muladd_compiled(a: Any, b: Any, c: Any) -> Any:
 
 
 @intrinsic
-def _power_of_two(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
+def _power_of_two(typingctx: Any, lanes: Any) -> Any:
     """Return 2^n for whole numbers n within the exponent's range, by writing the exponent's bits."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (value,) = arguments
         whole = _integers(value)
         bias, mantissa = (127, 23) if value.type.element == ir.FloatType() else (1023, 52)
@@ -198,8 +198,8 @@ def _zip(first: int) -> Any:
     )
 
     @intrinsic
-    def interleave(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def interleave(typingctx: Any, a: Any, b: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.shuffle_vector(*arguments, mask)
 
         return a(a, b), emit
@@ -211,11 +211,11 @@ _zip_low, _zip_high = _zip(0), _zip(WIDTH // 2)
 
 
 @intrinsic
-def widen(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
+def widen(typingctx: Any, lanes: Any) -> Any:
     """Return eight float32 as float64; float64 stay as they are."""
     wide = LanesType(types.float64)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (value,) = arguments
         return value if lanes == wide else builder.fpext(value, context.get_value_type(wide))
 
@@ -223,10 +223,10 @@ def widen(typingctx: Any, lanes: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+def where_positive(typingctx: Any, test: Any, a: Any, b: Any) -> Any:
     """Return number by number a where test > 0, else b."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         zero = ir.Constant(arguments[0].type, [0.0] * WIDTH)
         return builder.select(builder.fcmp_ordered(">", arguments[0], zero), *arguments[1:])
 
@@ -237,15 +237,15 @@ def _reduction(instruction: str, comparison: str) -> Any:
     """Return the intrinsics that choose number by number, and among the eight numbers of one value."""
 
     @intrinsic
-    def two(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def two(typingctx: Any, a: Any, b: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.select(builder.fcmp_ordered(comparison, *arguments), *arguments)
 
         return a(a, b), emit
 
     @intrinsic
-    def among(typingctx: Any, a: Any) -> Any:  # noqa: ARG001
-        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+    def among(typingctx: Any, a: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             vector = arguments[0].type
             suffix = "f32" if vector.element == ir.FloatType() else "f64"
             function = cgutils.get_or_insert_function(

@@ -14,12 +14,12 @@ class Laplacian(NamedTuple):
 
 
 @pair.implements(Laplacian)
-def _pair(kernel, total, x, z):  # noqa: ARG001
+def _pair(kernel, total, x, z):
     return total + (size(x - z) - size(x) - size(z))
 
 
 @alone.implements(Laplacian)
-def _alone(kernel, x):  # noqa: ARG001
+def _alone(kernel, x):
     return abs(x)
 
 

@@ -14,5 +14,5 @@ class Linear(NamedTuple):
 
 
 @value.implements(Linear)
-def _value(kernel, total, own_x, own_z):  # noqa: ARG001
+def _value(kernel, total, own_x, own_z):
     return total

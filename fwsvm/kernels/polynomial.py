@@ -16,7 +16,7 @@ class Polynomial(NamedTuple):
 
 
 @value.implements(Polynomial)
-def _value(kernel, total, own_x, own_z):  # noqa: ARG001
+def _value(kernel, total, own_x, own_z):
     base = total * kernel.gamma + kernel.coef0
     power = base
     for _ in range(kernel.degree - 1):
@@ -33,6 +33,6 @@ class Quadratic(NamedTuple):
 
 
 @value.implements(Quadratic)
-def _square(kernel, total, own_x, own_z):  # noqa: ARG001
+def _square(kernel, total, own_x, own_z):
     root = total * kernel.gamma
     return root * root

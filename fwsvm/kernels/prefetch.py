@@ -15,7 +15,7 @@ LINE = 64  # bytes that come together
 
 
 @intrinsic
-def _prefetch(typingctx: Any, array: Any, at: Any) -> Any:  # noqa: ARG001
+def _prefetch(typingctx: Any, array: Any, at: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         bytes_, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -33,5 +33,5 @@ def prefetch(array: Any, at: int) -> None:
 
 
 @overload(prefetch, strict=False)
-def _prefetch_compiled(array: Any, at: Any) -> Any:  # noqa: ARG001
-    return lambda array, at: _prefetch(array, at)  # noqa: PLW0108  (an intrinsic is no implementation)
+def _prefetch_compiled(array: Any, at: Any) -> Any:
+    return lambda array, at: _prefetch(array, at)

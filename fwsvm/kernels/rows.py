@@ -27,7 +27,7 @@ class Rows(NamedTuple):
     features: int
 
     @property
-    def count(self) -> int:
+    def height(self) -> int:
         """Number of rows m."""
         return len(self.starts) - 1
 

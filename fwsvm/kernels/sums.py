@@ -42,12 +42,12 @@ def weighted_sums(
     -------
     ndarray of float64, shape (rows, outputs); sums are kept in float64.
     """
-    out = np.zeros((rows.count, weights.shape[1]))
+    out = np.zeros((rows.height, weights.shape[1]))
     anchors = room_for_anchors(sources)
     own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
     lines = np.zeros((weights.shape[1], WIDE))
-    parts = threads if rows.count > WORTH_A_THREAD else 1
-    ends = [rows.count * part // parts for part in range(parts + 1)]
+    parts = threads if rows.height > WORTH_A_THREAD else 1
+    ends = [rows.height * part // parts for part in range(parts + 1)]
 
     def add(part: int) -> None:
         _add_range(kernel, anchors, rows, own, lines, ends[part], ends[part + 1], out)

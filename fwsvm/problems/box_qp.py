@@ -76,7 +76,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
-    kept = np.arange(rows.count) if bias else np.flatnonzero(np.diff(rows.starts))
+    kept = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
     points = np.zeros(len(kept), POINT)
     points["y"] = y[kept]
@@ -85,7 +85,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     points["first"], points["end"] = rows.starts[kept], rows.starts[kept + 1]
     qp = BoxQP(
         rows.values, rows.columns.view(np.uint32), points, kept, rows.features, float(bias),
-        float(penalties.sum() - penalties[kept].sum()) if len(kept) < rows.count else 0.0,
+        float(penalties.sum() - penalties[kept].sum()) if len(kept) < rows.height else 0.0,
     )  # fmt: skip
     _set_curvature(qp)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))

@@ -1,4 +1,6 @@
-"""The L2-SVM on the simplex (003 eq. 12 and 18, 000 eq. 2): minimise R = a' K~ a over a >= 0, sum a = 1, with
+"""The L2-SVM on the simplex (003 eq. 12 and 18, 000 eq. 2).
+
+Minimise R = a' K~ a over a >= 0, sum a = 1, with
 
     K~_ij = y_i y_j ( k(x_i, x_j) + 1 ) + delta_ij r_i,      r_i = 1 / C_i.
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from fwsvm.solvers.status import Status
 
 WATCH_EVERY = 0.2  # seconds between two reports of progress
 
-Rows = np.ndarray | sparse.csr_array
+Rows: TypeAlias = np.ndarray | sparse.csr_array
 
 
 class Subproblem(NamedTuple):
@@ -193,7 +193,6 @@ def _result(
         if kernel
         else _linear_model(X, classes, resolved, parts)
     )
-    linear = isinstance(model, LinearModel)
     return Result(
         model=model,
         status=status,
@@ -207,7 +206,7 @@ def _result(
         certified=status is Status.CONVERGED and all(o.within and o.gap_kind == "exact" for o in outcomes),
         primal=sum(o.primal for o in outcomes),
         dual=sum(o.dual for o in outcomes),
-        support_vectors=_support(parts) if linear else int(model.counts.sum()),
+        support_vectors=_support(parts) if isinstance(model, LinearModel) else int(model.counts.sum()),
         iterations=sum(c.iterations for c in counters),
         steps=sum(c.steps for c in counters),
         kernel_evaluations=sum(c.kernel_evaluations for c in counters),
@@ -226,7 +225,7 @@ _WORST_FIRST = (
 
 
 def _verdict(parts: list[Part], problems: list[Subproblem]) -> tuple[Status, str]:
-    """Return the worst status of the parts; a part that its certificate vouches for has converged, whatever stopped it."""
+    """Return the worst status of the parts; a part that its certificate vouches for has converged in any case."""
     found = [
         Status.CONVERGED if p.outcome.within and p.outcome.gap_kind == "exact" and p.course.status.done
         else p.course.status

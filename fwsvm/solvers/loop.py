@@ -1,7 +1,7 @@
 """The one loop of all families: clock, chunks of steps, trace, limits and interrupts."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class Clock:
     seconds: float = 0.0
 
     @contextmanager
-    def running(self):  # type: ignore[no-untyped-def]
+    def running(self) -> Iterator[None]:
         """Count the time of the block."""
         started = time.perf_counter()
         try:

@@ -7,7 +7,7 @@ with what it does at the beginning and at the end of a sweep, and at a visit.
 from fwsvm.solvers.registry import FAMILIES, Family
 
 
-def _start(*arguments):  # type: ignore[no-untyped-def]
+def _start(*arguments):
     from fwsvm.solvers.dual_coordinate.run import LinearRun
 
     return LinearRun(*arguments)

@@ -68,7 +68,7 @@ def schedule(s, order, random):
 
 
 @begin.implements(AVSF)
-def _begin(rule, s):  # noqa: ARG001
+def _begin(rule, s):
     now = s.now[0]
     now.least = now.most = 0.0
     now.size = len(s.order)
@@ -77,7 +77,7 @@ def _begin(rule, s):  # noqa: ARG001
 
 
 @rests.implements(AVSF)
-def _rests(rule, s, i):  # noqa: ARG001
+def _rests(rule, s, i):
     return s.now[0].moved < s.coordinates[i].slack
 
 
@@ -99,7 +99,7 @@ def _learn(rule, s, i, gain):
 
 
 @end.implements(AVSF)
-def _end(rule, s):  # noqa: ARG001
+def _end(rule, s):
     """Stop if no violation reached epsilon in a sweep over every row once, else arrange for such a sweep."""
     now = s.now[0]
     if max(now.most, -now.least) >= now.epsilon:

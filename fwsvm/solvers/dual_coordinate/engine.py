@@ -29,11 +29,11 @@ RARELY, AT_FIRST = 1.1, 5  # a survey at the latest when the sweeps have grown b
 AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
-def _no(rule, s, i):  # noqa: ARG001
+def _no(rule, s, i):
     return False
 
 
-def _no_more(rule, s, i, g):  # noqa: ARG001
+def _no_more(rule, s, i, g):
     return False
 
 

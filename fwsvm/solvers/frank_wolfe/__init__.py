@@ -4,10 +4,12 @@
 kept, `engine` the loop, `run` the way from starting point to certificate. A method is one file with its `choose`.
 """
 
+from typing import Any
+
 from fwsvm.solvers.registry import FAMILIES, Family
 
 
-def _start(*arguments):  # type: ignore[no-untyped-def]
+def _start(*arguments: Any) -> Any:
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
     return SimplexRun(*arguments)

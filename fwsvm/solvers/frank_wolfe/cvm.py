@@ -52,7 +52,7 @@ def within_core(s):
 
 
 @find.implements(CVM)
-def _find(rule, s):  # noqa: ARG001
+def _find(rule, s):
     if within_core(s):
         return
     look(s.search, s)
@@ -62,6 +62,6 @@ def _find(rule, s):  # noqa: ARG001
 
 
 @choose.implements(CVM)
-def _choose(rule, s, i):  # noqa: ARG001
+def _choose(rule, s, i):
     j = best_partner(s, i)
     return toward(s, i) if j == NOBODY else swap(s, i, j)

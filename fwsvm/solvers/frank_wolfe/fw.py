@@ -16,5 +16,5 @@ class FW(NamedTuple):
 
 
 @choose.implements(FW)
-def _choose(rule, s, i):  # noqa: ARG001
+def _choose(rule, s, i):
     return toward(s, i)

@@ -16,7 +16,7 @@ class MFW(NamedTuple):
 
 
 @choose.implements(MFW)
-def _choose(rule, s, i):  # noqa: ARG001
+def _choose(rule, s, i):
     j = worst_active(s)
     R = s.now[0].R
     if R - s.q[i] >= s.q[j] - R:

@@ -8,7 +8,16 @@ import numpy as np
 
 from fwsvm._compile import njit
 from fwsvm.kernels.lanes import (
-    greater, greatest_of, larger, least_of, lesser, load, splat, store, where_positive, widen,
+    greater,
+    greatest_of,
+    larger,
+    least_of,
+    lesser,
+    load,
+    splat,
+    store,
+    where_positive,
+    widen,
 )  # fmt: skip
 
 STRETCH = 512  # rows
@@ -45,7 +54,7 @@ def shift_pass(q, k_i, k_j, scale, a, b, first, last, best, least):
 @njit
 def highest_pass(q, alpha):
     """Return argmax of q over the rows with alpha > 0."""
-    best, most = np.int64(-1), -np.inf
+    best, most = -1, -np.inf
     for start in range(0, q.size, STRETCH):
         stop = min(start + STRETCH, q.size)
         whole = start + (stop - start) // 8 * 8

@@ -52,7 +52,7 @@ def goal(s):
 
 
 @look.implements(Full)
-def _look_at_all(search, s):  # noqa: ARG001
+def _look_at_all(search, s):
     now = s.now[0]
     now.iterations += 1
     now.vertex = now.best
@@ -70,7 +70,7 @@ def _signed(s, move):
 
 
 @shift.implements(Full)
-def _shift_all(search, s, move):  # noqa: ARG001
+def _shift_all(search, s, move):
     q, plus = s.q, s.plus
     i, j, a, b = _signed(s, move)
     k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
@@ -148,7 +148,7 @@ def put_column(s, c, i):
 
 
 @shift.implements(Sampled)
-def _shift_active(search, s, move):  # noqa: ARG001
+def _shift_active(search, s, move):
     q = s.q
     i, j, a, b = _signed(s, move)
     k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]

@@ -12,7 +12,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING, State
 
 
 def provide_columns(s: State, columns: Columns) -> None:
-    """`Full`: compute the wanted column, with those of the lowest violating rows that are missing too.
+    """Compute the wanted column, with those of the lowest violating rows that are missing too (`Full`).
 
     Those rows are the likeliest next vertices, and 64 columns at once cost little more than eight.
     """
@@ -47,13 +47,13 @@ def _likely(q, slot_of, R, wanted, rows):
 
 
 def provide_candidates(s: State, columns: Columns) -> None:
-    """`Sampled`: compute k between the candidates drawn and the active set."""
+    """Compute k between the candidates drawn and the active set (`Sampled`)."""
     _against_active(s, columns, s.drawn[: s.search.candidates], WIDE)
     s.now["stop"] = GOING
 
 
 def provide_active_column(s: State, columns: Columns) -> None:
-    """`Sampled`: compute the wanted row's column on the active set, in the line that the vertex does not use."""
+    """Compute the wanted row's column on the active set, in the line that the vertex does not use (`Sampled`)."""
     now = s.now[0]
     i = int(now["wanted"])
     _against_active(s, columns, np.array([i], np.int32), NARROW)

@@ -8,7 +8,7 @@ methods share as a `Process`. A method is one file with its parameters and its l
 from fwsvm.solvers.registry import FAMILIES, Family
 
 
-def _start(problem, rule, resolved):  # type: ignore[no-untyped-def]
+def _start(problem, rule, resolved):
     from fwsvm.solvers.stochastic.run import begin
 
     return begin(rule, problem, resolved)

@@ -199,7 +199,7 @@ class PegasosRun(StochasticRun):
         self._make_room(int(self.walk.now["size"][0]) + self.block)
         kernel, threads = self.resolved.kernel, self.resolved.threads
         everyone = np.arange(at, self.pool_at, dtype=np.int32)
-        size = self.store.rows.count
+        size = self.store.rows.height
         for first in range(0, self.block, WIDE):
             some = everyone[first : first + WIDE]
             used = lay_out(self.anchors, self.pool, self.pool_own, some, WIDE)
@@ -241,7 +241,7 @@ class PegasosRun(StochasticRun):
 
     def _take_in(self) -> None:
         """Append the rows that joined the expansion in the block that ended to the stored ones."""
-        old, size = self.store.rows.count, int(self.walk.now["size"][0])
+        old, size = self.store.rows.height, int(self.walk.now["size"][0])
         if size > old:
             first = self.pool_at - self.block
             where = {row: first + i for i, row in enumerate(self.ids.tolist())}

@@ -43,7 +43,7 @@ class Store:
     def append(self, rows: Rows) -> None:
         """Take in more rows at the end."""
         old, used = self._count, int(self._starts[self._count])
-        new, end = old + rows.count, used + len(rows.values)
+        new, end = old + rows.height, used + len(rows.values)
         self._values = _with_room(self._values, used, end)
         self._columns = _with_room(self._columns, used, end)
         self._starts = _with_room(self._starts, old + 1, new + 1)
@@ -84,7 +84,7 @@ class Sample:
         self.kernel_evaluations = 0
 
     def __len__(self) -> int:
-        return self.rows.count
+        return self.rows.height
 
     @property
     def rows(self) -> Rows:
