@@ -139,7 +139,9 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     003 section 5.3 and 000 section 6 (the sign of the second is inferred). A cell whose own or whose
     baseline's time was cut short by a limit gets the quotient of the bounds and stays marked as censored.
     """
-    problem = ["experiment", "profile", "dataset", "kernel", "tolerance", "C"]
+    problem = ["experiment", "profile", "dataset", "kernel", "C"]
+    if cells[cells["method"] == baseline].groupby(problem, dropna=False)["tolerance"].nunique().gt(1).any():
+        problem.append("tolerance")  # else the methods may have been given tolerances of their own
     base = cells.loc[cells["method"] == baseline, [*problem, "train_seconds", "test_accuracy", "censored"]]
     base = base.drop_duplicates(problem)
     joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base"))

@@ -42,7 +42,7 @@ GOLDEN_MARKDOWN = """\
 
 - ours: profile paper, kernel rbf, C 1, tolerance 1e-06, search sampled, stop meb, width_rule paper
 - \\* stopped at a time limit; a time is a lower bound
-- not complete: w8a/mfw: 1 missing
+- not complete: 1 missing in w8a/mfw
 - training rows, ours of published: w8a 5000 of 49749
 """
 
@@ -156,7 +156,7 @@ def test_incomplete_cells_say_how_many_runs_they_rest_on() -> None:
     )
     drawn = tables.render(tables.draw(table, ["time"]), "markdown")
     assert "1.00 (1/2)" in drawn
-    assert "not complete: a/fw: 1 converged, 1 error" in drawn
+    assert "not complete: 1 converged, 1 error in a/fw" in drawn
 
 
 def test_experiments_find_their_own_layout_and_others_get_plain_tables() -> None:
@@ -165,6 +165,29 @@ def test_experiments_find_their_own_layout_and_others_get_plain_tables() -> None
     assert tables.fitting(own) == []
     assert [names for _, names in tables.choose(own, ())] == [["accuracy", "time", "size"]]
     assert "| a | **1.00** | **1.00** | **1.00** |" in tables.render(tables.draw(own, ["time"]), "markdown")
+
+
+def test_tolerances_of_their_own_are_named_and_compared_all_the_same() -> None:
+    rows = [
+        row(dataset="a1a", method=m, tolerance=e, train_seconds=t)
+        for m, e, t in (("cvm", 1e-3, 6), ("mfw", 1e-3, 3), ("fw", 1e-2, 2))
+    ]
+    drawn = tables.render(
+        tables.paper_tables("000-speedup", cells_of(*rows), with_published=False), "markdown"
+    )
+    assert "| a1a | 1.00 | **3.00** | 2.00 |" in drawn
+    assert "tolerance 0.001 (0.01 for fw)" in drawn
+
+
+def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
+    table = cells_of(*(row(dataset=d, method=m) for d in ("a1a", "mine") for m in ("cvm", "fw", "mfw")))
+    drawn = tables.render(tables.paper_tables("003-3", table), "markdown").splitlines()
+    assert [line.split("|")[1:3] for line in drawn if line.startswith("|")][2:] == [
+        [" a1a ", " ours "],
+        ["  ", " paper "],
+        ["  ", " ratio "],
+        [" mine ", " ours "],
+    ]
 
 
 def test_what_varies_within_a_data_set_becomes_a_label() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import SETTING, one_each
+from fwsvm.analysis.cells import one_each
 from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Entry, Row, Table
 
@@ -136,11 +136,12 @@ def _lines(
 ) -> Iterator[Row]:
     tidy += [_record(block, column, ours, theirs) for column in sheet.columns]
     both = ours.cells is not None and theirs.cells is not None
+    both &= any(theirs.cell(block.key | column.key) is not None for column in sheet.columns)
     blank = ("",) * len(block.labels)
     if ours.cells is not None:
         entries = tuple(ours.entry(block, column) for column in sheet.columns)
-        yield Row((*block.labels, *(["ours"] if both else [])), entries)
-    if theirs.cells is not None:
+        yield Row((*block.labels, *(["ours"] if theirs.cells is not None else [])), entries)
+    if theirs.cells is not None and (both or ours.cells is None):
         entries = tuple(theirs.entry(block, column) for column in sheet.columns)
         yield Row((*blank, "paper") if both else block.labels, entries, first=not both)
     if both and not all(measure(column.measure).derived for column in sheet.columns):
@@ -188,8 +189,11 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     """Name the cells of this table whose runs did not all end well."""
     shown = _shown(sheet, ours)
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
-    listed = [f"{row.dataset}/{row.method}: {row.statuses}" for row in bad.itertuples()]
-    return [f"not complete: {'; '.join(dict.fromkeys(listed))}"] if listed else []
+    places: dict[str, list[str]] = {}
+    for cell in bad.to_dict("records"):
+        places.setdefault(cell["statuses"], []).append(f"{cell['dataset']}/{cell['method']}")
+    listed = [f"{statuses} in {', '.join(dict.fromkeys(where))}" for statuses, where in places.items()]
+    return [f"not complete: {'; '.join(listed)}"] if listed else []
 
 
 def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
@@ -215,15 +219,25 @@ def _shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def setting_of(cells: pd.DataFrame) -> str:
-    """Return in words what all these cells have in common (kernel, C, tolerance, profile), for a note."""
-    words = [
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-        for name in SETTING
-        if name in {"profile", "kernel", "C", "tolerance", "search", "stop", "width_rule"}
-        and cells[name].nunique(dropna=False) == 1
-        and str(value := cells[name].iloc[0]) not in {"", "nan"}
-    ]
+    """Return in words what all these cells have in common (kernel, C, tolerance, profile), for a note.
+
+    A setting with one value per method, but not the same, is given with its exceptions.
+    """
+    words = []
+    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule"):
+        per_method = cells.groupby("method", sort=False)[name]
+        if (per_method.nunique(dropna=False) > 1).any():
+            continue  # it varies within a method: a label of the table, or a selected parameter
+        shown = {str(method): _plain(values.iloc[0]) for method, values in per_method}
+        usual = max(shown.values(), key=list(shown.values()).count)
+        others = [f"{value or 'none'} for {method}" for method, value in shown.items() if value != usual]
+        if usual not in {"", "nan"}:
+            words.append(f"{name} {usual}" + (f" ({', '.join(others)})" if others else ""))
     if "parameters" in cells:
         named = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
         words += [f"{row.method} with {row.parameters}" for row in named.itertuples()]
     return ", ".join(words)
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

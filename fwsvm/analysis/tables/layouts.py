@@ -36,7 +36,9 @@ class Layout:
     notes: tuple[str, ...] = ()
 
     def fits(self, cells: pd.DataFrame) -> bool:
-        """Return whether these cells have this table's methods and kernel, and no others."""
+        """Return whether these cells have a data set of the paper's, and its methods and kernel and no others."""
+        if not set(cells["dataset"]) & set(published.training_rows(self.published)):
+            return False
         return self.choose(cells)["method"].nunique() == len(self.methods) == cells["method"].nunique()
 
     def choose(self, cells: pd.DataFrame) -> pd.DataFrame:
