@@ -16,7 +16,9 @@ from fwsvm.experiments import record, samples
 from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
+from fwsvm.experiments.training import accuracy
 from fwsvm.solvers import Result, Status, fit
+from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.result import TracePoint
 
@@ -90,7 +92,7 @@ def run_cell(
         more["rows"] = train.rows
         result = _fit(cell, data, train, resources, watch, shared)
         more |= {"shared": shared is not None, "peak_memory_mib": peak_memory_mib()}
-        more |= _accuracies(cell, data, train, judged, result, resources)
+        more |= _accuracies(cell, data, train, judged, result)
         return Record(cell, record.row({}, environment(), result, **more), result.trace)
     except KeyboardInterrupt:
         status, said, failure = Status.INTERRUPTED, Status.INTERRUPTED.sentence, ""
@@ -139,26 +141,21 @@ def _fit(
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
     told = (lambda progress: watch(cell, progress)) if watch is not None else None
-    return fit(train.X, codes, data.classes, settings, watch=told, columns=shared)
+    return fit(train.X, codes, data.classes, settings, watch=told, handover=shared)
 
 
-def _accuracies(
-    cell: Cell, data: Dataset, train: Any, judged: Any, result: Result, resources: Resources
-) -> dict[str, Any]:
+def _accuracies(cell: Cell, data: Dataset, train: Any, judged: Any, result: Result) -> dict[str, Any]:
     """Return the accuracies, and the seconds of predicting the rows to judge by."""
-    threads = int(result.settings.get("threads") or resources.threads or 1)
     found: dict[str, Any] = {}
     if judged is not None and judged.rows:
         started = time.perf_counter()
-        predicted = result.model.predict(judged.X, threads)
+        found["test_accuracy"] = accuracy(result, judged, data.classes)
         found["predict_seconds"] = time.perf_counter() - started
-        found["test_accuracy"] = float(np.mean(predicted == encode(judged.labels, data.classes)))
     if cell.role == FINAL:
-        predicted = result.model.predict(train.X, threads)
-        found["train_accuracy"] = float(np.mean(predicted == encode(train.labels, data.classes)))
+        found["train_accuracy"] = accuracy(result, train, data.classes)
     return found
 
 
 def sharing(cells: Sequence[Cell]) -> Any:
     """Return what lets the runs of a task use each other's kernel values, or None for a run by itself."""
-    return None
+    return Handover() if len(cells) > 1 else None

@@ -116,7 +116,8 @@ def run_id(
         name: str(value) for name, value in zip(getattr(rule, "_fields", ()), rule, strict=False)
     }
     what = {name: value for name, value in what.items() if name not in RESOURCES}
-    key = json.dumps([sha256, profile, what, held_out, part, repetition, code_digest()], sort_keys=True)
+    code = code_digest(type(rule).__module__)
+    key = json.dumps([sha256, profile, what, held_out, part, repetition, code], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

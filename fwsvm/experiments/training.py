@@ -1,19 +1,16 @@
 """One training outside an experiment: data set and settings in, result and complete row out."""
 
-import hashlib
-import json
 import time
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fwsvm._compile import code_digest
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
 from fwsvm.experiments import record
 from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
+from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Settings, fit
@@ -29,7 +26,7 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     codes = encode(data.train.labels, data.classes)
     result = fit(data.train.X, codes, data.classes, settings, watch=watch)
     more: dict[str, Any] = {
-        "run_id": identity(data, settings),
+        "run_id": run_id(data.sha256, "", settings),
         "role": "final",
         "started_utc": started,
         "peak_memory_mib": peak_memory_mib(),
@@ -49,13 +46,6 @@ def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
     X, _ = fitted(table.X, result.model.features)
     predicted = result.model.predict(X, int(result.settings["threads"]))
     return float(np.mean(predicted == encode(table.labels, classes)))
-
-
-def identity(data: Dataset, settings: Settings) -> str:
-    """Return the run's identity: a digest of data, settings and the code that computes."""
-    named = {**asdict(settings), "parameters": dict(settings.parameters)}
-    whole = json.dumps([data.sha256, named, code_digest()], sort_keys=True)
-    return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:

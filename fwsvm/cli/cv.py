@@ -1,0 +1,78 @@
+"""``fwsvm cv``: cross-validation of one setting."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fwsvm.cli._settings import settings_from, training_options
+
+if TYPE_CHECKING:
+    from fwsvm.experiments.cross_validation import Fold
+
+
+@click.command("cv")
+@click.argument("data")
+@click.option(
+    "--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts to hold out in turn."
+)
+@training_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write accuracy and the folds' rows as one JSON object."
+)
+@click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
+@click.option("--offline", is_flag=True, help="Ask no server for data.")
+def command(data: str, folds: int, *, as_json: bool, zero_based: bool, offline: bool, **options: Any) -> None:
+    """Cross-validate one setting on DATA, a file or a name of `fwsvm data list`.
+
+    The folds are stratified and drawn by --seed, so they are the same for every method and setting.
+    """
+    from fwsvm import data as data_sets
+    from fwsvm.cli import _training_text as text
+    from fwsvm.experiments.cross_validation import cross_validate
+    from fwsvm.solvers.resolve import resolve
+    from fwsvm.solvers.status import Status
+
+    settings = settings_from(options)
+    loaded = data_sets.load(data, zero_based=zero_based, offline=offline)
+    say = text.teller(to_stderr=as_json)
+    text.tell_problem(say, loaded, resolve(settings, loaded.train.X), is_file=Path(data).is_file())
+    made: list[Fold] = []
+    with text.Bar() as bar:
+        for fold in cross_validate(loaded, settings, folds, bar.update):
+            if fold.result.status is Status.INTERRUPTED:
+                click.echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", err=True)
+                break
+            made.append(fold)
+            say(f"fold {len(made) - 1}", _line(fold))
+    if made:
+        _tell(made, folds, as_json=as_json)
+    click.get_current_context().exit(0 if len(made) == folds else 130)
+
+
+def _line(fold: "Fold") -> str:
+    row = fold.row
+    judged = f"{100 * row['test_accuracy']:.2f} % of {fold.held_out:,} rows"
+    how = (
+        f"{row['support_vectors']:,} SV, {row['train_seconds']:.3g} s, relative gap {row['relative_gap']:.1e}"
+    )
+    return f"{judged}, {how}, {row['status']}"
+
+
+def _tell(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
+    """Say the accuracy over all rows held out, and how it varies from fold to fold."""
+    from statistics import stdev
+
+    from fwsvm.experiments.record import plain
+
+    right, judged = sum(fold.right for fold in made), sum(fold.held_out for fold in made)
+    spread = stdev(fold.row["test_accuracy"] for fold in made) if len(made) > 1 else float("nan")
+    if as_json:
+        rows = [plain(fold.row) for fold in made]
+        click.echo(
+            json.dumps({"folds": folds, "accuracy": right / judged, "deviation": spread, "rows": rows})
+        )
+        return
+    click.echo(f"accuracy        {100 * right / judged:.2f} % ({right:,} of {judged:,}), "
+               f"standard deviation over folds {100 * spread:.2f}")  # fmt: skip

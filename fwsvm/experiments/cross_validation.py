@@ -1,0 +1,55 @@
+"""Cross-validation of one setting: stratified folds, each held out once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fwsvm.data.dataset import Dataset
+from fwsvm.data.labels import encode
+from fwsvm.data.splits import take
+from fwsvm.errors import DataError
+from fwsvm.experiments import samples, training
+from fwsvm.experiments.experiment import HeldOut
+from fwsvm.experiments.plan import SELECT, run_id
+from fwsvm.experiments.record import Row
+from fwsvm.solvers import Result, Settings
+from fwsvm.solvers.loop import Watch
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold: what was trained without it, the row of the run, and how many of its rows were predicted right."""
+
+    result: Result
+    row: Row
+    held_out: int
+    right: int
+
+
+def cross_validate(
+    data: Dataset, settings: Settings, folds: int, watch: Watch | None = None
+) -> Iterator[Fold]:
+    """Train on all training rows but a fold, judge by the fold, fold after fold. The settings' seed draws them.
+
+    Raises
+    ------
+    DataError
+        There are fewer rows than folds, or a class with a single row.
+    """
+    codes, rule = encode(data.train.labels, data.classes), HeldOut(folds=folds)
+    if len(codes) < folds:
+        raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")
+    for part in range(folds):
+        held_out = samples.held_out_rows(codes, rule, settings.seed, part)
+        lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
+        if lost:
+            raise DataError(f"{data.name}: class {lost[0]} has too few rows to be in every training part")
+        train, test = (take(data.train, np.flatnonzero(chosen)) for chosen in (~held_out, held_out))
+        result, row = training.train(replace(data, train=train, test=test), settings, watch)
+        row |= {
+            "run_id": run_id(data.sha256, "", settings, rule.words, part),
+            "role": SELECT,
+            "fold": part,
+        }
+        yield Fold(result, row, test.rows, round(row["test_accuracy"] * test.rows))
