@@ -24,7 +24,7 @@ class AVSF(NamedTuple):
     of them (Algorithm 4). A step that gains Delta multiplies p_i by exp(c (Delta / Delta_ref - 1)), within
     [p_min, p_max] (Algorithm 5; the formula in the paper's text, exp(c (Delta - Delta_ref)), depends on the
     scale of the data and is not what its algorithm does). No row is ever left out: one with p_min is looked
-    at rarely.
+    at rarely. Stops on the gap or, by `eps`, on the largest violation in a sweep over all rows.
     """
 
     loss: Loss = Loss.HINGE

@@ -31,6 +31,7 @@ class Pegasos(NamedTuple):
     """Stochastic subgradient descent on random rows, one or a batch a step, with step lengths 1/(lambda t).
 
     Problem: min lambda/2 |w|^2 + mean hinge, no bias. Rows that violate their margin join the expansion of w.
+    Stops at its iteration or time limit only.
 
     Parameters
     ----------

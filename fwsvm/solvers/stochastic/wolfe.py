@@ -47,6 +47,7 @@ class Wolfe(NamedTuple):
     """Minus the shortest convex combination of subgradients, and a strong Wolfe line search, on all rows.
 
     Problem: min lambda/2 alpha' Q alpha + mean hinge, no bias. The kernel matrix of all rows is kept.
+    Stops on the gap over all rows or, by `eps`, on a short subgradient after a reset.
 
     Parameters
     ----------
