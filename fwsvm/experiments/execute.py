@@ -53,7 +53,10 @@ class Record:
 def run_task(
     cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None
 ) -> Iterator[Record]:
-    """Run cells that share kernel values, one after another, and yield each record as its run ends.
+    """Run cells one after another, and yield each record as its run ends.
+
+    Several in one task differ in C alone: each takes over the kernel values, and starts at the end, of the one
+    before.
 
     The data is loaded by name unless it is given; in either case its digest must be the planned one.
 
@@ -62,9 +65,9 @@ def run_task(
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-    shared = sharing(cells)
-    for cell in cells:
-        done = run_cell(cell, resources, watch, dataset, shared)
+    handover = Handover() if len(cells) > 1 else None
+    for number, cell in enumerate(cells):
+        done = run_cell(cell, resources, watch, dataset, handover, taken_over=number > 0)
         yield done
         if done.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -75,9 +78,14 @@ def run_cell(
     resources: Resources,
     watch: Watch | None = None,
     dataset: Dataset | None = None,
-    shared: Any = None,
+    handover: Handover | None = None,
+    *,
+    taken_over: bool = False,
 ) -> Record:
-    """Run one cell; whatever happens, return its record."""
+    """Run one cell; whatever happens, return its record.
+
+    ``taken_over`` says that an earlier run left something in ``handover``.
+    """
     started, result = record.now_utc(), None
     more: dict[str, Any] = {
         **cell.columns,
@@ -90,8 +98,8 @@ def run_cell(
         more |= record.about(data)
         train, judged = _divided(cell, data)
         more["rows"] = train.rows
-        result = _fit(cell, data, train, resources, watch, shared)
-        more |= {"shared": shared is not None, "peak_memory_mib": peak_memory_mib()}
+        result = _fit(cell, data, train, resources, watch, handover)
+        more |= {"shared": taken_over, "peak_memory_mib": peak_memory_mib()}
         more |= _accuracies(cell, data, train, judged, result)
         return Record(cell, record.row({}, environment(), result, **more), result.trace)
     except KeyboardInterrupt:
@@ -135,13 +143,18 @@ def _divided(cell: Cell, data: Dataset) -> tuple[Any, Any]:
 
 
 def _fit(
-    cell: Cell, data: Dataset, train: Any, resources: Resources, watch: Watch | None, shared: Any
+    cell: Cell,
+    data: Dataset,
+    train: Any,
+    resources: Resources,
+    watch: Watch | None,
+    handover: Handover | None,
 ) -> Result:
     codes = encode(train.labels, data.classes)
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
     told = (lambda progress: watch(cell, progress)) if watch is not None else None
-    return fit(train.X, codes, data.classes, settings, watch=told, handover=shared)
+    return fit(train.X, codes, data.classes, settings, watch=told, handover=handover)
 
 
 def _accuracies(cell: Cell, data: Dataset, train: Any, judged: Any, result: Result) -> dict[str, Any]:
@@ -154,8 +167,3 @@ def _accuracies(cell: Cell, data: Dataset, train: Any, judged: Any, result: Resu
     if cell.role == FINAL:
         found["train_accuracy"] = accuracy(result, train, data.classes)
     return found
-
-
-def sharing(cells: Sequence[Cell]) -> Any:
-    """Return what lets the runs of a task use each other's kernel values, or None for a run by itself."""
-    return Handover() if len(cells) > 1 else None

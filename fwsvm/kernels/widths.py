@@ -27,7 +27,7 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
     if m < 2:
         return 0.0
     if sparse.issparse(X):
-        squares, mean = float(np.vdot(X.data, X.data)), np.asarray(X.sum(axis=0)).ravel() / m
+        squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(mean @ mean)))
     centred = X - X.mean(axis=0)
     return 2.0 / (m - 1) * float(np.vdot(centred, centred))

@@ -1,13 +1,15 @@
 """Solvers: how the problems are solved. Every module of every family's folder is imported and may register a method.
 
 To add one, write a file in its family's folder with a NamedTuple of its parameters, registered under its name, and
-the one function its family asks for; see `fwsvm.solvers.frank_wolfe.fw` for the shortest.
+the one function its family asks for; see `fwsvm.solvers.frank_wolfe.fw` for the shortest. Other installed packages
+may offer methods too (`fwsvm.solvers.plugins`); docs/add-a-solver.md shows both.
 """
 
 import importlib
 import pkgutil
 
 from fwsvm.solvers.fit import fit
+from fwsvm.solvers.plugins import load_plugins
 from fwsvm.solvers.registry import FAMILIES, METHODS, method
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
@@ -19,5 +21,7 @@ for _package in pkgutil.iter_modules(__path__):
         _folder = importlib.import_module(f"{__name__}.{_package.name}")
         for _module in pkgutil.iter_modules(_folder.__path__):
             importlib.import_module(f"{_folder.__name__}.{_module.name}")
+
+load_plugins()
 
 __all__ = ["FAMILIES", "METHODS", "Result", "Settings", "Status", "fit", "method", "resolve"]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import Resolved, resolve
@@ -49,7 +50,7 @@ def fit(
     *,
     weights: np.ndarray | None = None,
     watch: Watch | None = None,
-    columns: Any = None,
+    handover: Handover | None = None,
 ) -> Result:
     """Train a machine.
 
@@ -65,8 +66,8 @@ def fit(
         Multiplies the penalty C of each row; rows of weight zero are left out.
     watch : callable, optional
         Told of the progress a few times a second.
-    columns : optional
-        Kernel columns to share between runs that differ in C alone (see `fwsvm.solvers.sharing`).
+    handover : Handover, optional
+        What earlier runs on the same rows left: kernel values and a point to start from.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def fit(
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     for number, sub in enumerate(problems):
         part, seconds = _solve(
-            X, weights, sub, number, len(problems), resolved, limits, clock, watch, columns
+            X, weights, sub, number, len(problems), resolved, limits, clock, watch, handover
         )
         parts.append(part)
         check += seconds
@@ -131,7 +132,7 @@ def _warm_up(resolved: Resolved) -> float:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 3))
     tiny = Binary(sparse.csr_array(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(24), (0,))
-    process = resolved.family.start(tiny, resolved.rule, resolved)
+    process = resolved.family.start(tiny, resolved.rule, resolved, None)
     while process.advance(8) == 8 and process.counters().steps < 64:
         pass
     process.outcome(final_gap=True)
@@ -140,7 +141,7 @@ def _warm_up(resolved: Resolved) -> float:
 
 def _solve(
     X: Rows, weights: np.ndarray, sub: Subproblem, number: int, total: int, resolved: Resolved, limits: Limits,
-    clock: Clock, watch: Watch | None, columns: Any,
+    clock: Clock, watch: Watch | None, handover: Handover | None,
 ) -> tuple[Part, float]:  # fmt: skip
     """Solve one subproblem; return it and the seconds spent on its certificate."""
     everything = len(sub.rows) == X.shape[0]
@@ -150,14 +151,15 @@ def _solve(
         resolved.C * weights[sub.rows],
         (resolved.seed, number),
     )
-    extra = () if columns is None else (columns,)
     with clock.running():
-        process = resolved.family.start(problem, resolved.rule, resolved, *extra)
+        process = resolved.family.start(problem, resolved.rule, resolved, handover)
     told = _teller(number, total, resolved, clock, watch)
     course = run(process, limits, clock, told, trace=total == 1)
     started = time.perf_counter()
     outcome = process.outcome(final_gap=resolved.final_gap)
     seconds = course.check_seconds + time.perf_counter() - started
+    if handover is not None and (end := process.weights()) is not None:
+        handover.leave(number, end)
     return Part(sub.rows, course, outcome, process.counters(), process.machine()), seconds
 
 

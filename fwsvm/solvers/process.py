@@ -5,7 +5,7 @@ points off the clock, and ends it by its own rule, by a limit or by an interrupt
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -113,8 +113,10 @@ class Process(Protocol):
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return objective and gap from scratch (off the clock), or the tracked numbers without ``final_gap``."""
 
+    def weights(self) -> np.ndarray | None:
+        """Return the dual weights (m,) in the order of the problem's rows, from which a run may go on; or None."""
+
     def machine(self) -> Expansion | Hyperplane:
         """Return the machine at the current point."""
 
 
-Start = Any  # Callable[[Binary, rule, Resolved], Process]; see `fwsvm.solvers.registry.Family`

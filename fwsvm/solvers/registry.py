@@ -25,7 +25,7 @@ class Family:
     stops : tuple of str
         Stopping rules it knows, the default first.
     multiclass : {"one-vs-one", "one-vs-rest"}
-    start : callable (Binary, rule, Resolved) -> Process
+    start : callable (Binary, rule, Resolved, Handover or None) -> Process
     iteration_cap : int or None
         Iterations after which a run ends where the user sets no limit; None for methods that end by themselves.
     """

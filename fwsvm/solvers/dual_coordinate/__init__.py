@@ -4,13 +4,19 @@
 with what it does at the beginning and at the end of a sweep, and at a visit.
 """
 
+from typing import Any
+
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.resolve import Resolved
 
 
-def _start(*arguments):
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
     from fwsvm.solvers.dual_coordinate.run import LinearRun
 
-    return LinearRun(*arguments)
+    before = handover.end(problem.stream[-1]) if handover is not None else None
+    return LinearRun(problem, rule, resolved, before)
 
 
 FAMILIES["linear"] = Family(

@@ -21,6 +21,7 @@ from fwsvm.solvers.dual_coordinate.state import (
     State,
     bytes_needed,
 )
+from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import MIB, Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
@@ -42,8 +43,8 @@ class LinearRun:
     problem : Binary
     rule : AVSF or Liblinear
     resolved : Resolved
-    alpha : ndarray, shape (m,), optional
-        Where to start, clipped to the box: for instance the `alpha` of a run with another C. Zero without it.
+    handover : Handover, optional
+        Where an earlier run with another C ended; this one starts there, clipped to the box, and else from zero.
 
     Raises
     ------
@@ -52,15 +53,16 @@ class LinearRun:
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, alpha: np.ndarray | None = None
+        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
     ) -> None:
         self.rule, self.resolved = rule, resolved
         _announce(bytes_needed(*problem.X.shape))
         self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
         self.state = self._state(stream(*problem.stream))
-        if alpha is not None:
-            self._start_from(np.asarray(alpha, dtype=np.float64))
+        before = handover.end(problem.stream[-1]) if handover is not None else None
+        if before is not None:
+            self._start_from(before)
         self._set_goal()
         self.found: tuple[int, np.ndarray, Certificate] | None = (
             None  # the last certificate: when, w, numbers
@@ -83,8 +85,6 @@ class LinearRun:
         return State(qp, coordinates, np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32), now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
-        if alpha.shape != self.penalties.shape or not np.isfinite(alpha).all():
-            raise UsageError(f"a warm start needs {len(self.penalties)} finite numbers, one for each row")
         s, upper = self.state, self.qp.points["upper"]
         s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
         self._refresh(weights(self.qp, self._alpha))
@@ -111,14 +111,17 @@ class LinearRun:
     def _alpha(self) -> np.ndarray:
         return np.ascontiguousarray(self.state.coordinates["alpha"])
 
-    @property
-    def alpha(self) -> np.ndarray:
-        """The dual variables of all rows, shape (m,)."""
+    def weights(self) -> np.ndarray:
+        """Return alpha of all rows, shape (m,), where another run may start."""
         every = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
         every[self.qp.rows] = self.state.coordinates["alpha"]
         return every
 
     # ---------------------------------------------------------------- the contract of a Process
+
+    def weights(self) -> np.ndarray:
+        """Return the dual variables."""
+        return self.alpha
 
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""

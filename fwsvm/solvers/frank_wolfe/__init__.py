@@ -6,13 +6,16 @@ kept, `engine` the loop, `run` the way from starting point to certificate. A met
 
 from typing import Any
 
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.resolve import Resolved
 
 
-def _start(*arguments: Any) -> Any:
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
-    return SimplexRun(*arguments)
+    return SimplexRun(problem, rule, resolved, handover)
 
 
 FAMILIES["simplex"] = Family(

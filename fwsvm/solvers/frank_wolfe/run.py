@@ -15,6 +15,7 @@ from fwsvm.solvers.frank_wolfe.search import Full, Sampled
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, NOW, WANTS_COLUMN, WANTS_VALUES, State
 from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
+from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
@@ -32,29 +33,37 @@ class SimplexRun:
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, columns: Columns | None = None
+        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
     ) -> None:
-        self.rule, self.resolved = rule, resolved
+        self.rule, self.resolved, self.stream = rule, resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
         self.rows = as_rows(problem.X[self.order])
-        if columns is None:
-            columns = self._columns(np.float32)
+        columns = self._columns(np.float32, handover)
+        self.counted = columns.counts.copy()  # what other runs did
         self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
-        self.stream = problem.stream
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last_gap = np.inf  # of the last certificate that missed the tolerance
         self.state = self._state(self.qp)
-        self._start()
+        before = handover.end(problem.stream[-1]) if handover is not None else None
+        if before is None:
+            self._start_from(*self._starting_point())
+        else:
+            support = np.flatnonzero(before[self.order])
+            self._start_from(support, before[self.order][support])
         self._set_goal()
 
     # ---------------------------------------------------------------- arrays and the starting point
 
-    def _columns(self, dtype: type) -> Columns:
+    def _columns(self, dtype: type, handover: Handover | None = None) -> Columns:
         rows, resolved = in_precision(self.rows, dtype), self.resolved
-        budget = 0 if self.sampled else resolved.cache_bytes
-        return columns_of(resolved.kernel, rows, budget, resolved.threads)
+        if self.sampled:
+            return columns_of(resolved.kernel, rows, 0, resolved.threads)
+        if handover is None:
+            return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+        number = self.stream[-1]
+        return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
 
     def _state(self, qp: SimplexQP) -> State:
         m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
@@ -76,32 +85,36 @@ class SimplexRun:
             drawn=np.zeros(WIDE, np.int32),
         )
 
-    def _start(self) -> None:
+    def _starting_point(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows and weights: the optimum over a few rows drawn at random."""
         random = np.random.default_rng(self.stream)
         which = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm")
         few = some_rows(self.rows, which)
         gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
         weights = optimum(gram, self.qp, which)
-        support, s, now = which[weights > 0], self.state, self.state.now[0]
-        s.alpha[support] = weights[weights > 0]
+        return which[weights > 0], weights[weights > 0]
+
+    def _start_from(self, support: np.ndarray, weights: np.ndarray) -> None:
+        s, now = self.state, self.state.now[0]
+        s.alpha[support] = weights
         s.active[: len(support)] = support
         s.place[support] = np.arange(len(support))
         now["active"] = len(support)
         now["inner"] = getattr(self.rule, "inner", 0.0)
-        self._refresh(self._gradient(support if self.sampled else None))
+        where = support if self.sampled else None
+        self._refresh(self._gradient(where), where)
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
 
-    def _refresh(self, q: np.ndarray) -> None:
-        """Replace q (all of it, or its active part) by numbers computed from scratch."""
+    def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Replace q, or its entries ``where``, by numbers computed from scratch."""
         s = self.state
-        active = s.active[: s.now["active"][0]]
-        if len(q) == len(active) != len(s.q):
-            s.q[active] = q
-        else:
+        if where is None:
             s.q[:] = q
             s.now["best"] = q.argmin()
+        else:
+            s.q[where] = q
         settle(s.alpha, s.q, s.active, s.now)
 
     def _set_goal(self) -> None:
@@ -161,12 +174,14 @@ class SimplexRun:
             return Status.CONVERGED
         helped, self.last_gap = found.gap < 0.5 * self.last_gap, found.gap
         if self.sampled:
-            self._refresh(q[self.state.active[: self.state.now["active"][0]]])
+            active = self.state.active[: now["active"]]
+            self._refresh(q[active], active)
             now["vertex"], now["found"] = q.argmin(), 1
             return None
         if not helped and self.qp.columns.kept.dtype == np.float64:
             return Status.STALLED
         if not helped:
+            self.counted -= self.qp.columns.counts
             self.qp = self.qp._replace(columns=self._columns(np.float64))
             fresh = self._state(self.qp)
             self.state = fresh._replace(
@@ -192,7 +207,7 @@ class SimplexRun:
 
     def counters(self) -> Counters:
         """Return what was done so far."""
-        now, counts = self.state.now[0], self.qp.columns.counts
+        now, counts = self.state.now[0], self.qp.columns.counts - self.counted
         wanted = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
             int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), wanted, int(counts[MISSES])
@@ -213,6 +228,12 @@ class SimplexRun:
         return Outcome(
             found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
         )  # fmt: skip
+
+    def weights(self) -> np.ndarray:
+        """Return alpha in the order of the problem's rows."""
+        alpha = np.empty_like(self.state.alpha)
+        alpha[self.order] = self.state.alpha
+        return alpha
 
     def machine(self) -> Expansion:
         """Return the standard-form machine (w, b) / R over the rows with positive weight."""

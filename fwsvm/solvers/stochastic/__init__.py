@@ -5,10 +5,16 @@ a sample, `direction` and `line_search` what the paper calls so, `descent` their
 methods share as a `Process`. A method is one file with its parameters and its loop.
 """
 
+from typing import Any
+
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.resolve import Resolved
 
 
-def _start(problem, rule, resolved):
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+    """Start a run; every run is cold and computes its own kernel values, so nothing is taken over."""
     from fwsvm.solvers.stochastic.run import begin
 
     return begin(rule, problem, resolved)

@@ -99,6 +99,9 @@ class StochasticRun(ABC):
             value.value, gap, gap / value.value, np.nan, np.nan, kind, within=False, gap_error=error
         )
 
+    def weights(self) -> None:  # noqa: B027 - the same for all of the family
+        """No run starts where another ended."""
+
     def machine(self) -> Expansion:
         """Return the machine: the rows with a coefficient, ascending, and no bias."""
         found = self.solution()

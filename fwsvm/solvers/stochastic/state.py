@@ -94,9 +94,11 @@ def pad(s, rows):
 
 @njit
 def move(s):
-    """Set alpha to alpha + t d."""
+    """Set alpha to alpha + t d, with its square and value."""
     now = s.now[0]
     n, t = now.rows, now.step
+    now.square += 2.0 * t * dot(n, s.alpha, s.Q_d) + t * t * now.curvature / s.lam
+    now.value = now.value_after
     for i in range(n):
         s.alpha[i] += t * s.d[i]
         s.Q_alpha[i] += t * s.Q_d[i]

@@ -1,0 +1,39 @@
+"""What a run passes on to the next one on the same rows: kernel columns, and where it ended."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fwsvm.kernels.columns import Columns, columns_of
+from fwsvm.kernels.rows import Rows
+
+
+@dataclass
+class Handover:
+    """Passed to `fwsvm.solvers.fit` again and again, for runs on the same rows and labels that differ in C alone.
+
+    Attributes
+    ----------
+    warm : bool
+        Whether a run starts where the one before ended. Kernel values are shared in any case.
+    """
+
+    warm: bool = True
+    _columns: dict[Any, Columns] = field(default_factory=dict)
+    _ends: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> Columns:
+        """Return subproblem ``number``'s columns of a kernel over ``rows``, with the values they hold already."""
+        key = (number, kernel, rows.values.dtype, rows.height, len(rows.values))
+        if key not in self._columns:
+            self._columns[key] = columns_of(kernel, rows, budget_bytes, threads)
+        return self._columns[key]
+
+    def end(self, number: int) -> np.ndarray | None:
+        """Return the weights (m,) at which the last run on subproblem ``number`` ended, if one is to go on there."""
+        return self._ends.get(number) if self.warm else None
+
+    def leave(self, number: int, weights: np.ndarray) -> None:
+        """Note where a run ended."""
+        self._ends[number] = weights
