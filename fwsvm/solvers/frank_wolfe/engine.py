@@ -67,6 +67,8 @@ def make(s, move):
         _leave(s, move.j)
     elif move.j >= 0:
         s.alpha[move.j] -= move.loss
+        if not s.alpha[move.j] > 0.0:  # rounding, a hair before a drop
+            _leave(s, move.j)
     now.R -= move.decrease
     now.steps += 1
 

@@ -1,5 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class SimplexRun:
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
     ) -> None:
-        self.rule, self.resolved, self.stream = rule, resolved, problem.stream
+        self.rule, self.resolved, self.stream = _plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
         self.rows = as_rows(problem.X[self.order])
@@ -242,3 +243,8 @@ class SimplexRun:
         rows = self.order[support]
         ascending = np.argsort(rows)
         return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
+
+
+def _plain(rule: Any) -> Any:
+    """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
+    return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from fwsvm._compile import njit
 from fwsvm.problems.simplex_qp import SimplexQP, signs
+from fwsvm.solvers.frank_wolfe.passes import TINY
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
@@ -30,17 +32,31 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     y = signs(qp)[which]
     K = np.outer(y, y) * (gram + 1.0) + np.diag(qp.ridge[which])
     alpha = np.full(len(which), 1.0 / len(which))
-    q = K @ alpha
+    _improve_pairs(K, alpha, K @ alpha)
+    return alpha
+
+
+@njit
+def _improve_pairs(K, alpha, q):
+    """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
     while True:
-        i = int(q.argmin())
-        slope = np.where(alpha > 0, q - q[i], 0.0)
-        if slope.max() <= CORE_TOLERANCE * (alpha @ q):
-            return alpha
-        curvature = np.maximum(K[i, i] - 2.0 * K[i] + np.diag(K), 1e-12)
-        curvature[i] = 1.0
-        j = int((slope * slope / curvature).argmax())
-        step = slope[j] / curvature[j]
-        step, gone = (alpha[j], True) if step >= alpha[j] else (step, False)
+        i, R = q.argmin(), (alpha * q).sum()
+        partner, most, widest = -1, 0.0, 0.0
+        for j in range(q.size):
+            slope = q[j] - q[i]
+            if alpha[j] > 0.0 and slope > 0.0:
+                gain = slope * slope / max(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+                widest = max(widest, slope)
+                if gain > most:
+                    partner, most = j, gain
+        if widest <= CORE_TOLERANCE * R:
+            return
+        j = partner
+        step = (q[j] - q[i]) / max(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)
+        if step >= alpha[j]:
+            step = alpha[j]
+            alpha[j] = 0.0
+        else:
+            alpha[j] -= step
         alpha[i] += step
-        alpha[j] = 0.0 if gone else alpha[j] - step
         q += step * (K[i] - K[j])
