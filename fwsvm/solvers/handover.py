@@ -24,11 +24,17 @@ class Handover:
     _ends: dict[int, np.ndarray] = field(default_factory=dict)
 
     def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> Columns:
-        """Return subproblem ``number``'s columns of a kernel over ``rows``, with the values they hold already."""
+        """Return subproblem ``number``'s columns of a kernel over ``rows``, with the values they hold already.
+
+        Columns are kept for the next run only as long as those of all subproblems fit in the budget of one.
+        """
         key = (number, kernel, rows.values.dtype, rows.height, len(rows.values))
-        if key not in self._columns:
-            self._columns[key] = columns_of(kernel, rows, budget_bytes, threads)
-        return self._columns[key]
+        if key in self._columns:
+            return self._columns[key]
+        made = columns_of(kernel, rows, budget_bytes, threads)
+        if sum(other.kept.nbytes for other in self._columns.values()) + made.kept.nbytes <= budget_bytes:
+            self._columns[key] = made
+        return made
 
     def end(self, number: int) -> np.ndarray | None:
         """Return the weights (m,) at which the last run on subproblem ``number`` ended, if one is to go on there."""
