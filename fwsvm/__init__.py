@@ -1,3 +1,49 @@
-"""Train support vector machines with Frank-Wolfe-type methods, and compare solvers honestly."""
+"""Train support vector machines with Frank-Wolfe-type methods, and compare solvers honestly.
+
+    >>> import fwsvm                                          # doctest: +SKIP
+    >>> result = fwsvm.train("data.svm", method="swap", C=10) # doctest: +SKIP
+    >>> result.status, result.relative_gap, result.support_vectors  # doctest: +SKIP
+    >>> fwsvm.predict(result, X)                              # doctest: +SKIP
+
+`train`, `predict`, `save` and `load` (`fwsvm.api`) are all that most programs need; `fwsvm.estimators` has the same
+machines as scikit-learn classifiers; the command line has everything else: ``fwsvm --help``.
+
+Where to look, from the top; a layer imports only from those below it:
+
+    cli, estimators, api       three ways in; none of them computes
+    experiments                a YAML file becomes cells, rows of runs.csv, traces; restarted where it stopped
+    analysis                   tables, tests, figures and claims from result files, whoever wrote them
+    solvers                    how: `fit`, one loop (clock, limits, trace) over three families, a method a file
+      solvers.frank_wolfe        fw, mfw, swap, swap-2o, cvm: on the simplex, with any kernel
+      solvers.dual_coordinate    liblinear, avsf: on the box, linear
+      solvers.stochastic         wolfe, pegasos, scs: on samples, with any kernel
+    data                       files, downloads by digest, names; knows no kernel and no solver
+    problems                   what is minimised, what a point is worth (its gap), trained machines, model files
+    kernels                    numbers: rows, kernel values in blocks, the columns that are kept
+    _compile                   the one `njit`, its cache, functions that choose by type
+    errors, folders, atomic    a user's mistake in one sentence; where the cache is; whole files or none
+
+The way of a run: `solvers.fit` resolves the settings, splits several classes into two-class problems and gives each to
+its family, which returns a `Process`; `solvers.loop` advances it in chunks of compiled steps on the clock. The engine
+of the simplex family computes no kernel value itself: it comes back and asks for the columns it lacks, which
+`kernels.columns` computes sixty-four at a time. So it is compiled once for all kernels, a new kernel is one file in
+`kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's module recomputes
+objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fwsvm.api import load, predict, save, train
 
 __version__ = "0.1.0"
+__all__ = ["load", "predict", "save", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the top layer when it is first asked for, so that ``import fwsvm`` is instant."""
+    if name not in __all__:
+        raise AttributeError(f"module 'fwsvm' has no attribute {name!r}")
+    from fwsvm import api
+
+    return getattr(api, name)

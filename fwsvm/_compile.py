@@ -15,15 +15,28 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from fwsvm._outside import CacheApart, is_outside, sources_digest
 from fwsvm.folders import numba_folder
 
 #: What decides the numbers of a run, and so its identity and its compiled code.
-COMPUTING = ("_compile.py", "_random.py", "_threads.py", "data", "kernels", "problems", "solvers")
+COMPUTING = (
+    "_compile.py",
+    "_outside.py",
+    "_random.py",
+    "_threads.py",
+    "data",
+    "kernels",
+    "problems",
+    "solvers",
+)
 
 
 @functools.cache
-def code_digest() -> str:
-    """Return the sha256 (hex) of the package's computing sources: names and bytes, in sorted order."""
+def code_digest(module: str = "fwsvm") -> str:
+    """Return the sha256 (hex) of the package's computing sources: names and bytes, in sorted order.
+
+    Of these and the sources of ``module``, where a method comes from a module outside the package.
+    """
     package = Path(__file__).parent
     digest = hashlib.sha256()
     for part in COMPUTING:
@@ -31,6 +44,8 @@ def code_digest() -> str:
         for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(source.relative_to(package).as_posix().encode())
             digest.update(source.read_bytes())
+    if is_outside(module):
+        digest.update(sources_digest(module).encode())
     return digest.hexdigest()
 
 
@@ -42,7 +57,10 @@ def njit(function: Callable | None = None, **flags: Any) -> Any:
     """Compile a module-level function to machine code, cached on disk and free of the interpreter lock."""
     if function is None:
         return functools.partial(njit, **flags)
-    return numba.njit(function, **{"cache": True, "nogil": True, "error_model": "numpy", **flags})
+    compiled = numba.njit(function, **{"nogil": True, "error_model": "numpy", **flags})
+    if not numba.config.DISABLE_JIT:
+        compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
+    return compiled
 
 
 def generic(function: Callable | None = None, *, default: Callable | None = None) -> Any:

@@ -90,7 +90,7 @@ def test_data_profile_fold_repetition_and_code_are_part_of_the_identity(
         plan.run_id("d", "", BASE, "10 folds", 0), plan.run_id("d", "", BASE, repetition=0),
         plan.run_id("d", "", BASE, repetition=1),
     }  # fmt: skip
-    monkeypatch.setattr(plan, "code_digest", lambda: "other code")
+    monkeypatch.setattr(plan, "code_digest", lambda *_: "other code")
     assert len(seen | {plan.run_id("d", "", BASE)}) == 9
 
 

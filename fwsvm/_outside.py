@@ -1,0 +1,110 @@
+"""Code from outside the package (plug-ins, a user's own solver): where it is, its digest, its compiled code.
+
+A solver from elsewhere is compiled into the engines of this package. Kept among their compiled code it would go
+stale when its own file changes, and once it is uninstalled numba could no longer read that index. So every function
+that knows a type from outside is kept in a folder apart, named by a digest of the sources the type comes from.
+"""
+
+import functools
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def is_outside(module: str) -> bool:
+    """Return whether a module is none of this package."""
+    return module.partition(".")[0] != PACKAGE
+
+
+def sources(module: str) -> list[Path]:
+    """Return the files that an imported module may be computed from; none where it has no file, or is a script.
+
+    These are all files of its outermost package, or of its folder where it is in no package.
+    """
+    names = module.split(".")
+    for depth in range(1, len(names) + 1):
+        file = getattr(sys.modules.get(".".join(names[:depth])), "__file__", None)
+        if file is not None and module != "__main__" and Path(file).suffix == ".py":
+            folder = Path(file).parent
+            package = Path(file).name == "__init__.py"
+            return sorted(folder.rglob("*.py") if package else folder.glob("*.py"))
+    return []
+
+
+@functools.cache
+def sources_digest(module: str) -> str:
+    """Return the sha256 (hex) of names and bytes of a module's `sources` as they are now, or '' if it has none."""
+    files = sources(module)
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest() if files else ""
+
+
+def modules_outside(function: Callable[..., Any], types: Iterable[Any]) -> tuple[str, ...]:
+    """Return the modules from outside that a compiled function and its argument types come from, sorted."""
+    found = {function.__module__, *_homes(types)}
+    return tuple(sorted(module for module in found if is_outside(module)))
+
+
+def _homes(types: Iterable[Any]) -> Iterable[str]:
+    for kind in types:
+        home = getattr(kind, "instance_class", None)
+        if home is not None:
+            yield "__main__" if "<locals>" in home.__qualname__ else home.__module__
+        yield from _homes(getattr(kind, "types", ()))
+
+
+class CacheApart(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """Numba's cache of one function, with whatever knows code from outside in a folder of that code's own.
+
+    What has no source file, like a class made in a function or a notebook, is compiled anew in each process.
+    """
+
+    _folder = threading.RLock()
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._apart: dict[str, FunctionCache] = {}
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function for a signature, or None."""
+        cache = self._cache_for(sig)
+        if cache is self:
+            return super().load_overload(sig, target_context)
+        return cache.load_overload(sig, target_context) if cache is not None else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function."""
+        cache = self._cache_for(sig)
+        if cache is self:
+            super().save_overload(sig, data)
+        elif cache is not None:
+            cache.save_overload(sig, data)
+
+    def _cache_for(self, sig: Any) -> Any:
+        modules = modules_outside(self._py_func, getattr(sig, "args", sig))
+        if not modules:
+            return self
+        digests = [sources_digest(module) for module in modules]
+        if not all(digests):
+            return None
+        name = "outside-" + hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+        with self._folder:
+            if name not in self._apart:
+                kept = numba.config.CACHE_DIR
+                numba.config.CACHE_DIR = str(Path(kept) / name)
+                try:
+                    self._apart[name] = FunctionCache(self._py_func)
+                finally:
+                    numba.config.CACHE_DIR = kept
+            return self._apart[name]
