@@ -15,7 +15,7 @@ class Laplacian(NamedTuple):
 
 @pair.implements(Laplacian)
 def _pair(kernel, total, x, z):
-    return total + (size(x - z) - size(x) - size(z))
+    return total + (size(x - z) - (size(x) + size(z)))  # bracketed so that k(x, z) = k(z, x) to the last bit
 
 
 @alone.implements(Laplacian)

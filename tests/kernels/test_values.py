@@ -1,0 +1,190 @@
+"""Kernel values, block by block, against the definitions; and the laws that a kernel's parts must keep."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.columns import columns_of, compute
+from fwsvm.kernels.kernel import KERNELS, alone, family, pair, self_values, value
+from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
+from fwsvm.kernels.sums import weighted_sums
+from tests import naive
+
+PARAMETERS = {
+    "rbf": {"gamma": 0.3},
+    "laplacian": {"gamma": 0.2},
+    "quadratic": {"gamma": 0.4},
+    "poly": {"gamma": 0.5, "coef0": 1.5, "degree": 3},
+    "linear": {},
+}
+EPSILON = {np.float32: 1e-5, np.float64: 1e-13}
+
+each_kernel = pytest.mark.parametrize("name", sorted(KERNELS))
+both_precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def made(name: str):
+    return KERNELS[name].make(**PARAMETERS[name])
+
+
+def data(m: int, n: int = 9, seed: int = 0) -> np.ndarray:
+    """Return rows with gaps, one of them empty and two of them equal."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6)
+    X[m // 2], X[m // 3] = 0.0, X[0]
+    return X
+
+
+def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
+    """Return the kernel matrix as the store of columns computes it: a wide block, a narrow one, and one alone."""
+    rows = as_rows(X, dtype)
+    store = columns_of(made(name), rows, 1 << 30, threads)
+    m = rows.height
+    for first, last in ((0, min(m, 64)), (64, min(m, 71)), (71, m)):
+        if first < last:
+            compute(store, np.arange(first, last, dtype=np.int32), np.ones(m))
+    return store.kept[store.slot_of]
+
+
+@each_kernel
+@both_precisions
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_columns_are_those_of_the_definition(name, dtype, form):
+    X = data(72)
+    found = all_columns(name, form(X), dtype)
+    truth = naive.gram(name, X, X, **PARAMETERS[name])
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, truth, rtol=EPSILON[dtype], atol=EPSILON[dtype] * np.abs(truth).max())
+
+
+@each_kernel
+@both_precisions
+def test_the_matrix_is_symmetric_bit_for_bit(name, dtype):
+    found = all_columns(name, data(72), dtype)
+    np.testing.assert_array_equal(found, found.T)
+
+
+@each_kernel
+@both_precisions
+def test_dense_and_sparse_rows_have_the_same_values_bit_for_bit(name, dtype):
+    X = data(72)
+    np.testing.assert_array_equal(all_columns(name, X, dtype), all_columns(name, sparse.csr_array(X), dtype))
+
+
+@each_kernel
+@both_precisions
+def test_threads_change_no_bit(name, dtype):
+    X = data(700, 3)[:, :3]
+    kernel, rows = made(name), as_rows(X, dtype)
+    stores = [columns_of(kernel, rows, 1 << 24, threads) for threads in (1, 3)]
+    for store in stores:
+        compute(store, np.arange(64, dtype=np.int32), np.ones(700))
+    np.testing.assert_array_equal(stores[0].kept[:64], stores[1].kept[:64])
+
+
+@each_kernel
+def test_own_values_are_the_diagonal(name):
+    X = data(20)
+    found = self_values(made(name), as_rows(X, np.float32))
+    truth = np.diag(naive.gram(name, X.astype(np.float32).astype(float), X.astype(np.float32).astype(float),
+                               **PARAMETERS[name]))  # fmt: skip
+    np.testing.assert_allclose(found, truth, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_a_row_is_worth_exactly_one_with_itself(name):
+    X = 1e3 * data(50)
+    np.testing.assert_array_equal(self_values(made(name), as_rows(X)), 1.0)
+    for dtype in (np.float32, np.float64):
+        found = all_columns(name, X, dtype)
+        assert found.max() == 1.0
+        assert found.min() >= 0.0
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+@both_precisions
+def test_rows_far_apart_are_worth_nothing_and_no_nan(name, dtype):
+    found = all_columns(name, np.array([[0.0], [1e10], [-1e10]]), dtype)
+    np.testing.assert_allclose(found, np.eye(3), atol=1e-37)
+
+
+@each_kernel
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-10, 10))
+@settings(max_examples=30)
+def test_only_stored_numbers_matter(name, x, z, total):
+    """A feature that either row lacks adds nothing, and x and z may change places."""
+    kernel = made(name)
+    assert pair(kernel, total, 0.0, z) == pair(kernel, total, x, 0.0) == total
+    assert alone(kernel, 0.0) == 0.0
+    assert pair(kernel, total, x, z) == pair(kernel, total, z, x)
+    k = value(kernel, pair(kernel, 0.0, x, z), alone(kernel, x), alone(kernel, z))
+    truth = naive.gram(name, np.array([[x]]), np.array([[z]]), **PARAMETERS[name])[0, 0]
+    scale = abs(x) + abs(z) + 1.0
+    assert k == pytest.approx(truth, rel=1e-9, abs=1e-14 * scale**2 + 1e-30)
+
+
+@each_kernel
+@both_precisions
+def test_weighted_sums_are_matrix_products(name, dtype):
+    X, rng = data(150), np.random.default_rng(1)
+    Z, weights, which = data(600, seed=2), rng.normal(size=(130, 2)), rng.integers(0, 150, 130)
+    sources, rows = as_rows(X, dtype), as_rows(Z, dtype)
+    found = [weighted_sums(made(name), sources, which, weights, rows, threads) for threads in (1, 2)]
+    K = naive.gram(name, X[which], Z, **PARAMETERS[name])
+    np.testing.assert_allclose(
+        found[0], K.T @ weights, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
+    )
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_an_unknown_kernel_is_answered_with_the_names():
+    with pytest.raises(UsageError, match=r"no kernel 'gauss'; the kernels are laplacian, linear, poly"):
+        family("gauss")
+
+
+# ------------------------------------------------------------------ rows
+
+
+def test_rows_keep_what_the_table_holds():
+    X = data(12)
+    for form in (X, sparse.csr_array(X)):
+        rows = as_rows(form)
+        assert (rows.height, rows.features) == X.shape
+        back = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=X.shape)
+        np.testing.assert_array_equal(back.toarray(), X)
+
+
+def test_rows_in_disorder_are_read_and_left_as_they_are():
+    numbers, places = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2, 0, 1, 1], np.int32)
+    X = sparse.csr_array((numbers, places, np.array([0, 2, 4], np.int32)), shape=(2, 3))
+    rows = as_rows(X)
+    np.testing.assert_array_equal(rows.values, [2.0, 1.0, 7.0])
+    np.testing.assert_array_equal(rows.columns, [0, 2, 1])
+    np.testing.assert_array_equal(X.indices, [2, 0, 1, 1])
+    np.testing.assert_array_equal(X.data, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_some_rows_are_copied_in_the_order_asked_for():
+    X, which = data(12), np.array([7, 0, 6, 7])
+    rows = some_rows(as_rows(X), which)
+    back = sparse.csr_array((rows.values, rows.columns, rows.starts), shape=(4, X.shape[1]))
+    np.testing.assert_array_equal(back.toarray(), X[which])
+
+
+def test_another_precision_shares_the_structure():
+    rows = as_rows(data(12))
+    short = in_precision(rows, np.float32)
+    assert short.columns is rows.columns
+    np.testing.assert_array_equal(short.values, rows.values.astype(np.float32))
+
+
+def test_features_that_no_row_stores_take_no_room():
+    X = sparse.csr_array(([1.0, 2.0], ([0, 1], [999_999, 5])), shape=(5, 10**6))
+    Z = sparse.csr_array(([3.0], ([2], [999_999])), shape=(3, 10**6))
+    one, other = narrowed(as_rows(X), as_rows(Z))
+    assert one.features == other.features == 2
+    found = weighted_sums(made("linear"), one, np.arange(5), np.ones((5, 1)), other)
+    np.testing.assert_array_equal(found[:, 0], [0.0, 0.0, 3.0])

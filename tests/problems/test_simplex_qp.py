@@ -1,0 +1,115 @@
+"""The simplex problem and its certificate against their definitions in plain numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fwsvm.kernels.columns import columns_of
+from fwsvm.kernels.kernel import KERNELS
+from fwsvm.kernels.rows import as_rows
+from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, signs, simplex_qp
+from tests import naive
+
+PARAMETERS = {
+    "rbf": {"gamma": 0.3},
+    "laplacian": {"gamma": 0.2},
+    "quadratic": {"gamma": 0.4},
+    "poly": {"gamma": 0.5, "coef0": 1.0, "degree": 2},
+    "linear": {},
+}
+seeds = st.integers(0, 2**32)
+kernels = st.sampled_from(sorted(KERNELS))
+
+
+def problem(seed: int, name: str, m: int = 24, n: int = 3):
+    """Return rows, labels (+1 first), penalties, the problem, and K and K~ in plain numpy."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.7)
+    plus = int(rng.integers(1, m))
+    y = np.where(np.arange(m) < plus, 1.0, -1.0)
+    C = np.exp(rng.uniform(-2, 4, m))
+    kernel = KERNELS[name].make(**PARAMETERS[name])
+    qp = simplex_qp(columns_of(kernel, as_rows(sparse.csr_array(X)), 0), plus, C)
+    K = naive.gram(name, X, X, **PARAMETERS[name])
+    return X, y, C, qp, K, naive.extended(K, y, C)
+
+
+def weights(seed: int, m: int = 24) -> np.ndarray:
+    """Return a point of the simplex, most of it zero."""
+    a = np.random.default_rng(seed).exponential(size=m)
+    a[np.argsort(a)[: m // 2]] = 0.0
+    return a / a.sum()
+
+
+def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
+    return certificate(qp, a, gradient(qp, as_rows(X), a, 1))
+
+
+@given(seeds, kernels)
+@settings(deadline=None, max_examples=40)
+def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
+    X, y, C, qp, K, extended = problem(seed, name)
+    a = weights(seed + 1)
+    np.testing.assert_array_equal(signs(qp), y)
+    np.testing.assert_allclose(qp.diagonal, np.diag(extended), rtol=1e-12)
+    q = gradient(qp, as_rows(X), a, 1)
+    np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
+    some = np.array([3, 20, 0])
+    np.testing.assert_allclose(gradient(qp, as_rows(X), a, 1, some), q[some], rtol=1e-12)
+    found = certificate(qp, a, q)
+    assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)
+    assert found.gap == pytest.approx(naive.gap(extended, a), rel=1e-8)
+    assert found.relative_gap == found.gap / found.objective
+    assert (found.primal, found.dual) == pytest.approx(naive.standard_form(K, y, C, a), rel=1e-8)
+
+
+@given(seeds, kernels)
+@settings(deadline=None, max_examples=40)
+def test_the_gap_bounds_the_distance_to_the_optimum(seed, name):
+    X, _, _, qp, _, extended = problem(seed, name)
+    best = naive.simplex_optimum(extended)
+    least = best @ extended @ best
+    for a in (weights(seed), 0.99 * best + 0.01 * weights(seed), best):
+        found = certified(qp, X, a)
+        rounding = 1e-9 * found.objective
+        assert -rounding <= found.objective - least <= found.gap + rounding
+        assert found.primal >= found.dual * (1 - 1e-12)
+
+
+@given(seeds, kernels)
+@settings(deadline=None, max_examples=25)
+def test_at_the_optimum_all_values_meet(seed, name):
+    """R* = 1/(2 P*): the exact bridge to the standard squared-hinge machine (spec 1.3)."""
+    X, _, _, qp, _, extended = problem(seed, name)
+    found = certified(qp, X, naive.simplex_optimum(extended))
+    assert found.relative_gap <= 1e-6
+    assert found.dual == pytest.approx(1.0 / (2.0 * found.objective), rel=1e-14)
+    assert found.primal == pytest.approx(1.0 / (2.0 * found.objective), rel=1e-6)
+
+
+@given(seeds, kernels)
+@settings(deadline=None, max_examples=25)
+def test_the_relative_gap_bounds_that_of_the_standard_form(seed, name):
+    """(P - D) / D <= R^2 / rho^2 - 1 with rho = min q > 0 (spec 1.4): to first order gap / R."""
+    X, _, _, qp, _, extended = problem(seed, name)
+    best = naive.simplex_optimum(extended)
+    found = certified(qp, X, 0.999 * best + 0.001 * weights(seed))
+    lowest = found.objective - found.gap / 2.0
+    if lowest > 0:
+        bound = (found.objective / lowest) ** 2 - 1.0
+        assert (found.primal - found.dual) / found.dual <= bound * (1 + 1e-9) + 1e-12
+
+
+def test_sharing_a_row_s_weight_among_copies_gains_what_the_ridge_says():
+    """A row twice, each with penalty C, is a row with penalty 2 C."""
+    X, y, C = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.array([3.0, 3.0])
+    twice = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    kernel = KERNELS["rbf"].make(0.5)
+    one = simplex_qp(columns_of(kernel, as_rows(X), 0), 1, 2 * C)
+    two = simplex_qp(columns_of(kernel, as_rows(twice), 0), 2, np.repeat(C, 2))
+    a = np.array([0.6, 0.4])
+    R = certified(one, X, a).objective
+    assert certified(two, twice, np.repeat(a / 2, 2)).objective == pytest.approx(R, rel=1e-14)
+    assert a @ naive.extended(naive.gram("rbf", X, X, 0.5), y, 2 * C) @ a == pytest.approx(R, rel=1e-14)
