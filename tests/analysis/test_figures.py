@@ -85,7 +85,15 @@ def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
         for i in (0, 1)
     ]
     rows += [
-        row(dataset="usps", method="cvm", role="select", C=c, sigma2=s, test_accuracy=0.9 - 0.01 * abs(c - 4))
+        row(
+            dataset="usps",
+            method="cvm",
+            role="select",
+            width_rule="",
+            C=c,
+            sigma2=s,
+            test_accuracy=0.9 - 0.01 * abs(c - 4),
+        )
         for c in (1, 4, 16)
         for s in (2, 8)
     ]
@@ -105,6 +113,25 @@ def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
     assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
     windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
     assert lines(windowed, panel=1)["SWAP"][0] == 1
+
+
+def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> None:
+    rows = [
+        row(
+            dataset="usps",
+            method="cvm",
+            role="select",
+            C=c,
+            sigma2=2 + 0.1 * fold,
+            fold=fold,
+            test_accuracy=0.9,
+        )
+        for c in (1, 4, 16)
+        for fold in (0, 1)
+    ]
+    folder = write(tmp_path, [*rows, row(dataset="usps", method="fw", C=4, sigma2=2.02)])
+    (drawing,) = draw(source_of(folder), ["selection"])
+    assert "the ring marks the choice, C = 4" in drawing.caption
 
 
 @pytest.mark.parametrize("form", style.FORMATS)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import final_rows
 from fwsvm.analysis.figures.source import Source
-from fwsvm.analysis.figures.style import Drawing, legend, look, panels, titled
+from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
@@ -70,17 +70,23 @@ def _picture(
             if len(values) > 1:
                 band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
                 panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
-        panel.set_xscale("log")
+        log_axis(panel, "x")
         if column != "objective" or _positive(traces, column):
-            panel.set_yscale("log")
+            log_axis(panel, "y")
         titled(panel, label, "training time (s)" if against == "seconds" else "iterations", SHOWN[column])
     legend(figure, axes)
-    counts = {len(runs) for runs in traces.values()}
-    n = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{counts.pop()}"
     what = ", ".join(SHOWN[column] for column in columns)
     axis = "time" if against == "seconds" else "iterations"
-    caption = f"{label}: {what} against {axis}; median and range of {n} runs."
+    caption = f"{label}: {what} against {axis}; {_of_runs(traces)}."
     return Drawing(f"convergence-{dataset}", caption, figure)
+
+
+def _of_runs(traces: dict[str, list[pd.DataFrame]]) -> str:
+    """Say what lines and bands are."""
+    counts = sorted({len(runs) for runs in traces.values()})
+    if counts == [1]:
+        return "one run each"
+    return f"median and range of {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} runs"
 
 
 def _positive(traces: dict[str, list[pd.DataFrame]], column: str) -> bool:
@@ -123,7 +129,7 @@ def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFram
     titled(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
     axes[1].invert_xaxis()
     legend(figure, axes)
-    caption = f"{label}: objective over the first and last {window} iterations; median and range over runs."
+    caption = f"{label}: objective over the first and last {window} iterations; {_of_runs(traces)}."
     return Drawing(f"window-{dataset}", caption, figure)
 
 

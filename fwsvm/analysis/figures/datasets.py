@@ -7,7 +7,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import GRID, Drawing, legend, look, panels, titled
+from fwsvm.analysis.figures.style import GRID, Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import Measure, measure
 
 
@@ -48,7 +48,7 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
     panel.set_yticks(range(len(order)), [published.title(dataset) for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name != "accuracy":
-        panel.set_xscale("log")
+        log_axis(panel, "x")
     if kind.name == "speedup":
         panel.axvline(1, color="#222222", linewidth=0.8)
     title = title_of(kind, baseline)

@@ -7,6 +7,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.figures.source import Source
 from fwsvm.analysis.figures.style import INK, Drawing, panels, titled
 from fwsvm.analysis.results import DONE
+from fwsvm.analysis.tables.layouts import HEADS
 
 
 def draw(source: Source) -> list[Drawing]:
@@ -17,14 +18,16 @@ def draw(source: Source) -> list[Drawing]:
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
     drawings = []
     for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
-        table = rows.pivot_table(
-            index="sigma2", columns="C", values="test_accuracy", aggfunc="mean", dropna=False
+        # a width derived from the rows differs a little from fold to fold: it was not searched
+        width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
+        table = rows.assign(width=width).pivot_table(
+            index="width", columns="C", values="test_accuracy", dropna=False
         )
         table = table.dropna(how="all").dropna(how="all", axis=1)
         if table.size < 2:
             continue
         choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
-        name = f"{published.title(str(dataset))}, searched with {str(method).upper()}"
+        name = f"{published.title(str(dataset))}, searched with {HEADS.get(str(method), str(method))}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
     return drawings
@@ -33,7 +36,7 @@ def draw(source: Source) -> list[Drawing]:
 def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | None:
     """Return (sigma^2, C) of the reported runs if they are a cell of the search."""
     for row in final.to_dict("records"):
-        sigma2 = [s for s in table.index if np.isclose(s, row["sigma2"])]
+        sigma2 = [s for s in table.index if len(table.index) == 1 or np.isclose(s, row["sigma2"])]
         C = [c for c in table.columns if np.isclose(c, row["C"])]
         if sigma2 and C:
             return float(sigma2[0]), float(C[0])

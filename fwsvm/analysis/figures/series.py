@@ -5,7 +5,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import Drawing, legend, look, panels, titled
+from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.tables.layouts import HEADS
 
@@ -48,9 +48,9 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
             panel.fill_between(
                 points["rows"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0
             )
-        panel.set_xscale("log")
+        log_axis(panel, "x")
         if kind.name != "accuracy":
-            panel.set_yscale("log")
+            log_axis(panel, "y")
         if kind.name == "speedup":
             panel.axhline(1, color="#222222", linewidth=0.8)
         _name_points(panel, here)

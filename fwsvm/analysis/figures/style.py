@@ -1,9 +1,10 @@
 """How every picture looks: colours safe for the colour-blind, markers and dashes that survive grey print."""
 
 import io
+import math
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fwsvm.analysis.tables.layouts import HEADS
 from fwsvm.errors import UsageError
@@ -120,3 +121,22 @@ def titled(panel: "Axes", title: str, x: str, y: str) -> None:
     panel.set_title(title, fontsize=9, color=INK, loc="left")
     panel.set_xlabel(x, fontsize=8, color=INK)
     panel.set_ylabel(y, fontsize=8, color=INK)
+
+
+def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
+    """Make an axis logarithmic, with at least two labels on it and none that overlap; call it after drawing."""
+    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, LogLocator, NullFormatter
+
+    axis = panel.xaxis if which == "x" else panel.yaxis
+    (panel.set_xscale if which == "x" else panel.set_yscale)("log")
+    low, high = sorted(axis.get_view_interval())
+    decades = math.log10(high / low)
+    axis.set_minor_formatter(NullFormatter())
+    if decades >= 2:
+        axis.set_major_locator(LogLocator(numticks=7))
+        axis.set_major_formatter(LogFormatterMathtext())
+    else:
+        axis.set_major_locator(
+            LogLocator(subs=(1, 2, 5) if decades > 0.6 else tuple(range(1, 10)), numticks=12)
+        )
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -7,7 +7,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import Drawing, legend, look, panels, titled
+from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import measure
 
 
@@ -27,9 +27,9 @@ def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
             panel.set_visible(False)
         for panel, dataset in zip(axes, order, strict=False):
             _curves(panel, here[here["dataset"] == dataset], kind.column, kind.factor, methods_of(here))
-            panel.set_xscale("log")
+            log_axis(panel, "x")
             if name != "accuracy":
-                panel.set_yscale("log")
+                log_axis(panel, "y")
             titled(panel, published.title(dataset), "C", kind.title)
         legend(figure, axes[: len(order)])
         hollow = (
