@@ -60,7 +60,7 @@ class KernelModel:
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
         support, rows = narrowed(as_rows(self.support), as_rows(X))
-        every = np.arange(support.count)
+        every = np.arange(support.height)
         sums = weighted_sums(self.kernel, support, every, self.pair_weights(), rows, threads)
         return sums + self.biases
 
