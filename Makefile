@@ -7,6 +7,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 SMOKE := .cache/smoke
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUTF8 := 1
+PYTEST_FLAGS ?= -n auto
 
 .PHONY: all help install run test check smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
