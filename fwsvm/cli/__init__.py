@@ -14,6 +14,8 @@ import click
 from fwsvm import __version__
 from fwsvm.errors import FwsvmError
 
+INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
+
 
 class Commands(click.Group):
     """The commands found in this package; a user's mistake becomes one line on stderr."""
@@ -36,6 +38,9 @@ class Commands(click.Group):
         except FwsvmError as error:
             click.echo(f"fwsvm: {error}", err=True)
             sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("fwsvm: interrupted", err=True)
+            sys.exit(INTERRUPTED)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -3,15 +3,12 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from fwsvm.cli import INTERRUPTED
 from fwsvm.cli._settings import settings_from, training_options
-
-if TYPE_CHECKING:
-    from fwsvm.data.dataset import Dataset
-    from fwsvm.solvers.result import Result
 
 
 @click.command()
@@ -41,6 +38,7 @@ def command(
     from fwsvm.experiments.store import write_trace
     from fwsvm.problems import model_files
     from fwsvm.solvers.resolve import resolve
+    from fwsvm.solvers.status import Status
 
     settings = settings_from(options)
     say = text.teller(to_stderr=as_json)
@@ -58,10 +56,6 @@ def command(
     text.tell_result(say, result, row)
     if as_json:
         click.echo(json.dumps(record.plain(row)))
-    sys.exit(_exit_code(result, row, loaded))
-
-
-def _exit_code(result: "Result", row: dict[str, Any], data: "Dataset") -> int:  # noqa: ARG001
-    from fwsvm.solvers.status import Status
-
-    return 130 if result.status is Status.INTERRUPTED else 0
+    if result.status is not Status.CONVERGED:
+        click.echo(f"fwsvm: {result.message}", err=True)
+    sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)

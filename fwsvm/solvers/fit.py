@@ -156,7 +156,8 @@ def _solve(
     told = _teller(number, total, resolved, clock, watch)
     course = run(process, limits, clock, told, trace=total == 1)
     started = time.perf_counter()
-    outcome = process.outcome(final_gap=resolved.final_gap)
+    interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
+    outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
     seconds = course.check_seconds + time.perf_counter() - started
     if handover is not None and (end := process.weights()) is not None:
         handover.leave(number, end)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm._random import stream
+from fwsvm.errors import UsageError
 from fwsvm.kernels.blocks import WIDE
 from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, columns_of
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
@@ -18,7 +19,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, NOW, WANTS_COLUM
 from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
@@ -59,6 +60,12 @@ class SimplexRun:
 
     def _columns(self, dtype: type, handover: Handover | None = None) -> Columns:
         rows, resolved = in_precision(self.rows, dtype), self.resolved
+        asked = min(resolved.cache_bytes, rows.height**2 * np.dtype(dtype).itemsize)
+        if not self.sampled and asked > (free := free_memory_bytes()):
+            raise UsageError(
+                f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
+                "give --cache-mb less, or --search sampled"
+            )
         if self.sampled:
             return columns_of(resolved.kernel, rows, 0, resolved.threads)
         if handover is None:
