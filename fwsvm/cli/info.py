@@ -1,0 +1,110 @@
+"""``fwsvm info``: versions, machine, folders and extras: what a report of a problem should begin with."""
+
+import json
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+
+NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "pooch", "joblib")
+EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
+VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME")
+MB = 1e6
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(as_json: bool) -> None:
+    """Say what fwsvm runs on: versions, machine, cache folders and their sizes, extras and how to get them."""
+    facts = _facts()
+    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+
+
+def _facts() -> dict[str, Any]:
+    import numba
+
+    from fwsvm import _compile, folders
+    from fwsvm._threads import usable_threads
+    from fwsvm.experiments.environment import environment
+    from fwsvm.solvers.resolve import default_cache_mib, free_memory_bytes
+
+    here = environment()
+    places = {
+        "data": folders.data_folder(),
+        "parsed": folders.parsed_folder(),
+        "numba": folders.numba_folder(),
+    }
+    return {
+        "fwsvm": here.fwsvm,
+        "commit": here.commit or None,
+        "installed": str(Path(_compile.__file__).parent),
+        "python": here.python,
+        "packages": {name: _version(name) for name in NEEDED},
+        "machine": here.machine,
+        "cpu": here.cpu,
+        "blas": here.blas,
+        "threads": usable_threads(),
+        "free_memory_mib": free_memory_bytes() >> 20,
+        "cache_mib": default_cache_mib(),
+        "cache": str(folders.cache_root()),
+        "folders": {name: {"path": str(place), **_size(place)} for name, place in places.items()},
+        "compiled_code": {"path": str(numba.config.CACHE_DIR), **_size(Path(numba.config.CACHE_DIR))},
+        "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
+        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _size(folder: Path) -> dict[str, int]:
+    """Return files and bytes below a folder, which other processes may be changing; zeros where there is none."""
+    count = total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += Path(place, name).stat().st_size
+            except OSError:  # gone since
+                continue
+            count += 1
+    return {"files": count, "bytes": total}
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    commit = f" (commit {facts['commit']})" if facts["commit"] else ""
+    rows = [
+        ("fwsvm", f"{facts['fwsvm']}{commit}, in {facts['installed']}"),
+        ("python", facts["python"]),
+        *((name, found or "missing: reinstall fwsvm") for name, found in facts["packages"].items()),
+        ("machine", facts["machine"]),
+        ("cpu", facts["cpu"]),
+        ("blas", facts["blas"] or "unknown"),
+        ("threads", str(facts["threads"])),
+        (
+            "memory",
+            f"{facts['free_memory_mib']:,} MiB free; kernel columns take up to {facts['cache_mib']:,} MiB",
+        ),
+        ("cache", f"{facts['cache']} (FWSVM_CACHE moves it)"),
+        *((f"  {name}", _held(place)) for name, place in facts["folders"].items()),
+        ("compiled code", _held(facts["compiled_code"]) + "; `fwsvm warmup` fills it"),
+        *((f"extra {extra}", _had(extra, found)) for extra, found in facts["extras"].items()),
+        *((name, value) for name, value in facts["environment"].items()),
+    ]
+    widest = max(len(label) for label, _ in rows)
+    return [f"{label:{widest}}  {said}" for label, said in rows]
+
+
+def _held(place: dict[str, Any]) -> str:
+    return f"{place['path']}: {place['files']:,} files, {place['bytes'] / MB:,.1f} MB"
+
+
+def _had(extra: str, found: dict[str, str | None]) -> str:
+    if None in found.values():
+        return f"not installed: pip install 'fwsvm[{extra}]'"
+    return ", ".join(f"{name} {number}" for name, number in found.items())

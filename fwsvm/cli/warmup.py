@@ -1,0 +1,96 @@
+"""``fwsvm warmup``: compile beforehand what later runs need."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from fwsvm.solvers.registry import Method
+
+ROWS, FEATURES, STEPS = 80, 4, 300
+
+
+@click.command()
+@click.option(
+    "--method", "-m", "methods", multiple=True, help="Only this one; may be repeated [default: all]."
+)
+@click.option("--kernel", "kernels", multiple=True,
+              help="For this kernel; may be repeated [default: rbf, or the method's only one].")  # fmt: skip
+def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
+    """Compile solvers, kernels and the file reader, so that later runs start at once.
+
+    Without this each of them is compiled when it is first used. The code is kept for every later process, until
+    fwsvm itself changes.
+    """
+    import numba
+
+    from fwsvm.solvers import METHODS, method
+
+    chosen = [method(name) for name in methods] or list(METHODS.values())
+    jobs: list[tuple[str, Callable[[], None]]] = [("file reader", _read)]
+    for each in chosen:
+        for kernel in _kernels(each, kernels):
+            jobs += [(f"{each.name}, {label}", job) for label, job in _trainings(each, kernel)]
+    started = time.perf_counter()
+    for number, (label, job) in enumerate(jobs, 1):
+        began = time.perf_counter()
+        job()
+        click.echo(f"[{number}/{len(jobs)}] {label}: {time.perf_counter() - began:.1f} s", err=True)
+    click.echo(
+        f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {numba.config.CACHE_DIR}"
+    )
+
+
+def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
+    """Return the kernels to compile a method for; `UsageError` where none of those asked for is one."""
+    from fwsvm.errors import UsageError
+    from fwsvm.kernels.kernel import family
+    from fwsvm.solvers import FAMILIES
+
+    known = FAMILIES[method.family]
+    wanted = [family(name).name for name in asked] or [known.default_kernel]
+    found = [name for name in wanted if known.kernels is None or name in known.kernels]
+    if not found:
+        raise UsageError(
+            f"{method.name} works with the {' or '.join(known.kernels or ())} kernel, not with {', '.join(wanted)}"
+        )
+    return found
+
+
+def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
+    """Return what to train, by name: both searches, and double precision, which tight tolerances end in."""
+    if method.family != "simplex":
+        return [(kernel, lambda: _train(method.name, kernel))]
+    return [
+        (kernel, lambda: _train(method.name, kernel)),
+        (f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")),
+        (f"{kernel}, double precision", lambda: _train(method.name, kernel, tolerance=1e-15)),
+    ]
+
+
+def _train(method: str, kernel: str, **given: Any) -> None:
+    """Train on three small clouds and predict."""
+    import numpy as np
+
+    from fwsvm.solvers import Settings, fit
+
+    codes = np.arange(ROWS) % 3
+    X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
+    settings = Settings(method=method, kernel=kernel, max_iterations=STEPS, cache_mib=1, **given)
+    fit(X, codes, ("1", "2", "3"), settings).model.predict(X)
+
+
+def _read() -> None:
+    """Write a small file and read it."""
+    import numpy as np
+
+    from fwsvm.data import svmlight
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rows.svm")
+        svmlight.write(file, np.eye(FEATURES), np.array([1.0, -1.0] * (FEATURES // 2)))
+        svmlight.read(file)
