@@ -158,7 +158,7 @@ def shortfall(point, alpha, g):
 
 
 @njit
-def weights(qp, alpha):
+def weights_of(qp, alpha):
     """Return w = sum_i y_i alpha_i x_i from scratch, shape (n + 1,), for alpha of shape (m,)."""
     w = np.zeros(qp.features + 1)
     for i in range(len(alpha)):
@@ -183,7 +183,7 @@ class Certificate(NamedTuple):
 
 
 def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:
-    """Return the certificate of alpha, shape (m,), with w = weights(qp, alpha), shape (n + 1,)."""
+    """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,)."""
     gap, least, most = _gap(qp, alpha, w)
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
     return Certificate(dual + gap, dual, gap, least, most)

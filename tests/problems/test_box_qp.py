@@ -8,7 +8,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, certificate, weights
+from fwsvm.problems.box_qp import BoxQP, Loss, box_qp, certificate, weights_of
 
 losses = st.sampled_from(list(Loss))
 
@@ -43,7 +43,7 @@ def test_primal_dual_and_gap_are_those_of_the_definition(seed, m, n, loss, bias)
     empty = np.setdiff1d(np.arange(m), qp.rows)
     alpha[empty] = everywhere[empty]  # rows without features are at their optimum from the start
     primal, dual = naive(X, y, C, loss, bias, alpha)
-    found = certificate(qp, alpha[qp.rows], weights(qp, alpha[qp.rows]))
+    found = certificate(qp, alpha[qp.rows], weights_of(qp, alpha[qp.rows]))
     assert found.primal == pytest.approx(primal, rel=1e-10)
     assert found.dual == pytest.approx(dual, rel=1e-10, abs=1e-10 * primal)
     assert found.gap == pytest.approx(primal - dual, rel=1e-9, abs=1e-10 * primal)
@@ -55,7 +55,7 @@ def test_primal_dual_and_gap_are_those_of_the_definition(seed, m, n, loss, bias)
 def test_the_violations_are_the_projected_slopes_of_the_dual(seed, loss):
     X, y, C, qp = problem(seed, 8, 4, loss, 0.5)
     alpha = np.random.default_rng(seed).choice([0.0, 0.4, 1.0], 8) * C
-    found = certificate(qp, alpha, weights(qp, alpha))
+    found = certificate(qp, alpha, weights_of(qp, alpha))
     slopes = []
     for i in range(8):
         e = np.zeros(8)
@@ -75,7 +75,7 @@ def test_a_tiny_gap_is_not_lost_in_the_difference_of_primal_and_dual():
     X, y = np.array([[1.0]]), np.array([1.0])
     qp = box_qp(as_rows(sparse.csr_array(X)), y, np.array([10.0]), Loss.HINGE, 0.0)
     alpha = np.array([1.0 - 1e-12])  # P - D = C 1e-12 - 1e-12 to first order
-    assert certificate(qp, alpha, weights(qp, alpha)).gap == pytest.approx(9e-12, rel=1e-3)
+    assert certificate(qp, alpha, weights_of(qp, alpha)).gap == pytest.approx(9e-12, rel=1e-3)
 
 
 def test_rows_whose_squares_overflow_are_refused_by_their_number():

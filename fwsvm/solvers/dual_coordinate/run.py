@@ -9,7 +9,7 @@ import numpy as np
 from fwsvm._random import stream
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights
+from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.state import (
     COORDINATE,
@@ -64,9 +64,7 @@ class LinearRun:
         if before is not None:
             self._start_from(before)
         self._set_goal()
-        self.found: tuple[int, np.ndarray, Certificate] | None = (
-            None  # the last certificate: when, w, numbers
-        )
+        self.found: tuple[int, np.ndarray, Certificate] | None = None  # the last certificate
         self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
@@ -87,10 +85,10 @@ class LinearRun:
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]
         s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
-        self._refresh(weights(self.qp, self._alpha))
+        self._refresh(weights_of(self.qp, self._alpha))
 
     def _refresh(self, w: np.ndarray) -> None:
-        """Go on from w = weights(qp, alpha), with a survey first."""
+        """Go on from w = weights_of(qp, alpha), with a survey first."""
         now = self.state.now
         self.state.w[:] = w
         now["dual"] = certificate(self.qp, self._alpha, w).dual
@@ -119,10 +117,6 @@ class LinearRun:
 
     # ---------------------------------------------------------------- the contract of a Process
 
-    def weights(self) -> np.ndarray:
-        """Return the dual variables."""
-        return self.alpha
-
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
         return int(advance(self.rule, self.state, steps))
@@ -150,7 +144,7 @@ class LinearRun:
         if self.found is None or self.found[0] != iterations:
             started = time.perf_counter()
             alpha = self._alpha
-            w = weights(self.qp, alpha)
+            w = weights_of(self.qp, alpha)
             self.found = iterations, w, certificate(self.qp, alpha, w)
             self.found_at = time.perf_counter()
             self.found_seconds = self.found_at - started
