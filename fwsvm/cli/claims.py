@@ -47,4 +47,5 @@ def command(
 
     cells = read_cells(results, where, timed=True, mixed_load=mixed_load) if results else None
     verdicts = claims.evaluate(cells, only)
-    emit(show.summary(verdicts) if brief else show.render(verdicts, form), out)
+    notes = claims.caveats(cells) if cells is not None else []
+    emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)

@@ -185,6 +185,17 @@ def test_numbers_borrowed_from_003_say_so() -> None:
     assert show.printed_place(verdict) == "holds as printed on 003's tables"
 
 
+def test_verdicts_on_smaller_or_unfinished_runs_say_so() -> None:
+    cells = web({"cvm": [5, 5, 5], "fw": [1, 1, 1]}, rows=2477)
+    assert claims.caveats(cells) == [
+        "ours have fewer training rows than the papers': w2a 2477 of 3470, w3a 2477 of 4912"
+    ]
+    unfinished = cells_of(row(dataset="w1a", method="fw", rows=2477, status="time_limit"))
+    assert claims.caveats(unfinished) == ["time_limit in w1a/fw"]
+    text = show.render(evaluate(cells, ["003-web-faster"]), "terminal", claims.caveats(cells))
+    assert "fewer training rows" in text
+
+
 def test_an_unknown_claim_is_an_error() -> None:
     with pytest.raises(UsageError, match="no claim's name begins with 005"):
         claims.evaluate(None, ["005"])

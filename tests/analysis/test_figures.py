@@ -40,6 +40,14 @@ def test_series_are_the_cells_in_order_of_size() -> None:
     assert drawing.figure.axes[0].get_xscale() == drawing.figure.axes[0].get_yscale() == "log"
 
 
+def test_data_sets_capped_to_one_size_stand_one_after_the_other(tmp_path) -> None:
+    sizes = {"w1a": 2477, "w2a": 3470, "w3a": 4000, "w4a": 4000, "w5a": 4000}
+    rows = [row(dataset=d, method=m, rows=n) for d, n in sizes.items() for m in ("cvm", "fw")]
+    panel = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-time"].figure.axes[0]
+    assert panel.lines[0].get_xdata().tolist() == [0, 1, 2, 3, 4]
+    assert [label.get_text() for label in panel.get_xticklabels()][2:4] == ["w3a\n4,000", "w4a\n4,000"]
+
+
 def test_speed_ups_leave_out_the_baseline_itself() -> None:
     drawing = named(draw(Source(published.cells("003")), ["series"]))["series-speedup"]
     assert set(lines(drawing)) == {"FW", "MFW"}

@@ -59,3 +59,21 @@ def evaluate(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Ver
         )
         for claim in claims
     ]
+
+
+def caveats(cells: pd.DataFrame) -> list[str]:
+    """Return what stands between these cells and the papers' runs: sizes, limits, runs that did not finish."""
+    sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
+    rows = cells.groupby("dataset", sort=False)["rows"].max().dropna()
+    fewer = [
+        f"{published.title(str(d))} {m:.0f} of {sizes[str(d)]:.0f}"
+        for d, m in rows.items()
+        if str(d) in sizes and m < sizes[str(d)]
+    ]
+    found = [f"ours have fewer training rows than the papers': {', '.join(fewer)}"] if fewer else []
+    for status in ("time_limit", "max_iterations", "missing", "error"):
+        here = cells[cells["status"] == status]
+        if len(here):
+            places = dict.fromkeys(f"{c['dataset']}/{c['method']}" for c in here.to_dict("records"))
+            found.append(f"{status} in {', '.join(places)}")
+    return found

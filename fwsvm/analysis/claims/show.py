@@ -14,9 +14,11 @@ WIDTH = 80
 BORROWED = "on 003's tables"
 
 
-def render(verdicts: Sequence[Verdict], form: str) -> str:
-    """Return the verdicts in one form: terminal, markdown, html or csv."""
-    return {"terminal": terminal, "markdown": markdown, "html": html_list, "csv": as_csv}[form](verdicts)
+def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
+    """Return the verdicts in one form: terminal, markdown, html or csv; the notes stand below, but not in CSV."""
+    if form == "csv":
+        return as_csv(verdicts)
+    return {"terminal": terminal, "markdown": markdown, "html": html_list}[form](verdicts, notes)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -37,7 +39,7 @@ def printed_place(verdict: Verdict) -> str:
     return f"{verdict.printed_word} {BORROWED}" if borrowed else verdict.printed_word
 
 
-def terminal(verdicts: Sequence[Verdict]) -> str:
+def terminal(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """Return one paragraph per claim, by paper, in 80 columns."""
     lines: list[str] = []
     paper = ""
@@ -46,7 +48,8 @@ def terminal(verdicts: Sequence[Verdict]) -> str:
             paper = verdict.claim.paper
             lines += ["", *textwrap.wrap(f"{paper}  {TITLES[paper]}", WIDTH), "─" * WIDTH]
         lines += _paragraph(verdict)
-    return "\n".join([*lines, "", *textwrap.wrap(summary(verdicts), WIDTH)]).lstrip("\n") + "\n"
+    below = [part for note in (summary(verdicts), *notes) for part in textwrap.wrap(note, WIDTH)]
+    return "\n".join([*lines, "", *below]).lstrip("\n") + "\n"
 
 
 def _paragraph(verdict: Verdict) -> list[str]:
@@ -63,7 +66,7 @@ def _paragraph(verdict: Verdict) -> list[str]:
     return [*lines, *textwrap.wrap(f"paper: {said}", WIDTH, initial_indent="  ", subsequent_indent="    ")]
 
 
-def markdown(verdicts: Sequence[Verdict]) -> str:
+def markdown(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """Return a Markdown table."""
     lines = ["| claim | statement | ours | as printed |", "| :-- | :-- | :-- | :-- |"]
     for verdict in verdicts:
@@ -71,10 +74,10 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         printed = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed else "")
         cells = (verdict.claim.name, f"{verdict.claim.statement} ({verdict.claim.place})", ours, printed)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, "", summary(verdicts)]) + "\n"
+    return "\n".join([*lines, "", summary(verdicts), *(f"\n- {note}" for note in notes)]) + "\n"
 
 
-def html_list(verdicts: Sequence[Verdict]) -> str:
+def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """Return an HTML fragment: one row per claim, its class the verdict."""
     rows = []
     for verdict in verdicts:
@@ -91,6 +94,7 @@ def html_list(verdicts: Sequence[Verdict]) -> str:
     return (
         f"<div class=scroll><table class=claims><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
         f"</table></div><p>{html.escape(summary(verdicts))}</p>"
+        + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in notes)
     )
 
 

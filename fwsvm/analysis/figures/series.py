@@ -1,13 +1,18 @@
 """A measure against the number of training rows along a series (003 Figures 3, 4; 000 Figures 2 to 4)."""
 
+from typing import TYPE_CHECKING, Any
+
 import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.style import INK, Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.tables.layouts import HEADS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SERIES = {"web": "Web", "adult": "Adult"}
 BAND = 0.18
@@ -36,24 +41,21 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
     methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
     for panel, name in zip(axes, present, strict=True):
         here = cells[_inside(cells, name)]
+        sizes = here.groupby("dataset")["rows"].max().dropna().reindex(published.series(name)).dropna()
+        places = _places(sizes)
         for method in methods:
-            points = here[here["method"] == method].dropna(subset=[kind.column]).sort_values("rows")
-            values = points[kind.column] * kind.factor
-            style = look(method, methods)
-            panel.plot(points["rows"], values, **style)
-            spread = points[f"{kind.column}_sd"].fillna(0) * kind.factor
-            low = values - spread
-            if kind.name != "accuracy":
-                low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
-            panel.fill_between(
-                points["rows"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0
+            points = here[(here["method"] == method) & here["dataset"].isin(sizes.index)]
+            points = points.dropna(subset=[kind.column]).assign(
+                place=lambda p, at=places: p["dataset"].map(at)
             )
-        log_axis(panel, "x")
+            _line(panel, points.sort_values("place"), kind, look(method, methods))
+        if sizes.is_unique:
+            log_axis(panel, "x")
         if kind.name != "accuracy":
             log_axis(panel, "y")
         if kind.name == "speedup":
-            panel.axhline(1, color="#222222", linewidth=0.8)
-        _name_points(panel, here)
+            panel.axhline(1, color=INK, linewidth=0.8)
+        _name_points(panel, sizes, places)
         titled(panel, SERIES[name], "training rows m", title_of(kind, baseline))
     legend(figure, axes)
     caption = f"{title_of(kind, baseline)} against the number of training rows"
@@ -61,19 +63,39 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
     return Drawing(f"series-{kind.name}", caption, figure)
 
 
+def _places(sizes: "pd.Series[float]") -> dict[object, float]:
+    """Return where each data set stands on the axis: at its size, or one after the other if sizes repeat.
+
+    A profile that caps the number of rows leaves several data sets with the same size.
+    """
+    return (
+        dict(sizes.items())
+        if sizes.is_unique
+        else {dataset: float(i) for i, dataset in enumerate(sizes.index)}
+    )
+
+
+def _line(panel: "Axes", points: pd.DataFrame, kind: Measure, style: dict[str, Any]) -> None:
+    """Draw one method's means with a band of one standard deviation."""
+    values = points[kind.column] * kind.factor
+    spread = points[f"{kind.column}_sd"].fillna(0) * kind.factor
+    low = values - spread
+    if kind.name != "accuracy":
+        low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
+    panel.plot(points["place"], values, **style)
+    panel.fill_between(points["place"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0)
+
+
 def title_of(kind: Measure, baseline: str) -> str:
     """Return a measure's axis title, naming the baseline of a comparison."""
     return kind.title.replace("the baseline", HEADS.get(baseline, baseline))
 
 
-def _name_points(panel, here: pd.DataFrame) -> None:  # type: ignore[no-untyped-def]
-    """Label the axis with the data sets themselves, at their sizes: they are the points of the series."""
+def _name_points(panel: "Axes", sizes: "pd.Series[float]", places: dict[object, float]) -> None:
+    """Label the axis with the data sets themselves and their sizes: they are the points of the series."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    sizes = here.drop_duplicates("dataset").sort_values("rows")
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_minor_formatter(NullFormatter())
-    panel.set_xticks(
-        list(sizes["rows"]), [f"{d}\n{m:,.0f}" for d, m in zip(sizes["dataset"], sizes["rows"], strict=True)]
-    )
+    panel.set_xticks([places[d] for d in sizes.index], [f"{d}\n{m:,.0f}" for d, m in sizes.items()])
     panel.tick_params(axis="x", labelsize=6)

@@ -132,11 +132,7 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high / low)
     axis.set_minor_formatter(NullFormatter())
-    if decades >= 2:
-        axis.set_major_locator(LogLocator(numticks=7))
-        axis.set_major_formatter(LogFormatterMathtext())
-    else:
-        axis.set_major_locator(
-            LogLocator(subs=(1, 2, 5) if decades > 0.6 else tuple(range(1, 10)), numticks=12)
-        )
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    subs = (1,) if decades > 2.4 else (1, 2, 5) if decades > 0.6 else tuple(range(1, 10))
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(plain if low > 5e-4 and high < 5e4 else LogFormatterMathtext())
