@@ -158,4 +158,5 @@ def _shift_active(search, s, move):
         q[t] = move.scale * q[t] + (change if t < s.plus else -change)
     q[i] += move.gain * s.ridge[i]
     q[j] -= move.loss * s.ridge[j]
-    s.slot_of[i] = s.slot_of[j] = -1  # the active set has changed: columns on it no longer cover it
+    # Columns on the active set do not cover it once it has changed; the vertex need not be a row of the move.
+    s.slot_of[i] = s.slot_of[j] = s.slot_of[s.now[0].vertex] = -1

@@ -55,10 +55,11 @@ def provide_candidates(s: State, columns: Columns) -> None:
 def provide_active_column(s: State, columns: Columns) -> None:
     """Compute the wanted row's column on the active set, in the line that the vertex does not use (`Sampled`)."""
     now = s.now[0]
-    i = int(now["wanted"])
+    i, vertex = int(now["wanted"]), int(now["vertex"])
     _against_active(s, columns, np.array([i], np.int32), NARROW)
-    s.slot_of[i] = 0 if i == now["vertex"] else 1
+    s.slot_of[i] = 0 if i == vertex else 1
     put_column(s, 0, i)
+    s.kept[s.slot_of[i], vertex] = s.kept[s.slot_of[vertex], i]  # the move may take the vertex into the active set
     now["stop"] = GOING
 
 
