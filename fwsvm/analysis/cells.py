@@ -83,6 +83,8 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     present = [status for status in SEVERITY if status in counts.index]
     cell |= {
         "rows": group["rows"].max(),
+        "features": group["features"].max(),
+        "classes": group["classes"].max(),
         "runs": len(group),
         "used": len(finished),
         "status": present[0],

@@ -15,7 +15,7 @@ import pandas as pd
 from fwsvm.errors import ResultsError, UsageError
 
 NUMBERS = (  # noqa: SIM905 - a list of names reads better unquoted
-    "rows features subproblems gamma sigma2 degree coef0 C lambda tolerance seed fold repetition "
+    "rows features classes subproblems gamma sigma2 degree coef0 C lambda tolerance seed fold repetition "
     "objective gap relative_gap primal dual support_vectors iterations steps kernel_evaluations "
     "cache_hit_rate test_accuracy train_accuracy load_seconds compile_seconds train_seconds predict_seconds "
     "peak_memory_mib threads cache_mib parallel_cells"
@@ -28,7 +28,7 @@ REQUIRED = (  # noqa: SIM905
 ).split()
 #: Absent in a file made by others, these are taken as empty.
 OPTIONAL = [name for name in NUMBERS if name not in REQUIRED] + (  # noqa: SIM905
-    "message classes width_rule search stop gap_kind certified shared machine cpu commit fwsvm started_utc"
+    "message width_rule search stop gap_kind certified shared machine cpu commit fwsvm started_utc"
 ).split()
 DONE = frozenset({"converged", "sampled_stop", "max_iterations", "time_limit", "stalled"})
 STATUSES = DONE | {"interrupted", "missing", "error"}

@@ -61,7 +61,7 @@ def command(
             raise UsageError(
                 "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
             )
-        drawn = [table for name in layouts for table in tables.paper_tables(name, None)]
+        drawn = tables.draw(None, layouts)
         emit(tables.render(drawn, form, colour=coloured() and out is None), out)
         return
     cells = read_cells(results, where, timed=False, mixed_load=mixed_load)
@@ -77,5 +77,6 @@ def _listing() -> str:
     from fwsvm.analysis.measures import MEASURES
 
     layouts = [f"{name:22} {layout.title}" for name, layout in tables.LAYOUTS.items()]
+    sizes = [f"{name:22} {paper}, Table 1: data sets" for name, (paper, _) in tables.SIZES.items()]
     measures = [f"{name:22} {measure.title}" for name, measure in MEASURES.items() if not measure.derived]
-    return "\n".join([*layouts, *measures])
+    return "\n".join([*sizes, *layouts, *measures])

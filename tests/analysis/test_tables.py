@@ -204,9 +204,24 @@ def test_speed_up_and_relative_accuracy_tables_follow_from_time_and_accuracy() -
         tables.paper_tables("000-size", None)
 
 
+def test_tables_of_data_sets_show_the_printed_sizes_and_ours_below() -> None:
+    printed = tables.render(tables.draw(None, ["003-1"]), "markdown")
+    assert "| USPS-Ext | 266079 | 75383 | 2 | 266079 | 266079 | 676 |" in printed
+    assert tables.render(tables.draw(None, ["002-1"]), "csv").splitlines()[1:3] == [
+        '"002, Table 1: data sets",covtype,581012,54',
+        '"002, Table 1: data sets",kdda,8407752,20216830',
+    ]
+    ours = tables.render(tables.draw(small(), ["003-1"]), "markdown")
+    assert (
+        "| Web w8a | paper | 49749 | 14951 | 2 | 49749 | 49749 | 300 |\n|  | ours | 5000 | - | 2 | - | - | 10 |"
+        in ours
+    )
+    assert "USPS" not in ours
+
+
 def test_unknown_layouts_and_measures_name_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="known are 003-2"):
-        tables.paper_tables("003-9", None)
+    with pytest.raises(UsageError, match="known are 000-1"):
+        tables.draw(None, ["003-9"])
     with pytest.raises(UsageError, match="the measures are accuracy"):
         tables.draw(small(), ["beauty"])
 

@@ -45,10 +45,11 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
         places = _places(sizes)
         for method in methods:
             points = here[(here["method"] == method) & here["dataset"].isin(sizes.index)]
-            points = points.dropna(subset=[kind.column]).assign(
-                place=lambda p, at=places: p["dataset"].map(at)
+            points = points.dropna(subset=[kind.column])
+            points = points.assign(place=[places[dataset] for dataset in points["dataset"]]).sort_values(
+                "place"
             )
-            _line(panel, points.sort_values("place"), kind, look(method, methods))
+            _line(panel, points, kind, look(method, methods))
         if sizes.is_unique:
             log_axis(panel, "x")
         if kind.name != "accuracy":

@@ -3,5 +3,18 @@
 from fwsvm.analysis.tables.layouts import LAYOUTS, choose, draw, fitting, paper_tables, timed
 from fwsvm.analysis.tables.model import Entry, Row, Table
 from fwsvm.analysis.tables.render import render
+from fwsvm.analysis.tables.sizes import SIZES
 
-__all__ = ["LAYOUTS", "Entry", "Row", "Table", "choose", "draw", "fitting", "paper_tables", "render", "timed"]
+__all__ = [
+    "LAYOUTS",
+    "SIZES",
+    "Entry",
+    "Row",
+    "Table",
+    "choose",
+    "draw",
+    "fitting",
+    "paper_tables",
+    "render",
+    "timed",
+]

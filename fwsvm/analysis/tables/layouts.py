@@ -11,8 +11,10 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.measures import measure
+from fwsvm.analysis.tables import sizes
 from fwsvm.analysis.tables.build import Block, Column, Sheet, fill, setting_of
 from fwsvm.analysis.tables.model import Table
+from fwsvm.analysis.tables.sizes import SIZES
 from fwsvm.errors import ResultsError, UsageError
 
 HEADS = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
@@ -196,17 +198,20 @@ def choose(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataFrame
     return [(some, fitting(some) or measured(some)) for some in experiments]
 
 
-def draw(cells: pd.DataFrame, names: Sequence[str], *, with_published: bool = True) -> list[Table]:
-    """Return the tables of these names, a paper's layout or a measure each."""
-    return [
-        table
-        for name in names
-        for table in (
-            paper_tables(name, cells, with_published=with_published)
-            if name in LAYOUTS
-            else plain_tables(cells, [name])
-        )
-    ]
+def draw(cells: pd.DataFrame | None, names: Sequence[str], *, with_published: bool = True) -> list[Table]:
+    """Return the tables of these names: a paper's table each, or a measure of our cells.
+
+    Without cells a paper's table has its printed numbers alone.
+    """
+    drawn: list[Table] = []
+    for name in names:
+        if name in SIZES:
+            drawn.append(sizes.table(name, cells))
+        elif cells is None or name in LAYOUTS:
+            drawn += paper_tables(name, cells, with_published=with_published)
+        else:
+            drawn += plain_tables(cells, [name])
+    return drawn
 
 
 def fitting(cells: pd.DataFrame) -> list[str]:
@@ -229,13 +234,18 @@ def measured(cells: pd.DataFrame) -> list[str]:
 def layout_named(name: str) -> Layout:
     """Return the layout of that name; UsageError names the known ones."""
     if name not in LAYOUTS:
-        raise UsageError(f"there is no layout {name}; known are {', '.join(LAYOUTS)}, or a measure")
+        raise UsageError(f"there is no table {name}; known are {', '.join([*SIZES, *LAYOUTS])}")
     return LAYOUTS[name]
 
 
 def timed(names: Sequence[str]) -> bool:
     """Return whether any of these layouts or measures shows times."""
-    measures = [m for name in names for m in (LAYOUTS[name].measures if name in LAYOUTS else (name,))]
+    measures = [
+        m
+        for name in names
+        if name not in SIZES
+        for m in (LAYOUTS[name].measures if name in LAYOUTS else (name,))
+    ]
     return any(measure(m).timed for m in measures)
 
 
