@@ -12,7 +12,8 @@ SHORT = 1e-3
 
 
 @njit
-def _aim(directions, s):
+def aim(directions, s):
+    """Set g and d for the point ahead, and the bound that comes with them."""
     now = s.now[0]
     subgradient(s)
     turn(directions, s)
@@ -31,12 +32,12 @@ def propose(directions, constants, s, eps):
     """
     now = s.now[0]
     measure(s)
-    _aim(directions, s)
+    aim(directions, s)
     least2 = max(eps * eps, 2.0 * s.lam * SHORT * (now.value - now.lower))
     if now.length2 <= least2:
         now.fresh, now.ahead = 1, 0.0
         now.resets += 1
-        _aim(directions, s)
+        aim(directions, s)
         if now.length2 <= least2:
             now.step = 0.0
             return True

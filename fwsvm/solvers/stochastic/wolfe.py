@@ -114,6 +114,8 @@ class WolfeRun(StochasticRun):
                 f"{resolved.cache_mib}; raise it, take fewer rows (fwsvm subset), or use scs, which samples"
             )
         self.constants = checked_constants(rule)
+        if rule.size < 2:
+            raise UsageError(f"a bundle needs a size of at least 2 subgradients, not {rule.size}")
         self.directions = TwoVectors() if rule.keep is Keep.TWO else room_for_bundle(rule.size, self.m)
         self.state = room_for(self.m, self.lam, self.dtype, euclid=rule.metric is Metric.EUCLID)
         self.sample = Sample(problem.X, resolved.kernel, self.dtype, np.arange(self.m), resolved.threads)

@@ -61,7 +61,7 @@ def optimum(Q: np.ndarray, y: np.ndarray, lam: float, tolerance: float = 1e-3, s
     m, C = len(y), 1.0 / (lam * len(y))
     b, margin, rng = np.zeros(m), np.zeros(m), np.random.default_rng(0)
     signed = Q * y[:, None] * y
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         for i in rng.permutation(m):
             new = min(max(b[i] + (1.0 - margin[i]) / signed[i, i], 0.0), C)
             if new != b[i]:
@@ -72,4 +72,4 @@ def optimum(Q: np.ndarray, y: np.ndarray, lam: float, tolerance: float = 1e-3, s
         primal = 0.5 * lam * square + np.maximum(0.0, 1.0 - margin).mean()
         if primal - dual <= tolerance * primal:
             return float(dual)
-    raise AssertionError(f"the independent solver did not finish in {sweep + 1} sweeps")
+    raise AssertionError(f"the independent solver did not finish in {sweeps} sweeps")

@@ -1,0 +1,214 @@
+"""What Algorithm 1 promises of every iteration, and how a run ends."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm.errors import UsageError
+from fwsvm.problems import hinge
+from fwsvm.solvers.process import Binary
+from fwsvm.solvers.resolve import resolve
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.status import Status
+from fwsvm.solvers.stochastic.run import begin
+from tests.solvers.stochastic.problems import drawn, finished, gram, objective, started
+
+SMALL = {"first": 20, "more": 10, "largest": 100}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    C=st.sampled_from([0.1, 1.0, 100.0]),
+    growth=st.sampled_from(["linear", "theory"]),
+    metric=st.sampled_from(["rkhs", "euclid"]),
+)
+def test_every_iteration_keeps_what_the_algorithm_says(seed, C, growth, metric):
+    X, y = drawn(160, seed)
+    p = started("scs", X, y, C=C, seed=seed, parameters={**SMALL, "growth": growth, "metric": metric})
+    now, rule, order = p.state.now[0], p.rule, p.sample.order.copy()
+    size = 0
+    for _ in range(25):
+        ball, steps = float(now["ball"]), p.steps
+        before = p.state.alpha.copy()
+        if p.advance(1) == 0:
+            break
+        n, after = len(p.sample), p.state.alpha
+        drawn_rows = order[:n]
+        assert size <= n <= rule.largest
+        assert np.array_equal(p.sample.order, order)  # S_{k-1} is the first part of S_k
+        assert len(set(drawn_rows.tolist())) == n
+        assert (
+            rule.least_radius * p.unit * (1 - 1e-12)
+            <= now["ball"]
+            <= rule.greatest_radius * p.unit * (1 + 1e-12)
+        )
+        if p.steps == steps:
+            assert np.array_equal(after, before)
+            assert now["ball"] == max(ball / rule.factor, rule.least_radius * p.unit)
+        else:
+            moved = after - before
+            assert now["step"] * np.sqrt(now["length2"]) <= ball * (1 + 1e-9)
+            assert now["ball"] == min(ball * rule.factor, rule.greatest_radius * p.unit)
+            Q, w, lam = gram(X[drawn_rows], p.resolved.kernel.gamma), y[drawn_rows], p.lam
+            old, new = (objective(Q, w, lam, a[:n]) for a in (before, after))
+            assert new < old + 1e-6  # f_k falls on its own sample (kernel values are float32)
+            np.testing.assert_allclose(
+                moved[:n], now["step"] * p.state.d[:n], rtol=1e-6, atol=1e-9 * abs(after).max()
+            )
+        size = n
+
+
+def test_the_test_estimates_the_objective_on_its_rows():
+    X, y = drawn(200)
+    p = started("scs", X, y, lambda_=0.01, parameters=SMALL)
+    p.advance(3)
+    s, now, n = p.state, p.state.now[0], len(p.sample)
+    stream = p.testing.bit_generator.state
+    F0, F1 = p._on_test_sample()
+    p.testing.bit_generator.state = stream
+    T = p.testing.choice(200, n, replace=False, shuffle=False)
+    S = p.sample.order[:n]
+    Q = gram(X, p.resolved.kernel.gamma)
+    for value, alpha in ((F0, s.alpha[:n]), (F1, s.alpha[:n] + now["step"] * s.d[:n])):
+        hinge_loss = np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ alpha)).mean()
+        assert value == pytest.approx(0.5 * p.lam * alpha @ Q[np.ix_(S, S)] @ alpha + hinge_loss, rel=1e-4)
+
+
+def test_the_two_samples_come_from_streams_of_their_own():
+    X, y = drawn(100)
+    one, other = (started("scs", X, y, parameters=SMALL) for _ in range(2))
+    other.testing.random(1000)
+    one.advance(5)
+    other.advance(5)
+    assert np.array_equal(one.sample.order, other.sample.order)
+    assert one.testing.random() != other.testing.random()
+
+
+def test_the_same_seed_gives_the_same_bits_however_the_steps_are_asked_for():
+    X, y = drawn(300)
+    runs = [started("scs", X, y, seed=seed, parameters=SMALL) for seed in (7, 7, 8)]
+    runs[0].advance(12)
+    for _ in range(12):
+        runs[1].advance(1)
+    runs[2].advance(12)
+    machines = [run.machine() for run in runs]
+    assert np.array_equal(machines[0].rows, machines[1].rows)
+    assert np.array_equal(machines[0].coefficients, machines[1].coefficients)
+    assert not np.array_equal(machines[0].rows, machines[2].rows)
+
+
+def test_memory_is_that_of_the_sample():
+    X, y = drawn(3000)
+    p = started("scs", X, y, parameters={"first": 50, "more": 50, "largest": 400})
+    finished(p)
+    assert p.state.Q.shape == (400, 400)
+    assert len(p.sample) == 400
+    assert p.sample.rows.height == 400
+
+
+def test_a_small_cache_bounds_the_sample():
+    X, y = drawn(3000)
+    p = started("scs", X, y, cache_mib=1, parameters={"first": 5000})
+    p.advance(1)
+    assert len(p.sample) == 512  # 512^2 float32 numbers are one MiB
+
+
+def test_theory_asks_for_the_fourth_power():
+    X, y = drawn(2000)
+    p = started("scs", X, y, parameters={"growth": "theory", "first": 10, "largest": 2000})
+    p.advance(1)
+    assert len(p.sample) == 10
+    p.state.now["ball"] = p.rule.radius * p.unit / 2
+    p.advance(1)
+    assert len(p.sample) == 160
+
+
+def test_a_sample_smaller_than_the_data_certifies_nothing():
+    X, y = drawn(500)
+    status, outcome = finished(
+        started("scs", X, y, C=0.1, parameters={"first": 50, "more": 50, "largest": 200})
+    )
+    assert status is Status.SAMPLED_STOP
+    assert outcome.gap_kind == "exact"
+    assert outcome.gap > 0
+
+
+def test_the_papers_rule_stops_too():
+    X, y = drawn(200)
+    parameters = {"first": 50, "more": 50, "least_radius": 0.01}
+    p = started("scs", X, y, C=0.1, stop="eps", tolerance=0.05, parameters=parameters)
+    status, _ = finished(p)
+    assert status is Status.SAMPLED_STOP
+    assert p.state.now["ball"][0] <= 0.01 * p.unit * (1 + 1e-12)
+
+
+def test_many_rows_get_an_estimate_with_its_error(monkeypatch):
+    X, y = drawn(4000)
+    exact = started("scs", X, y, lambda_=0.01, parameters={"largest": 500})
+    exact.advance(10)
+    truth = exact.outcome(final_gap=True)
+    monkeypatch.setattr(hinge, "FIXED_SAMPLE", 1000)
+    monkeypatch.setattr("fwsvm.solvers.stochastic.run.EXACT_ROWS", 1000)
+    guess = exact.outcome(final_gap=True)
+    assert truth.gap_kind == "exact"
+    assert guess.gap_kind == "estimate"
+    assert not guess.within
+    assert 0 < guess.gap_error < 0.1
+    assert abs(guess.objective - truth.objective) < 4 * guess.gap_error
+    assert guess.gap == max(0.0, guess.objective - exact.solution().lower)
+
+
+def test_rows_with_weights_are_refused_in_a_sentence():
+    X, y = drawn(40)
+    for method in ("wolfe", "pegasos", "scs"):
+        resolved = resolve(Settings(method=method, threads=1), X)
+        penalties = np.linspace(1, 2, 40)
+        with pytest.raises(
+            UsageError, match=rf"^{method} minimises .* weights of their own; leave the weights out"
+        ):
+            begin(resolved.rule, Binary(X, y, penalties, (0, 0)), resolved)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "words"),
+    [
+        ("scs", {"eta1": 1.5}, "eta1"),
+        ("scs", {"factor": 1.0}, "factor"),
+        ("scs", {"least_radius": 2.0}, "least_radius"),
+        ("scs", {"first": 0}, "first"),
+        ("wolfe", {"m1": 0.6}, "m1"),
+        ("wolfe", {"n": 1.0}, "n > 1"),
+        ("wolfe", {"keep": "full", "size": 1}, "size"),
+        ("pegasos", {"batch": 0}, "batch"),
+    ],
+)
+def test_constants_that_make_no_sense_are_refused(method, parameters, words):
+    X, y = drawn(30)
+    with pytest.raises(UsageError, match=words):
+        started(method, X, y, parameters=parameters)
+
+
+def test_wolfe_says_when_its_matrix_does_not_fit():
+    X, y = drawn(600)
+    with pytest.raises(UsageError, match="600 rows, 1 MiB, but cache-mb is 1"):
+        started("wolfe", X, y, cache_mib=1)
+
+
+def test_wolfe_does_not_depend_on_how_the_steps_are_asked_for():
+    X, y = drawn(200)
+    one, other = (started("wolfe", X, y, C=10.0) for _ in range(2))
+    one.advance(40)
+    for _ in range(20):
+        other.advance(2)
+    assert np.array_equal(one.state.alpha, other.state.alpha)
+
+
+def test_wolfe_stops_by_the_length_of_a_subgradient():
+    X, y = drawn(100)
+    p = started("wolfe", X, y, lambda_=1.0, stop="eps", tolerance=1e-4)
+    status, outcome = finished(p)
+    assert status is Status.SAMPLED_STOP
+    assert p.state.now["gradient2"][0] <= 1e-8
+    assert outcome.gap <= 1e-8 / 2 + 1e-6  # |g|^2 / (2 lambda), and float32
