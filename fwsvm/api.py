@@ -19,7 +19,7 @@ from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError
 from fwsvm.problems import model_files
-from fwsvm.problems.features import fitted
+from fwsvm.problems.features import canonical, fitted
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.loop import Watch
@@ -125,9 +125,7 @@ def _settings(given: dict[str, Any]) -> Settings:
 def _rows(X: Any) -> Rows:
     """Return rows as float64, C-contiguous or CSR with sorted indices."""
     if sparse.issparse(X):
-        compressed = sparse.csr_array(X, dtype=np.float64)
-        compressed.sum_duplicates()
-        return compressed
+        return canonical(sparse.csr_array(X, dtype=np.float64))
     array = np.ascontiguousarray(_array("rows", X))
     if array.ndim != 2:
         raise UsageError(f"rows are an array of two dimensions, not of shape {np.shape(X)}")

@@ -1,7 +1,9 @@
-"""Rows with as many features as a machine was trained on."""
+"""Rows as a machine takes them: with its features, each at most once."""
+
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 
 def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_array, int]:
@@ -18,3 +20,14 @@ def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_a
         return kept, int(X.count_nonzero() - kept.count_nonzero())
     ignored = int(np.count_nonzero(X[:, features:]))
     return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
+
+
+def canonical(X: Any) -> np.ndarray | csr_array:
+    """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
+    if not issparse(X):
+        return np.asarray(X)
+    rows = csr_array(X)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows

@@ -1,0 +1,19 @@
+"""The machines of fwsvm as scikit-learn classifiers, for its pipelines, searches and metrics.
+
+    FrankWolfeSVC        the simplex family: L2-SVM with any kernel, one against one
+    DualCoordinateSVC    the linear family: hinge or squared hinge, one class against the rest
+    StochasticSVC        the stochastic family: mean hinge with any kernel and no bias, one against one
+
+`machine` has what they share. Every fitted one keeps its `fwsvm.solvers.Result`, with the certificate, as ``result_``.
+"""
+
+try:
+    import sklearn as _sklearn  # noqa: F401  (only to say in a sentence that it is missing)
+except ImportError:
+    raise ImportError("fwsvm.estimators needs scikit-learn: pip install 'fwsvm[sklearn]'") from None
+
+from fwsvm.estimators.dual_coordinate import DualCoordinateSVC
+from fwsvm.estimators.frank_wolfe import FrankWolfeSVC
+from fwsvm.estimators.stochastic import StochasticSVC
+
+__all__ = ["DualCoordinateSVC", "FrankWolfeSVC", "StochasticSVC"]

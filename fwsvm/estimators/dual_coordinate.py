@@ -1,0 +1,61 @@
+"""The linear family: liblinear and avsf as a scikit-learn classifier."""
+
+from typing import Any, ClassVar, Self
+
+from fwsvm.estimators.machine import Machine
+
+
+class DualCoordinateSVC(Machine):
+    """Linear SVM, one class against the rest, solved to a certified gap by dual coordinate descent.
+
+    Parameters
+    ----------
+    C : penalty; each row's is multiplied by its class's and its own weight
+    method : avsf, liblinear, or another of the linear family
+    loss : hinge or squared_hinge
+    fit_intercept, intercept_scaling : whether there is a constant feature, and its value; it is regularised, the less
+        the larger its value
+    stop, tol : relative (gap / primal), gap, or eps (each method's own rule); and the tolerance
+    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None for no limit
+    class_weight : None, "balanced", or a mapping of labels to weights
+    n_jobs : threads; None for one, -1 for all there are
+    random_state : of the order of the rows
+    parameters : mapping of the method's own parameters (``fwsvm methods NAME``), loss and bias apart
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (1, n) for two classes, else (K, n)
+    intercept_ : ndarray, shape (1,) or (K,)
+    """
+
+    family: ClassVar[str] = "linear"
+
+    def __init__(
+        self, C: float = 1.0, *, method: str = "avsf", loss: str = "squared_hinge", fit_intercept: bool = True,
+        intercept_scaling: float = 1.0, stop: str = "relative", tol: float = 1e-3, max_iter: int | None = None,
+        time_limit: float | None = None, class_weight: Any = None, n_jobs: int | None = None,
+        random_state: Any = None, parameters: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.C = C
+        self.method = method
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.stop = stop
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.parameters = parameters
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""
+        bias = self.intercept_scaling if self.fit_intercept else 0.0
+        self._train(
+            X, y, sample_weight, parameters={**(self.parameters or {}), "loss": self.loss, "bias": bias}
+        )
+        model = self.result_.model
+        self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
+        return self

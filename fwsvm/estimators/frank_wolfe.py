@@ -1,0 +1,60 @@
+"""The simplex family: fw, mfw, swap, swap-2o and cvm as a scikit-learn classifier."""
+
+from typing import Any, ClassVar, Self
+
+from fwsvm.estimators.machine import KernelMachine
+
+
+class FrankWolfeSVC(KernelMachine):
+    """L2-SVM with a kernel: squared hinge loss, regularised bias; solved to a certified gap by Frank-Wolfe methods.
+
+    Parameters
+    ----------
+    C : penalty; each row's is multiplied by its class's and its own weight
+    method : swap-2o, swap, mfw, fw, cvm, or another of the simplex family
+    kernel : rbf, linear, poly, quadratic or laplacian
+    gamma : width of the kernel; None: by ``width_rule`` from the mean squared distance D of the rows, their weights
+        apart: paper 1/(2D), readme 1/D, libcvm 2/D
+    degree, coef0 : of the poly kernel
+    stop, tol : relative (gap / objective), gap, or meb; and the tolerance
+    search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed at the end alone)
+    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None for no limit
+    class_weight : None, "balanced", or a mapping of labels to weights
+    decision_function_shape : ovr or ovo, for more than two classes
+    cache_size : memory for kernel columns in MiB; None: from the memory that is free
+    n_jobs : threads; None for one, -1 for all there are
+    random_state : of the starting point and of sampling
+    parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
+    """
+
+    family: ClassVar[str] = "simplex"
+
+    def __init__(
+        self, C: float = 1.0, *, method: str = "swap-2o", kernel: str = "rbf", gamma: float | None = None,
+        width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
+        search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
+        class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,
+        n_jobs: int | None = None, random_state: Any = None, parameters: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.C = C
+        self.method = method
+        self.kernel = kernel
+        self.gamma = gamma
+        self.width_rule = width_rule
+        self.degree = degree
+        self.coef0 = coef0
+        self.stop = stop
+        self.tol = tol
+        self.search = search
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.parameters = parameters
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""
+        return self._train(X, y, sample_weight, search=self.search)

@@ -1,0 +1,157 @@
+"""fwsvm.train, predict, save and load: the command line's numbers for files, and the same for arrays."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+import fwsvm
+from fwsvm.api import _as_labels, _labels
+from fwsvm.cli import main
+from fwsvm.data import load, svmlight
+from fwsvm.data.labels import classes, encode
+from fwsvm.errors import DataError, FwsvmError, ModelError, UsageError
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)
+Y = np.where(X[:, 0] + 0.2 * RNG.normal(size=80) > 0, 3, -2)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return fwsvm.train(X, Y, gamma=0.1, threads=1)
+
+
+@pytest.fixture
+def file(tmp_path):
+    svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), Y.astype(float))
+    return tmp_path / "rows.svm"
+
+
+def test_the_names_are_there_and_asking_for_others_is_an_attribute_error():
+    assert set(fwsvm.__all__) <= set(dir(fwsvm)) | {name for name in fwsvm.__all__ if hasattr(fwsvm, name)}
+    with pytest.raises(AttributeError, match="no attribute 'fit'"):
+        fwsvm.fit  # noqa: B018
+
+
+def test_import_is_instant_and_brings_nothing_heavy():
+    code = "import sys, fwsvm; print('numpy' in sys.modules, 'fwsvm.api' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
+
+
+def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trained, file, tmp_path):
+    said = CliRunner().invoke(main, ["train", str(file), "--gamma", "0.1", "--threads", "1", "--json"])
+    assert said.exit_code == 0, said.output
+    row = json.loads(said.stdout)
+    for data in ((sparse.csr_array(X), Y), (file,), (load(file),)):
+        other = fwsvm.train(*data, gamma=0.1, threads=1)
+        assert (other.objective, other.iterations) == (trained.objective, trained.iterations)
+        assert other.model.classes == ("3", "-2")
+    assert (row["objective"], row["iterations"]) == (trained.objective, trained.iterations)
+    assert (row["relative_gap"], row["certified"]) == (trained.relative_gap, True)
+
+
+def test_predict_returns_labels_as_they_were_given(trained):
+    assert fwsvm.predict(trained, X).dtype == np.int64
+    assert set(fwsvm.predict(trained, X).tolist()) == {3, -2}
+    assert (fwsvm.predict(trained, X) == Y).mean() > 0.8
+    named = fwsvm.train(X, np.where(Y == 3, "good", "bad"), gamma=0.1, threads=1)
+    assert named.model.classes == ("good", "bad")
+    assert (fwsvm.predict(named, X) == np.where(fwsvm.predict(trained, X) == 3, "good", "bad")).all()
+    halves = fwsvm.train(X, Y / 2, threads=1)
+    assert set(fwsvm.predict(halves, X).tolist()) == {1.5, -1.0}
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "avsf"])
+def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method):
+    result = trained if method == "swap-2o" else fwsvm.train(X, Y, method=method, threads=1)
+    fwsvm.save(tmp_path / "a.model", result)
+    model = fwsvm.load(tmp_path / "a.model")
+    assert (fwsvm.predict(model, X) == fwsvm.predict(result, X)).all()
+    assert (model.decision(X) == result.model.decision(X)).all()
+    assert model.facts["status"] == "converged"
+    assert model.facts["relative_gap"] == result.relative_gap
+    assert model.facts["method"] == method
+    fwsvm.save(tmp_path / "b.model", model)
+    assert (tmp_path / "b.model").read_bytes() == (tmp_path / "a.model").read_bytes()
+
+
+def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(trained):
+    wide = sparse.csr_array(np.hstack([X, np.ones((80, 2))]))
+    assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
+    with pytest.raises(UsageError, match="rows of 3 features for a machine trained on 4"):
+        fwsvm.predict(trained, X[:, :3])
+
+
+def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):
+    tidy = sparse.csr_array(X)
+    row = np.repeat(np.arange(80), np.diff(tidy.indptr))
+    order = np.lexsort((-tidy.indices, row))
+    disordered = sparse.csr_array((tidy.data[order], tidy.indices[order], tidy.indptr), shape=X.shape)
+    before = disordered.indices.copy()
+    assert fwsvm.train(disordered, Y, gamma=0.1, threads=1).objective == trained.objective
+    assert (fwsvm.predict(trained, disordered) == fwsvm.predict(trained, X)).all()
+    assert (disordered.indices == before).all()
+
+
+def test_a_weight_of_two_is_a_row_given_twice():
+    weights = np.where(np.arange(80) < 20, 2.0, 1.0)
+    twice = np.concatenate([np.arange(20), np.arange(80)])
+    settings = {"gamma": 0.1, "threads": 1, "tolerance": 1e-8}
+    one = fwsvm.train(X, Y, weights=weights, **settings)
+    two = fwsvm.train(X[twice], Y[twice], **settings)
+    assert one.certified
+    assert one.objective == pytest.approx(two.objective, rel=2e-8)
+    assert np.allclose(one.model.decision(X), two.model.decision(X), atol=1e-3)
+
+
+MISTAKES = {
+    "no such setting": (lambda: fwsvm.train(X, Y, kernl="rbf"), "no setting 'kernl'; did you mean 'kernel'?"),
+    "no such method": (lambda: fwsvm.train(X, Y, method="swpa"), "no method 'swpa'; did you mean 'swap'?"),
+    "no labels": (lambda: fwsvm.train(X), "rows need labels"),
+    "labels twice": (lambda: fwsvm.train("wdbc", Y), "labels of its own"),
+    "one class": (lambda: fwsvm.train(X, np.ones(80)), "one class only"),
+    "labels too few": (lambda: fwsvm.train(X, Y[:5]), "5 labels for rows of shape"),
+    "labels in columns": (lambda: fwsvm.train(X, Y[:, None]), "labels are an array of one dimension"),
+    "one row, not rows": (lambda: fwsvm.train(X[0], Y), "rows are an array of two dimensions"),
+    "words": (lambda: fwsvm.train([["a"], ["b"]], [1, 2]), "rows must be numbers"),
+    "not finite": (lambda: fwsvm.train(np.where(X[0, 0] == X, np.nan, X), Y), "not finite numbers"),
+    "no label": (lambda: fwsvm.train(X, np.where(np.arange(80) == 3, np.nan, Y)), "without labels"),
+    "labels rounded": (lambda: fwsvm.train(X, Y.astype(np.int64) + 2**53), "beyond 2\\^53"),
+    "weights too few": (lambda: fwsvm.train(X, Y, weights=[1.0]), "weights of shape \\(1,\\) for 80 rows"),
+    "weights below zero": (lambda: fwsvm.train(X, Y, weights=-np.ones(80)), "not negative"),
+    "weights for a mean": (lambda: fwsvm.train(X, Y, weights=np.arange(80) + 1, method="wolfe"), "leave the weights"),
+    "no such file": (lambda: fwsvm.train("no/such/file"), "no such file"),
+    "no such model": (lambda: fwsvm.load("no/such/model"), "no/such/model"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence(mistake):
+    act, sentence = MISTAKES[mistake]
+    with pytest.raises(FwsvmError, match=sentence) as caught:
+        act()
+    assert isinstance(caught.value, UsageError | DataError | ModelError)
+    assert "\n" not in str(caught.value)
+
+
+@given(
+    st.one_of(
+        arrays(np.int64, 6, elements=st.integers(-(2**53), 2**53)),
+        arrays(np.float64, 6, elements=st.floats(allow_nan=False, allow_infinity=False)),
+        arrays(np.str_, 6, elements=st.text("abcxyz é", min_size=1, max_size=5)),
+        arrays(np.bool_, 6),
+    )
+)
+def test_labels_come_back_as_they_went(y):
+    labels = _labels(y)
+    names = classes(labels)
+    back = _as_labels(names)[encode(labels, names)]
+    assert (back == y).all()
