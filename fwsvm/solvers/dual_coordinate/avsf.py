@@ -57,10 +57,8 @@ def schedule(s, order, random):
         p = rows[i].preference
         share = p * (m - j) / left if i < m - 1 else float(m - j)
         share = min(max(share, 0.0), float(m - j))
-        n = int(share)
-        if uniform(random) < share - n:
-            n += 1
-        for k in range(j, j + n):
+        n = int(share + uniform(random))  # floor(share), and one more with the probability of its fraction
+        for k in range(j, min(j + n, m)):
             order[k] = i
         j += n
         left -= p
@@ -72,6 +70,7 @@ def _begin(rule, s):
     now = s.now[0]
     now.least = now.most = 0.0
     now.size = len(s.order)
+    now.share, now.fade = 1.0 / max(now.size, 1), math.exp(-rule.c)
     schedule(s, s.order, s.random)
     shuffle(s.order, now.size, s.random)
 
@@ -84,18 +83,18 @@ def _rests(rule, s, i):
 @learn.implements(AVSF)
 def _learn(rule, s, i, gain):
     """Algorithm 5."""
-    now, row, m = s.now[0], s.coordinates[i], len(s.coordinates)
+    now, row = s.now[0], s.coordinates[i]
     if now.sweeps == 0:
-        now.reference += gain / m
+        now.reference += gain * now.share
         return
     if gain == 0.0:
-        factor = math.exp(-rule.c)
+        factor = now.fade
     elif now.reference > 0.0:
         factor = math.exp(min(rule.c * (gain / now.reference - 1.0), 50.0))
     else:
         factor = math.exp(50.0)
     row.preference = min(max(factor * row.preference, rule.p_min), rule.p_max)
-    now.reference += (gain - now.reference) / m
+    now.reference += (gain - now.reference) * now.share
 
 
 @end.implements(AVSF)

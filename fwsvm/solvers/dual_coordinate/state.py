@@ -32,6 +32,8 @@ NOW = np.dtype(
         ("most_before", np.float64),
         ("epsilon", np.float64),  # tolerance of the method's own rule
         ("reference", np.float64),  # Delta_ref of AVSF
+        ("share", np.float64),  # 1 / m
+        ("fade", np.float64),  # exp(-c), what a step of length zero does to a preference
         ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * D
         ("goal_slope", np.float64),
         ("optimism", np.float64),  # gap as tracked / gap as surveyed, when last surveyed
