@@ -173,6 +173,13 @@ def test_a_method_of_ones_own_gets_its_own_style(tmp_path) -> None:
     assert styles["mine"] != styles["yours"]
 
 
+def test_names_of_files_are_names_of_files(tmp_path) -> None:
+    data = "synthetic:adult-like?rows=3&x=/../etc"
+    rows = [row(dataset=data, method="cvm", role="select", C=c) for c in (1, 4)]
+    (drawing,) = draw(source_of(write(tmp_path, [*rows, row(dataset=data, method="fw")])), ["selection"])
+    assert drawing.name == "selection-synthetic-adult-like-rows-3-x-..-etc-cvm"
+
+
 def test_nothing_is_drawn_from_too_little(tmp_path) -> None:
     assert (
         draw(

@@ -190,6 +190,15 @@ def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
     ]
 
 
+def test_long_names_do_not_crowd_out_the_numbers_in_a_terminal() -> None:
+    names = [f"synthetic:adult-like?rows={n}&features=300&test=300&noise=0.02&seed=0" for n in (300, 420)]
+    table = cells_of(*(row(dataset=d, method=m) for d in names for m in ("cvm", "fw", "mfw")))
+    drawn = tables.render(tables.draw(table, ["time"]), "terminal")
+    assert drawn.count("CVM") == 1, "in one piece"
+    assert max(map(len, drawn.splitlines())) <= 80
+    assert f"[2] {names[1]}" in " ".join(drawn.split())
+
+
 def test_what_varies_within_a_data_set_becomes_a_label() -> None:
     table = cells_of(*(row(dataset="a", method="fw", C=c, train_seconds=c) for c in (1, 4)))
     drawn = tables.render(tables.draw(table, ["time"]), "markdown")

@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,6 +44,10 @@ class Drawing:
     name: str
     caption: str
     figure: "Figure"
+
+    def __post_init__(self) -> None:
+        """Make the name fit for files: a data set may be a path, or synthetic with its parameters."""
+        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "-", self.name).strip("-."))
 
     def content(self, form: str) -> bytes:
         """Return the picture as a png, svg or pdf file; the same picture gives the same bytes."""

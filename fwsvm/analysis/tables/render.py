@@ -10,6 +10,7 @@ from fwsvm.analysis.tables.model import Entry, Row, Table
 from fwsvm.analysis.writing import csv_bytes
 
 WIDTH = 80
+LABEL = 46  # the longest conclusion of a test; a longer label is cut, and given in full below
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -20,8 +21,9 @@ def terminal(table: Table, *, colour: bool = False) -> str:
     spread over several pieces one below the other. ``colour`` sets the best in bold; without it the best has
     a trailing ``<``.
     """
+    table, names = _short_labels(table)
     lines = _aligned(table, colour=colour, deviations=True)
-    notes = list(table.notes)
+    notes = [*table.notes, *names]
     if _width(lines) > WIDTH and any(entry.deviation for row in table.rows for entry in row.entries):
         lines = _aligned(table, colour=colour, deviations=False)
         notes.append("standard deviations do not fit 80 columns; --format markdown, latex or csv shows them")
@@ -31,6 +33,18 @@ def terminal(table: Table, *, colour: bool = False) -> str:
         notes.append("< best of its rivals")
     wrapped = [part for note in notes for part in textwrap.wrap(note, WIDTH, subsequent_indent="  ")]
     return "\n".join([*textwrap.wrap(table.title, WIDTH), *lines, *wrapped])
+
+
+def _short_labels(table: Table) -> tuple[Table, list[str]]:
+    """Cut labels that would crowd out the numbers, numbered, and return the notes that give them in full."""
+    numbers: dict[str, int] = {}
+    for label in (label for row in table.rows for label in row.labels if len(label) > LABEL):
+        numbers.setdefault(label, len(numbers) + 1)
+    short = {label: f"{label[: LABEL - 5]}… [{number}]" for label, number in numbers.items()}
+    rows = tuple(
+        replace(row, labels=tuple(short.get(label, label) for label in row.labels)) for row in table.rows
+    )
+    return replace(table, rows=rows), [f"[{number}] {label}" for label, number in numbers.items()]
 
 
 def _fitted(table: Table, *, colour: bool) -> list[str]:
