@@ -2,7 +2,9 @@
 
 import io
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from statistics import fmean
+from urllib.parse import parse_qsl
 
 from rich.console import Console
 from rich.table import Table
@@ -29,14 +31,14 @@ Row = Mapping[str, str]
 def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     """Return the table as text of 80 columns: means over repetitions."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("data set", max_width=11, no_wrap=True)
+    table.add_column("data set", max_width=14, no_wrap=True)
     table.add_column("method", max_width=9, no_wrap=True)
     for name in NUMBERS:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
     last = None
     for (name, method, *_), group in _groups(finals, rows).items():
-        table.add_row(name if name != last else "", method, *_averages(group), _status(group))
+        table.add_row(_short(name) if name != last else "", method, *_averages(group), _status(group))
         last = name
     out = io.StringIO()
     Console(file=out, width=WIDTH, color_system=None).print(table)
@@ -54,6 +56,14 @@ def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, 
             )
             groups.setdefault(key, []).append(row)
     return groups
+
+
+def _short(name: str) -> str:
+    """Return a data set's name as the table shows it: a path's file, a synthetic set's kind and rows."""
+    kind, _, numbers = name.removeprefix("synthetic:").partition("?")
+    if not name.startswith("synthetic:"):
+        return PurePath(name).name
+    return f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip()
 
 
 def _averages(group: list[Row]) -> list[str]:

@@ -1,0 +1,66 @@
+"""``fwsvm cv``: every row judged once, by folds that only the seed decides."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+
+
+def cv(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["cv", *arguments, "--offline"])
+
+
+def test_every_row_is_judged_once() -> None:
+    found = cv("wdbc", "--folds", "3", "--json", "--tol", "1e-2")
+    assert found.exit_code == 0, found.stderr
+    said = json.loads(found.stdout)
+    rows = said["rows"]
+    assert [row["fold"] for row in rows] == [0, 1, 2]
+    assert [row["rows"] for row in rows] == [379, 379, 380]
+    held_out = [569 - row["rows"] for row in rows]
+    right = [row["test_accuracy"] * count for row, count in zip(rows, held_out, strict=True)]
+    assert said["accuracy"] == pytest.approx(sum(right) / 569)
+    assert said["deviation"] == pytest.approx(float(np.std([row["test_accuracy"] for row in rows], ddof=1)))
+    assert said["accuracy"] > 0.95
+    assert len({row["run_id"] for row in rows}) == 3
+
+
+def test_the_accuracy_is_that_of_a_reference() -> None:
+    """The same folds, solved by scikit-learn: squared hinge with C/2 and a penalised bias is our linear problem."""
+    linear = pytest.importorskip("sklearn.svm").LinearSVC
+    from fwsvm.data.labels import encode
+    from fwsvm.experiments import samples
+    from fwsvm.experiments.experiment import Data, HeldOut
+
+    data = samples.load(Data("wdbc"))
+    codes, right = encode(data.train.labels, data.classes), 0
+    for part in range(3):
+        test = samples.held_out_rows(codes, HeldOut(folds=3), 5, part)
+        peer = linear(C=2.0, dual=False, tol=1e-8, max_iter=100_000)
+        right += int(
+            (peer.fit(data.train.X[~test], codes[~test]).predict(data.train.X[test]) == codes[test]).sum()
+        )
+    options = ("--folds", "3", "--kernel", "linear", "-C", "4", "--tol", "1e-5", "--seed", "5", "--json")
+    said = json.loads(cv("wdbc", *options).stdout)
+    assert abs(said["accuracy"] * 569 - right) <= 2
+
+
+def test_people_get_lines_and_the_accuracy() -> None:
+    found = cv("wdbc", "--folds", "2", "--tol", "0.1")
+    assert found.exit_code == 0
+    assert [line.split()[:2] for line in found.stdout.splitlines()[-3:-1]] == [["fold", "0"], ["fold", "1"]]
+    assert found.stdout.splitlines()[-1].startswith("accuracy")
+
+
+def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "few.svm"
+    file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 2])))
+    found = cv(str(file), "--folds", "2")
+    assert found.exit_code == 3
+    assert "class 2 has too few rows" in found.stderr
+    found = cv(str(file), "--folds", "6")
+    assert (found.exit_code, "5 rows cannot make 6 folds" in found.stderr) == (3, True)
