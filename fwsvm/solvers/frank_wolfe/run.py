@@ -23,6 +23,7 @@ from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
+NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
 
@@ -46,7 +47,7 @@ class SimplexRun:
         self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
         self.certificate: Certificate | None = None  # of the present point, once computed
-        self.last_gap = np.inf  # of the last certificate that missed the tolerance
+        self.last = NOTHING  # the last certificate that missed the tolerance
         self.state = self._state(self.qp)
         before = handover.end(problem.stream[-1]) if handover is not None else None
         if before is None:
@@ -180,24 +181,30 @@ class SimplexRun:
         self.certificate = found = certificate(self.qp, self.state.alpha, q)
         if found.gap <= self._goal(found.objective):
             return Status.CONVERGED
-        helped, self.last_gap = found.gap < 0.5 * self.last_gap, found.gap
-        if self.sampled:
-            active = self.state.active[: now["active"]]
-            self._refresh(q[active], active)
-            now["vertex"], now["found"] = q.argmin(), 1
-            return None
-        if not helped and self.qp.columns.kept.dtype == np.float64:
-            return Status.STALLED
+        helped = found.objective < self.last.objective if self.sampled else found.gap < 0.5 * self.last.gap
+        self.last = found
         if not helped:
-            self.counted -= self.qp.columns.counts
-            self.qp = self.qp._replace(columns=self._columns(np.float64))
-            fresh = self._state(self.qp)
-            self.state = fresh._replace(
-                **{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")}
-            )
-            self.last_gap = np.inf
-        self._refresh(q)
+            if self.qp.columns.kept.dtype == np.float64:
+                return Status.STALLED
+            self._double()
+        if not self.sampled:
+            self._refresh(q)
+            return None
+        vertex, active = int(q.argmin()), self.state.active[: now["active"]]
+        self._refresh(q[active], active)
+        self.state.q[vertex] = q[vertex]
+        now["vertex"], now["found"] = vertex, 1
         return None
+
+    def _double(self) -> None:
+        """Go on with columns in double precision."""
+        self.counted -= self.qp.columns.counts
+        self.qp = self.qp._replace(columns=self._columns(np.float64))
+        fresh = self._state(self.qp)
+        self.state = fresh._replace(
+            **{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")}
+        )
+        self.last = NOTHING
 
     def _with_room(self) -> State:
         """Return the state with room for the kernel values of an active set that is still growing."""

@@ -1,0 +1,108 @@
+"""Runs of simplex methods on small problems, and the matrices they are about in plain numpy."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.kernels.columns import Columns, columns_of
+from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.solvers import METHODS, Settings, resolve
+from fwsvm.solvers.frank_wolfe.run import SimplexRun
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary
+from fwsvm.solvers.status import Status
+from tests import naive
+
+SIMPLEX = sorted(name for name, method in METHODS.items() if method.family == "simplex")
+KERNELS = {
+    "rbf": {"gamma": 0.5},
+    "laplacian": {"gamma": 0.3},
+    "quadratic": {"gamma": 0.5},
+    "poly": {"gamma": 0.5, "coef0": 1.0, "degree": 2},
+    "linear": {},
+}
+
+
+class Store(Handover):
+    """Hands over empty columns of a given precision and budget in bytes, and a point to start from."""
+
+    def __init__(
+        self, dtype: type = np.float64, budget_bytes: int = 1 << 20, weights: np.ndarray | None = None
+    ) -> None:
+        super().__init__()
+        self.dtype, self.budget_bytes, self.weights = dtype, budget_bytes, weights
+
+    def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> Columns:  # noqa: ARG002
+        return columns_of(kernel, in_precision(rows, self.dtype), self.budget_bytes, threads)
+
+    def end(self, number: int) -> np.ndarray | None:  # noqa: ARG002
+        return self.weights
+
+
+def clouds(seed: int, m: int = 40, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Return two overlapping clouds of distinct rows, with gaps, and their labels, +1 first.
+
+    Their numbers have single precision, so that columns of either precision are of the same rows.
+    """
+    rng = np.random.default_rng(seed)
+    plus = int(rng.integers(1, m))
+    y = np.where(np.arange(m) < plus, 1.0, -1.0)
+    X = rng.normal(size=(m, n)) + 0.7 * y[:, None] * (np.arange(n) == 0)
+    X[:, 1:] *= rng.random((m, n - 1)) < 0.8
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def start(
+    method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, *, kernel: str = "rbf",
+    store: Handover | None = None, parameters: Any = (), **given: Any,
+) -> SimplexRun:  # fmt: skip
+    """Return a run at its beginning; ``given`` are settings."""
+    chosen = Settings(
+        method=method,
+        parameters=dict(parameters),
+        kernel=kernel,
+        threads=1,
+        cache_mib=1,
+        **KERNELS[kernel],
+        **given,
+    )
+    resolved = resolve(chosen, X)
+    penalties = np.broadcast_to(np.asarray(C, float), y.shape).copy()
+    return SimplexRun(Binary(X, y, penalties, (resolved.seed, 0)), resolved.rule, resolved, store)
+
+
+def matrix(X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, *, kernel: str = "rbf") -> np.ndarray:
+    """Return K~ of the problem."""
+    X = X.toarray() if sparse.issparse(X) else X
+    return naive.extended(naive.gram(kernel, X, X, **KERNELS[kernel]), y, C)
+
+
+def optimum(K: np.ndarray) -> float:
+    """Return R* by NNLS."""
+    best = naive.simplex_optimum(K)
+    return float(best @ K @ best)
+
+
+def pieces(run: SimplexRun, chunk: int = 1, limit: int = 100_000) -> Iterator[Status | None]:
+    """Advance a run to its end or to a limit of steps, and yield after every chunk what became of it."""
+    while run.counters().steps < limit:
+        ended = run.verdict() if run.advance(chunk) < chunk else None
+        yield ended
+        if ended is not None:
+            return
+
+
+def drive(run: SimplexRun, chunk: int = 1000, limit: int = 1_000_000) -> Status:
+    """Advance a run to its end."""
+    *_, last = pieces(run, chunk, limit)
+    return Status.MAX_ITERATIONS if last is None else last
+
+
+def solve(method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, **given: Any) -> SimplexRun:
+    """Return a run that has converged."""
+    run = start(method, X, y, C, **given)
+    status = drive(run)
+    assert status is Status.CONVERGED, status
+    return run

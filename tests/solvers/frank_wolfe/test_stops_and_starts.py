@@ -1,0 +1,247 @@
+"""Where simplex methods start and by what rule they stop, under the default protocol and the papers'."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm.solvers import Settings, Status, fit, resolve
+from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
+from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
+from tests import naive
+from tests.solvers.frank_wolfe.running import (
+    SIMPLEX,
+    Store,
+    clouds,
+    drive,
+    matrix,
+    optimum,
+    pieces,
+    solve,
+    start,
+)
+
+seeds = st.integers(0, 2**32)
+each_method = pytest.mark.parametrize("method", SIMPLEX)
+
+
+# ------------------------------------------------------------------ rules
+
+
+@given(seeds, st.sampled_from([0.3, 0.03, 0.003]), st.sampled_from([0.1, 10.0]))
+@settings(deadline=None, max_examples=20)
+def test_the_meb_rule_is_the_radius_of_the_ball(seed, eps, C):
+    """gamma_i^2 <= (1 + eps)^2 r^2 for every row, from distances to the centre (003 section 4.3, spec 1.5)."""
+    X, y = clouds(seed)
+    K = matrix(X, y, C)
+    run = start("swap-2o", X, y, C, stop="meb", tolerance=eps, store=Store())
+
+    def excess() -> float:
+        a = run.state.alpha
+        q, R = K @ a, a @ K @ a
+        farthest, radius = (np.diag(K) - 2.0 * q + R).max(), K[0, 0] - R
+        return float(farthest - (1.0 + eps) ** 2 * radius)
+
+    while True:
+        before = excess()
+        if run.advance(1) == 0:
+            break
+        assert before > -1e-12
+    assert before <= 1e-12
+    assert run.verdict() is Status.CONVERGED
+    R, g = run.point().objective, K[0, 0] - optimum(K)
+    assert g * (1.0 - (2.0 * eps + eps**2)) <= K[0, 0] - R <= g + 1e-9
+
+
+@each_method
+@pytest.mark.parametrize(("stop", "tolerance"), [("relative", 1e-4), ("gap", 1e-5), ("meb", 1e-5)])
+def test_each_rule_is_kept_by_the_true_gap(method, stop, tolerance):
+    X, y = clouds(3)
+    for kernel in ("rbf", "linear"):
+        K = matrix(X, y, kernel=kernel)
+        run = solve(
+            method, X, y, kernel=kernel, stop=stop, tolerance=tolerance if method != "fw" else 100 * tolerance
+        )
+        a, tol = run.state.alpha, run.resolved.tolerance
+        R = a @ K @ a
+        goal = {"relative": tol * R, "gap": tol, "meb": (2 * tol + tol**2) * (np.diag(K).max() - R)}[stop]
+        found = run.outcome(final_gap=True)
+        assert found.gap <= goal * (1 + 1e-9)
+        assert found.gap == pytest.approx(naive.gap(K, a), rel=1e-6, abs=1e-13)
+        assert found.within
+        assert found.gap_kind == "exact"
+
+
+@each_method
+def test_without_a_final_gap_nothing_is_claimed(method):
+    X, y = clouds(5)
+    for search, kind in (("full", "none"), ("sampled", "sampled")):
+        run = start(method, X, y, search=search, final_gap=False, tolerance=1e-2)
+        assert drive(run) is Status.SAMPLED_STOP
+        found = run.outcome(final_gap=False)
+        assert (found.gap_kind, found.within) == (kind, False)
+        assert found.objective == run.point().objective
+
+
+@pytest.mark.parametrize("method", ["mfw", "swap", "swap-2o", "cvm"])
+def test_a_tolerance_below_single_precision_is_reached_by_double(method):
+    X, y = clouds(7, m=60)
+    K = matrix(X, y, 100.0)
+    run = solve(method, X, y, 100.0, tolerance=1e-10)
+    assert naive.gap(K, run.state.alpha) <= 1.01e-10 * run.point().objective
+
+
+@pytest.mark.parametrize("search", ["full", "sampled"])
+def test_a_tolerance_below_double_precision_ends_the_run_all_the_same(search):
+    """It stalls, unless the gap happens to come out as zero."""
+    X, y = clouds(8)
+    run = start("swap-2o", X, y, search=search, tolerance=1e-17)
+    status = drive(run)
+    assert status in {Status.STALLED, Status.CONVERGED}
+    assert run.outcome(final_gap=True).within == (status is Status.CONVERGED)
+    assert run.point().objective == pytest.approx(optimum(matrix(X, y)), rel=1e-12)
+
+
+@given(seeds)
+@settings(deadline=None, max_examples=10)
+def test_a_sampled_run_goes_on_from_the_vertex_that_its_check_found(seed):
+    X, y = clouds(seed, m=60)
+    K = matrix(X, y, 10.0)
+    run = start("swap-2o", X, y, 10.0, search="sampled", tolerance=1e-5)
+    for ended in pieces(run, 1, limit=300):
+        now, q = run.state.now[0], K @ run.state.alpha
+        if ended is None and now["found"]:
+            assert now["vertex"] == q.argmin()
+            assert run.state.q[now["vertex"]] == pytest.approx(q.min(), rel=1e-9)
+
+
+# ------------------------------------------------------------------ starting points
+
+
+@given(seeds, st.integers(2, 50), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_the_rows_to_start_from_are_distinct_and_balanced_if_asked_for(seed, m, balanced):
+    X, y = clouds(seed, m=m)
+    run = start("fw", X, y)
+    which = draw(run.qp, np.random.default_rng(seed), balanced=balanced)
+    assert len(which) == len(set(which.tolist())) == min(POINTS, m)
+    if balanced:
+        plus = int((y > 0).sum())
+        of_plus = int((which < plus).sum())
+        fair = min(len(which) // 2, plus, m - plus)
+        assert min(of_plus, len(which) - of_plus) == fair
+        turns = which[: 2 * fair] < plus
+        np.testing.assert_array_equal(turns, np.arange(2 * fair) % 2 == 0)
+
+
+@given(seeds, st.sampled_from([0.05, 1.0, 100.0]))
+@settings(deadline=None, max_examples=20)
+def test_the_start_is_the_optimum_over_those_rows(seed, C):
+    X, y = clouds(seed)
+    run = start("fw", X, y, C)
+    which = draw(run.qp, np.random.default_rng((0, 0)), balanced=False)
+    K = matrix(X, y, C)[np.ix_(which, which)]
+    gram = naive.gram("rbf", X[which], X[which], 0.5)
+    weights = core_optimum(gram, run.qp, which)
+    assert weights.min() >= 0.0
+    assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+    assert weights @ K @ weights - optimum(K) <= 2.0 * CORE_TOLERANCE * (weights @ K @ weights)
+    everywhere = np.zeros(len(y))
+    everywhere[which] = weights
+    np.testing.assert_allclose(run.state.alpha, everywhere)
+
+
+def test_seeds_choose_the_start():
+    X, y = clouds(1)
+    starts = [start("swap", X, y, seed=seed).state.alpha for seed in (1, 1, 2)]
+    np.testing.assert_array_equal(starts[0], starts[1])
+    assert (starts[0] != starts[2]).any()
+
+
+# ------------------------------------------------------------------ protocols
+
+
+def test_the_papers_protocols_are_what_the_papers_say():
+    X, _ = clouds(0)
+    paper = resolve(Settings(protocol="paper"), X)
+    assert (paper.search, paper.stop, paper.tolerance, paper.width_rule) == ("sampled", "meb", 1e-6, "paper")
+    libcvm = resolve(Settings(protocol="libcvm"), X)
+    assert (libcvm.search, libcvm.stop) == ("sampled", "meb")
+    default = resolve(Settings(), X)
+    assert (default.search, default.stop, default.tolerance) == ("full", "relative", 1e-3)
+
+
+def test_libcvm_halves_its_tolerance_from_a_tenth():
+    X, y = clouds(2)
+    run = start("cvm", X, y, protocol="libcvm", tolerance=0.01)
+    levels = [run.level]
+    for _ in pieces(run, 1):
+        if run.level != levels[-1]:
+            levels.append(run.level)
+    assert levels == [0.1, 0.05, 0.025, 0.0125, 0.01]
+
+
+@each_method
+@pytest.mark.parametrize("protocol", ["paper", "libcvm"])
+def test_a_sampled_stop_is_no_certificate(method, protocol):
+    """The papers' runs end as `sampled_stop`, unless the true gap, looked at afterwards, is within the tolerance."""
+    X, y = clouds(4, m=300)
+    found = set()
+    for tolerance in (1e-1, 1e-3):
+        run = start(method, X, y, protocol=protocol, tolerance=tolerance)
+        assert drive(run) is Status.SAMPLED_STOP
+        K = matrix(X, y)
+        codes = (y < 0).astype(int)
+        result = fit(X, codes, ("1", "-1"), Settings(method=method, protocol=protocol, tolerance=tolerance, C=1.0,
+                     gamma=0.5, threads=1))  # fmt: skip
+        goal = (2 * tolerance + tolerance**2) * (K[0, 0] - result.objective)
+        assert result.gap_kind == "exact"
+        assert result.certified == (result.gap <= goal)
+        assert result.status is (Status.CONVERGED if result.certified else Status.SAMPLED_STOP)
+        assert -1e-9 <= result.objective - optimum(K) <= result.gap + 1e-9
+        found.add(result.certified)
+    assert True in found
+
+
+# ------------------------------------------------------------------ sampled and cached
+
+
+@pytest.mark.parametrize("method", ["mfw", "swap", "swap-2o", "cvm"])
+@given(seeds, st.sampled_from([0.5, 20.0]))
+@settings(deadline=None, max_examples=6)
+def test_sampled_and_full_search_reach_one_optimum(method, seed, C):
+    X, y = clouds(seed, m=60)
+    full, sampled = (
+        solve(method, X, y, C, search=s, tolerance=1e-6).outcome(final_gap=True) for s in ("full", "sampled")
+    )
+    assert abs(full.objective - sampled.objective) <= max(full.gap, sampled.gap)
+
+
+@each_method
+@given(seeds)
+@settings(deadline=None, max_examples=6)
+def test_a_cache_of_sixteen_columns_changes_no_bit(method, seed):
+    X, y = clouds(seed, m=60)
+    roomy, tight = (
+        start(method, X, y, 10.0, store=Store(np.float32, budget), tolerance=1e-5) for budget in (1 << 20, 0)
+    )
+    assert len(tight.qp.columns.owner) == 16
+    for run in (roomy, tight):
+        for _ in pieces(run, 50, limit=2000):
+            pass
+    assert roomy.counters().steps == tight.counters().steps
+    np.testing.assert_array_equal(roomy.state.alpha, tight.state.alpha)
+    assert tight.counters().kernel_evaluations >= roomy.counters().kernel_evaluations
+
+
+@each_method
+@pytest.mark.parametrize("search", ["full", "sampled"])
+def test_chunks_leave_no_trace(method, search):
+    """How often the loop comes back follows the clock; no bit may."""
+    X, y = clouds(11)
+    runs = [start(method, X, y, 10.0, search=search, tolerance=1e-4) for _ in range(2)]
+    for run, chunk in zip(runs, (1, 37), strict=True):
+        for _ in pieces(run, chunk, limit=37 * 20):
+            pass
+    np.testing.assert_array_equal(runs[0].state.alpha, runs[1].state.alpha)
+    np.testing.assert_array_equal(runs[0].state.q, runs[1].state.q)
