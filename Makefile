@@ -48,7 +48,7 @@ smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	$(BIN)/fwsvm train --method swap-2o wdbc --model $(SMOKE)/wdbc.model
 	$(BIN)/fwsvm predict $(SMOKE)/wdbc.model wdbc $(SMOKE)/wdbc.labels
 	$(BIN)/fwsvm train --method avsf wdbc --model $(SMOKE)/linear.model --json
-	$(BIN)/fwsvm grid configs/quickstart.yaml --profile smoke --out $(SMOKE)
+	$(BIN)/fwsvm grid configs/quickstart.yaml --profile smoke --out $(SMOKE)/quickstart
 	$(BIN)/fwsvm table $(SMOKE)/quickstart
 
 smoke-real: .venv/installed ## train on real files in the folder that FWSVM_MIRROR names

@@ -1,0 +1,164 @@
+"""What holds for the package as a whole: help, imports, layers, one method a file, compiled code kept."""
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from importlinter.cli import lint_imports
+
+from fwsvm.cli import main
+from fwsvm.solvers import FAMILIES, METHODS
+
+ROOT = Path(__file__).parents[1]
+HEAVY = (
+    "numpy",
+    "scipy",
+    "numba",
+    "pandas",
+    "matplotlib",
+    "yaml",
+    "rich",
+    "joblib",
+    "pooch",
+    "dask",
+    "sklearn",
+)
+
+
+def commands(
+    group: click.Group, words: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command and group below a group, with the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield (*words, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
+
+
+COMMANDS = dict(commands(main))
+
+
+def python(code: str, folder: Path = ROOT) -> str:
+    """Run code in a new interpreter that stands in ``folder`` and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_and_option_is_explained(words):
+    command = COMMANDS[words]
+    assert command.get_short_help_str().strip(), f"{' '.join(words)} has no help"
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+    for flag in ("--help", "-h"):
+        result = CliRunner().invoke(main, [*words, flag])
+        assert result.exit_code == 0
+        assert "Usage: " in result.output
+
+
+def test_the_commands_of_the_conventions_are_there():
+    work = "train predict cv grid data scale check subset summary methods info warmup"
+    results = "table stats plot claims report merge"
+    assert set(f"{work} {results}".split()) <= {words[0] for words in COMMANDS}
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from fwsvm.cli import main\n"
+        f"for words in {[[], *map(list, COMMANDS)]!r}:\n"
+        "    assert CliRunner().invoke(main, [*words, '--help']).exit_code == 0, words\n"
+        f"print(*[name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    assert python(code).split() == []
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = f"import sys, fwsvm; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    assert python(code).split() == []
+
+
+def test_imports_go_one_way(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(config_filename="pyproject.toml", no_cache=True) == 0, capsys.readouterr().out
+
+
+def test_a_method_is_one_file_of_its_own_name():
+    files = Counter(method.rule.__module__ for method in METHODS.values())
+    assert [file for file, count in files.items() if count > 1] == []
+    for name, method in METHODS.items():
+        if method.rule.__module__.startswith("fwsvm."):
+            assert method.rule.__module__.rpartition(".")[2] == name.replace("-", "_")
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_a_method_says_its_problem_its_paper_and_when_it_stops(name):
+    method = METHODS[name]
+    assert method.family in FAMILIES
+    text = f"{importlib.import_module(method.rule.__module__).__doc__}\n{method.rule.__doc__}"
+    assert re.search(r"\bProblem\b|\bminimi[sz]|\bmin\b", text, re.IGNORECASE), "which problem?"
+    assert re.search(r"\bstop", text, re.IGNORECASE), "when does it stop?"
+    assert re.search(r"\b00[0-4]\b|\bours\b|[12][0-9]{3}", f"{method.paper} {text}"), "whose paper?"
+    assert method.tolerance.strip()
+    assert method.summary.endswith(".")
+
+
+TRAIN = """
+import gc
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from fwsvm.solvers import METHODS, Settings, fit
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+codes = (X[:, 0] < 0.3 * rng.normal(size=60)).astype(np.int32)
+for method in ("swap-2o", "cvm"):
+    result = fit(X, codes, ("1", "-1"), Settings(method=method, threads=1))
+    assert result.certified
+    result.model.predict(X)
+compiled = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+ours = [each.stats for each in compiled if each.py_func.__module__.startswith("fwsvm.")]
+hits = sum(sum(each.cache_hits.values()) for each in ours)
+misses = sum(sum(each.cache_misses.values()) for each in ours)
+print(hits, misses)
+"""
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_a_second_process_compiles_nothing():
+    python(TRAIN)
+    hits, misses = map(int, python(TRAIN).split())
+    assert hits > 0
+    assert misses == 0
+
+
+def test_an_edit_of_what_computes_and_of_nothing_else_changes_the_folder_of_compiled_code(tmp_path):
+    shutil.copytree(ROOT / "fwsvm", tmp_path / "fwsvm", ignore=shutil.ignore_patterns("__pycache__"))
+    ask = "from fwsvm._compile import code_digest; print(code_digest())"
+    first = python(ask, folder=tmp_path)
+    with (tmp_path / "fwsvm" / "cli" / "__init__.py").open("a") as file:
+        file.write("# words\n")
+    assert python(ask, folder=tmp_path) == first
+    with (tmp_path / "fwsvm" / "kernels" / "rbf.py").open("a") as file:
+        file.write("# numbers\n")
+    assert python(ask, folder=tmp_path) != first
