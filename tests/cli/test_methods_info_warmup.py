@@ -1,0 +1,153 @@
+"""``fwsvm methods``, ``info`` and ``warmup``: what they say of the package and of the machine."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fwsvm import __version__
+from fwsvm.cli import main
+from fwsvm.solvers import FAMILIES, METHODS
+
+
+def run(*words: str, code: int = 0, **environment: str):
+    result = CliRunner().invoke(main, words, env=environment)
+    assert result.exit_code == code, result.output
+    return result
+
+
+# ------------------------------------------------------------------ methods
+
+
+def test_every_method_is_listed_with_its_paper_under_its_family():
+    lines = run("methods").stdout.splitlines()
+    for name, method in METHODS.items():
+        family = next(place for place, line in enumerate(lines) if line.startswith(f"{method.family}: "))
+        place = next(place for place, line in enumerate(lines) if line.startswith(f"  {name} "))
+        assert family < place
+        text = " ".join(" ".join(lines).split())
+        assert f"{' '.join(method.summary.split())} [{method.paper}]" in text
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_a_method_tells_its_tolerance_and_every_parameter_with_its_default(name):
+    text = run("methods", name).stdout
+    assert max(map(len, text.splitlines())) <= 80
+    flowing = " ".join(text.split())
+    method, facts = METHODS[name], json.loads(run("methods", name, "--json").stdout)
+    assert " ".join(method.tolerance.split()) in flowing
+    assert facts["stops"] == list(FAMILIES[method.family].stops)
+    assert facts["name"] == name
+    assert list(facts["parameters"]) == list(method.parameters())
+    for key, about in facts["parameters"].items():
+        assert f" {key}=" in flowing
+        assert about["kind"]
+        if about["meaning"]:
+            assert about["meaning"] in flowing
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_the_defaults_shown_are_accepted_and_are_the_defaults(name):
+    facts = json.loads(run("methods", name, "--json").stdout)
+    given = {key: about["default"] for key, about in facts["parameters"].items()}
+    assert METHODS[name].make(given) == METHODS[name].rule()
+
+
+def test_all_methods_as_json():
+    found = json.loads(run("methods", "--json").stdout)["methods"]
+    assert [facts["name"] for facts in found] == sorted(METHODS)
+    assert {facts["family"] for facts in found} == set(FAMILIES)
+
+
+def test_a_name_misspelt_is_answered_with_the_nearest():
+    result = run("methods", "swp", code=2)
+    assert result.stderr == "fwsvm: there is no method 'swp'; did you mean 'swap'?\n"
+
+
+# ------------------------------------------------------------------ info
+
+
+def test_info_as_json_is_about_this_process(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "some.file").write_bytes(b"x" * 1234)
+    facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path)).stdout)
+    assert facts["fwsvm"] == __version__
+    assert facts["packages"]["numpy"] == np.__version__
+    assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert facts["cache"] == str(tmp_path)
+    assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
+    assert facts["folders"]["parsed"] == {"path": str(tmp_path / "parsed"), "files": 0, "bytes": 0}
+    assert 1 <= facts["threads"] <= (os.cpu_count() or 1)
+    assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
+    assert set(facts["extras"]) == {"plots", "distributed", "sklearn"}
+
+
+def test_info_says_how_to_get_what_is_not_installed(monkeypatch):
+    from importlib.metadata import PackageNotFoundError
+
+    from fwsvm.cli import info
+
+    real = info.version
+
+    def without(name: str) -> str:
+        if name == "matplotlib":
+            raise PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(info, "version", without)
+    lines = run("info").stdout.splitlines()
+    (plots,) = [line for line in lines if line.startswith("extra plots")]
+    assert plots.endswith("not installed: pip install 'fwsvm[plots]'")
+    assert any(line.split()[:2] == ["numpy", np.__version__] for line in lines)
+
+
+# ------------------------------------------------------------------ warmup
+
+TRAIN = """
+import gc, sys
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from fwsvm.data import svmlight
+from fwsvm.solvers import Settings, fit
+table, _ = svmlight.read(sys.argv[1])
+codes = (table.labels < 0).astype(int)
+fit(table.X, codes, ("1", "-1"), Settings(method="fw", search=sys.argv[2])).model.predict(table.X)
+ours = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+ours = [each.stats for each in ours if each.py_func.__module__.startswith("fwsvm.")]
+print(sum(sum(each.cache_hits.values()) for each in ours), sum(sum(each.cache_misses.values()) for each in ours))
+"""
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+@pytest.mark.parametrize("search", ["full", "sampled"])
+def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
+    result = run("warmup", "--method", "fw")
+    assert "[1/4] file reader: " in result.stderr
+    assert "[4/4] fw, rbf, double precision: " in result.stderr
+    where = Path(result.stdout.strip().rpartition("compiled code is in ")[2])
+    assert any(where.rglob("*.nbc"))
+    rng = np.random.default_rng(0)
+    rows = [f"{1 if x > 0 else -1} 1:{x:.3f} 3:{z:.3f}" for x, z in rng.normal(size=(30, 2))]
+    (tmp_path / "rows").write_text("\n".join(rows) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), search],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    hits, misses = map(int, done.stdout.split())
+    assert hits > 0
+    assert misses == 0
+
+
+def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
+    result = run("warmup", "--method", "liblinear", "--kernel", "rbf", code=2)
+    assert result.stderr == "fwsvm: liblinear works with the linear kernel, not with rbf\n"
+    assert "no kernel 'gauss'" in run("warmup", "--kernel", "gauss", code=2).stderr
+    assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr
