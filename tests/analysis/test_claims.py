@@ -173,6 +173,19 @@ def test_same_solution_compares_objectives_of_converged_pairs() -> None:
     assert solved(103) == "not reproduced"
 
 
+def test_claims_of_most_problems_say_when_the_problems_are_not_the_papers() -> None:
+    def timed(dataset: str):
+        rows = [
+            row(dataset=dataset, method=m, kernel="linear", tolerance=0.01, C=c, train_seconds=t)
+            for c in (1, 100)
+            for m, t in (("liblinear", 20 * c), ("avsf", c))
+        ]
+        return evaluate(cells_of(*rows), ["002-order"])[0].ours
+
+    assert "[with problems not the paper's: a9a]" in timed("a9a").evidence
+    assert "not the paper's" not in timed("rcv1").evidence
+
+
 @pytest.mark.parametrize("form", ["terminal", "markdown", "html", "csv"])
 def test_every_form_has_every_claim(form: str) -> None:
     text = show.render(evaluate(None), form)

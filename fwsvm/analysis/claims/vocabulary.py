@@ -191,6 +191,13 @@ def significant(
         test = wilcoxon([a for _, a, _ in pairs], [b for _, _, b in pairs])
         p = p_value(test, hypothesis)
         said = f"W = {test.W:g}, exact p = {probability(p)} ({hypothesis.alternative}) on {test.n} data sets"
+        if hypothesis.measure == "time":
+            cut = [
+                d
+                for d, _, _ in pairs
+                if any(view.cut_short(d, m) for m in (hypothesis.first, hypothesis.second))
+            ]
+            said += f", {len(cut)} with the loser's time cut short" if cut else ""
         return Finding((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
 
     return check

@@ -10,7 +10,7 @@ from fwsvm.analysis.tables.model import Entry, Row, Table
 from fwsvm.analysis.writing import csv_bytes
 
 WIDTH = 80
-LABEL = 46  # the longest conclusion of a test; a longer label is cut, and given in full below
+LABEL = 48  # the longest conclusion of a test; a longer label is cut, and given in full below
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
