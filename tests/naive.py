@@ -10,7 +10,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize, nnls
 from scipy.spatial.distance import cdist
 
-Step = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Step = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def gram(kernel: str, X: np.ndarray, Z: np.ndarray, gamma=1.0, coef0=1.0, degree=3) -> np.ndarray:
@@ -55,14 +55,17 @@ def simplex_optimum(K: np.ndarray) -> np.ndarray:
 
 
 def box_optimum(Q: np.ndarray, C: np.ndarray) -> tuple[float, float]:
-    """Return dual and primal value of the hinge machine: max sum b - 1/2 b'Qb, 0 <= b <= C, Q_ij = y_i y_j k."""
+    """Return dual and primal value, which bound the optimum, of the hinge machine without bias.
+
+    max sum b - 1/2 b'Qb over 0 <= b <= C, with Q_ij = y_i y_j k(x_i, x_j).
+    """
     found = minimize(
         lambda b: (0.5 * b @ Q @ b - b.sum(), Q @ b - 1.0),
         np.zeros(len(Q)),
         jac=True,
         bounds=[(0.0, c) for c in C],
         method="L-BFGS-B",
-        options={"ftol": 1e-16, "gtol": 1e-11, "maxiter": 100_000, "maxfun": 100_000},
+        options={"ftol": 1e-16, "gtol": 1e-11, "maxiter": 3000, "maxfun": 4000},
     )
     b = found.x
     square = b @ Q @ b
@@ -70,11 +73,13 @@ def box_optimum(Q: np.ndarray, C: np.ndarray) -> tuple[float, float]:
 
 
 # ------------------------------------------------------------------ one step of each method (spec 4 to 7)
+#
+# Steps take q = K a as well as a: after an exact step two entries of q are equal but for rounding, and a method that
+# is compared with these must break such ties on the same numbers.
 
 
-def _toward(K: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, float]:
+def _toward(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the point after a Frank-Wolfe step and the decrease as if the step might be as long as it liked."""
-    q = K @ a
     R, i = a @ q, int(q.argmin())
     curvature = R - 2.0 * q[i] + K[i, i]
     step = min(1.0, (R - q[i]) / curvature)
@@ -83,17 +88,16 @@ def _toward(K: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, float]:
     return moved, (R - q[i]) ** 2 / curvature
 
 
-def fw(K: np.ndarray, a: np.ndarray) -> np.ndarray:
+def fw(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> np.ndarray:
     """003 Algorithm 2, 000 Algorithm 1."""
-    return _toward(K, a)[0]
+    return _toward(K, a, q)[0]
 
 
-def mfw(K: np.ndarray, a: np.ndarray) -> np.ndarray:
+def mfw(K: np.ndarray, a: np.ndarray, q: np.ndarray) -> np.ndarray:
     """003 Algorithm 3, with its line 20 put right."""
-    q = K @ a
     R, j = a @ q, int(np.where(a > 0, q, -np.inf).argmax())
     if R - q.min() >= q[j] - R:
-        return fw(K, a)
+        return fw(K, a, q)
     longest = a[j] / (1.0 - a[j])
     step = (q[j] - R) / (R - 2.0 * q[j] + K[j, j])
     moved = (1.0 + min(step, longest)) * a
@@ -101,9 +105,8 @@ def mfw(K: np.ndarray, a: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _swap(K: np.ndarray, a: np.ndarray, i: int, j: int) -> tuple[np.ndarray, float]:
+def _swap(K: np.ndarray, a: np.ndarray, q: np.ndarray, i: int, j: int) -> tuple[np.ndarray, float]:
     """Return the point after weight has gone from j to i, and the decrease as if a_j did not bound the step."""
-    q = K @ a
     slope, curvature = q[j] - q[i], K[i, i] - 2.0 * K[i, j] + K[j, j]
     step = min(slope / curvature, a[j])
     moved = a.copy()
@@ -112,22 +115,21 @@ def _swap(K: np.ndarray, a: np.ndarray, i: int, j: int) -> tuple[np.ndarray, flo
     return moved, slope**2 / curvature
 
 
-def _better(K: np.ndarray, a: np.ndarray, j: int, clipped: bool) -> np.ndarray:
+def _better(K: np.ndarray, a: np.ndarray, q: np.ndarray, j: int, clipped: bool) -> np.ndarray:
     """Return the point after the swap with j, or after the Frank-Wolfe step, as 000 Algorithm 4 decides."""
-    ways = _toward(K, a), _swap(K, a, int((K @ a).argmin()), j)
-    (toward, promise), (swapped, promise_of_swap) = ways
+    toward, promise = _toward(K, a, q)
+    swapped, promise_of_swap = _swap(K, a, q, int(q.argmin()), j)
     if clipped:
         promise, promise_of_swap = (a @ K @ a - moved @ K @ moved for moved in (toward, swapped))
     return swapped if promise_of_swap > promise else toward
 
 
-def swap(K: np.ndarray, a: np.ndarray, *, clipped: bool = False) -> np.ndarray:
+def swap(K: np.ndarray, a: np.ndarray, q: np.ndarray, *, clipped: bool = False) -> np.ndarray:
     """000 Algorithm 4; the decision by unconstrained improvements, or by the clipped ones."""
-    return _better(K, a, int(np.where(a > 0, K @ a, -np.inf).argmax()), clipped)
+    return _better(K, a, q, int(np.where(a > 0, q, -np.inf).argmax()), clipped)
 
 
-def _partner(K: np.ndarray, a: np.ndarray, i: int) -> int | None:
-    q = K @ a
+def _partner(K: np.ndarray, a: np.ndarray, q: np.ndarray, i: int) -> int | None:
     gain = np.full(len(a), -np.inf)
     for j in np.flatnonzero(a > 0):
         if j != i and q[j] > q[i]:
@@ -135,21 +137,19 @@ def _partner(K: np.ndarray, a: np.ndarray, i: int) -> int | None:
     return None if np.isinf(gain).all() else int(gain.argmax())
 
 
-def swap_2o(K: np.ndarray, a: np.ndarray, *, clipped: bool = False) -> np.ndarray:
+def swap_2o(K: np.ndarray, a: np.ndarray, q: np.ndarray, *, clipped: bool = False) -> np.ndarray:
     """000 Algorithm 5."""
-    j = _partner(K, a, int((K @ a).argmin()))
-    return fw(K, a) if j is None else _better(K, a, j, clipped)
+    j = _partner(K, a, q, int(q.argmin()))
+    return fw(K, a, q) if j is None else _better(K, a, q, j, clipped)
 
 
-def cvm(K: np.ndarray, a: np.ndarray, inner: float) -> np.ndarray:
+def cvm(K: np.ndarray, a: np.ndarray, q: np.ndarray, inner: float) -> np.ndarray:
     """003 Algorithm 1, one step of its inner solver: within the core set while a pair there differs by ``inner``."""
-    q = K @ a
-    core = np.where(a > 0, q, np.inf)
-    i = int(core.argmin())
+    i = int(np.where(a > 0, q, np.inf).argmin())
     if q[a > 0].max() - q[i] <= inner:
         i = int(q.argmin())
-    j = _partner(K, a, i)
-    return fw(K, a) if j is None else _swap(K, a, i, j)[0]
+    j = _partner(K, a, q, i)
+    return fw(K, a, q) if j is None else _swap(K, a, q, i, j)[0]
 
 
 STEPS: dict[str, Step] = {"fw": fw, "mfw": mfw, "swap": swap, "swap-2o": swap_2o}

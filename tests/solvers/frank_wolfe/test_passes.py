@@ -44,7 +44,7 @@ def test_shift_of_any_numbers(dtype, seed, m):
     rng = np.random.default_rng(seed)
     q, k_i, k_j = rng.normal(size=m), rng.normal(size=m).astype(dtype), rng.normal(size=m).astype(dtype)
     scale, a, b = rng.random(), *rng.normal(size=2)
-    expected = scale * q + a * (k_i + 1.0) + b * (k_j + 1.0)
+    expected = scale * q + a * (k_i.astype(float) + 1.0) + b * (k_j.astype(float) + 1.0)
     best, least = shift_pass(q, k_i, k_j, scale, a, b, 0, m, 0, np.inf)
     np.testing.assert_allclose(q, expected, rtol=1e-13, atol=1e-14)
     assert (best, least) == (q.argmin(), q.min())

@@ -29,10 +29,10 @@ def test_moves_are_the_papers(rule, seed, kernel, C):
     K = matrix(X, y, C, kernel=kernel)
     run = start(method, X, y, C, kernel=kernel, store=Store(), parameters=parameters, tolerance=1e-6)
     for _ in range(25):
-        before = run.state.alpha.copy()
+        before, q = run.state.alpha.copy(), run.state.q.copy()
         if run.advance(1) == 0:
             break
-        np.testing.assert_allclose(run.state.alpha, step(K, before), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(run.state.alpha, step(K, before, q), rtol=1e-7, atol=1e-9)
 
 
 @given(seeds, kernels, penalties)
@@ -42,10 +42,10 @@ def test_moves_of_cvm_stay_in_the_core_set_until_it_is_solved(seed, kernel, C):
     K = matrix(X, y, C, kernel=kernel)
     run = start("cvm", X, y, C, kernel=kernel, store=Store(), tolerance=1e-6)
     for _ in range(25):
-        before, inner = run.state.alpha.copy(), float(run.state.now["inner"][0])
+        before, q, inner = run.state.alpha.copy(), run.state.q.copy(), float(run.state.now["inner"][0])
         if run.advance(1) == 0:
             break
-        np.testing.assert_allclose(run.state.alpha, naive.cvm(K, before, inner), rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(run.state.alpha, naive.cvm(K, before, q, inner), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["fw", "mfw", "swap", "swap-2o"])
