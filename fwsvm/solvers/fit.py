@@ -40,6 +40,7 @@ class Part:
     outcome: Outcome
     counters: Counters
     machine: Expansion | Hyperplane
+    support_vectors: int
 
 
 def fit(
@@ -161,7 +162,8 @@ def _solve(
     seconds = course.check_seconds + time.perf_counter() - started
     if handover is not None and (end := process.weights()) is not None:
         handover.leave(number, end)
-    return Part(sub.rows, course, outcome, process.counters(), process.machine()), seconds
+    support = process.point().support_vectors
+    return Part(sub.rows, course, outcome, process.counters(), process.machine(), support), seconds
 
 
 def _teller(
@@ -209,7 +211,9 @@ def _result(
         certified=status is Status.CONVERGED and all(o.within and o.gap_kind == "exact" for o in outcomes),
         primal=sum(o.primal for o in outcomes),
         dual=sum(o.dual for o in outcomes),
-        support_vectors=_support(parts) if isinstance(model, LinearModel) else int(model.counts.sum()),
+        support_vectors=sum(part.support_vectors for part in parts)
+        if isinstance(model, LinearModel)
+        else int(model.counts.sum()),
         iterations=sum(c.iterations for c in counters),
         steps=sum(c.steps for c in counters),
         kernel_evaluations=sum(c.kernel_evaluations for c in counters),
@@ -239,10 +243,6 @@ def _verdict(parts: list[Part], problems: list[Subproblem]) -> tuple[Status, str
     if len(parts) < len(problems):
         message += f" {len(problems) - len(parts)} of {len(problems)} subproblems were not reached."
     return status, message
-
-
-def _support(parts: list[Part]) -> int:
-    return sum(part.course.trace[-1].support_vectors if part.course.trace else 0 for part in parts)
 
 
 def _kernel_model(

@@ -25,7 +25,7 @@ LINE = np.uint64(8)
 SURELY = 1.0 - 1e-9  # bounds are drawn in by this much against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
-RARELY, AT_FIRST = 1.1, 5  # a survey at the latest when the sweeps have grown by this factor and this number
+RARELY, AT_FIRST = 1.5, 10  # a survey at the latest when the sweeps have grown by this factor and this number
 AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
