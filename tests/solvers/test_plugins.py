@@ -1,0 +1,136 @@
+"""Solvers from other packages: found by entry point, left out with a warning if broken, never stale."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fwsvm
+from fwsvm._compile import code_digest
+from fwsvm._outside import is_outside, sources
+
+ROOT = Path(fwsvm.__file__).parents[1]
+RULE = """
+from typing import NamedTuple
+from fwsvm.solvers.frank_wolfe.engine import choose
+from fwsvm.solvers.frank_wolfe.moves import {moves}
+from fwsvm.solvers.registry import register
+
+@register("{name}", family="{family}", paper="a test", tolerance="the gap")
+class Stranger(NamedTuple):
+    "A method from elsewhere."
+
+@choose.implements(Stranger)
+def _choose(rule, s, i):
+    return {move}
+"""
+FW = {"moves": "toward", "move": "toward(s, i)"}
+SWAPS = {"moves": "swap, worst_active", "move": "swap(s, i, worst_active(s))"}
+TRAIN = """
+import gc, sys, warnings
+import numpy as np
+import fwsvm
+from numba.core.dispatcher import Dispatcher
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y = np.where(X[:, 0] > 0.3 * rng.normal(size=60), 1, -1)
+settings = dict(threads=1, tolerance=1e-2, kernel="linear")
+asked, known = (fwsvm.train(X, y, method=name, **settings) for name in sys.argv[1:3])
+stats = [each.stats for each in gc.get_objects() if isinstance(each, Dispatcher)]
+misses = sum(sum(each.cache_misses.values()) for each in stats)
+print(asked.certified, (asked.objective, asked.iterations) == (known.objective, known.iterations), misses)
+"""
+LIST = "import sys; from fwsvm.solvers import METHODS; print(*sorted(METHODS))"
+
+
+def python(folder: Path, code: str, *arguments: str, warn: str = "error") -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(folder), str(ROOT)])
+    return subprocess.run(
+        [sys.executable, "-W", warn, "-c", code, *arguments],
+        cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def install(folder: Path, package: str, module: str, code: str) -> None:
+    """Write what pip would leave behind for a package of one module with one entry point."""
+    info = folder / f"{package}-1.0.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[fwsvm.solvers]\n{package} = {module}\n")
+    (folder / f"{module}.py").write_text(code)
+
+
+def test_a_method_of_an_installed_package_is_found(tmp_path):
+    install(tmp_path, "ours", "stranger", RULE.format(name="strange", family="simplex", **FW))
+    done = python(tmp_path, LIST)
+    assert done.returncode == 0, done.stderr
+    assert "strange" in done.stdout.split()
+    assert "swap-2o" in done.stdout.split()
+
+
+BROKEN = {
+    "does not import": ("import no_such_module_anywhere\n", "no_such_module_anywhere"),
+    "stops halfway": (RULE.format(name="half", family="simplex", **FW) + "1 / 0\n", "ZeroDivisionError"),
+    "takes a name": (RULE.format(name="swap", family="simplex", **FW), "'swap' is registered already"),
+    "is of no family": (RULE.format(name="lost", family="nobody", **FW), "of the family 'nobody'"),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_one_is_named_in_a_warning_and_left_out(tmp_path, fault):
+    code, reason = BROKEN[fault]
+    install(tmp_path, "theirs", "faulty", code)
+    install(tmp_path, "whole", "stranger", RULE.format(name="strange", family="simplex", **FW))
+    done = python(tmp_path, LIST, warn="always")
+    assert done.returncode == 0, done.stderr
+    assert "the solver plug-in 'theirs' of the package theirs (faulty) is left out" in done.stderr
+    assert reason in done.stderr
+    names = set(done.stdout.split())
+    assert {"strange", "swap", "swap-2o"} <= names
+    assert not {"half", "lost"} & names
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_an_edit_compiles_anew_no_edit_does_not_and_removal_harms_nobody(tmp_path):
+    first, second = (RULE.format(name="strange", family="simplex", **kind) for kind in (FW, SWAPS))
+
+    def train(method: str, like: str) -> list[str]:
+        done = python(tmp_path, TRAIN, method, like)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    install(tmp_path, "ours", "stranger", first)
+    assert train("strange", "fw")[:2] == ["True", "True"]
+    assert train("strange", "fw") == ["True", "True", "0"]
+
+    install(tmp_path, "ours", "stranger", second)
+    assert train("strange", "fw")[:2] == ["True", "False"]
+
+    (tmp_path / "stranger.py").unlink()
+    (tmp_path / "ours-1.0.dist-info" / "entry_points.txt").write_text("")
+    assert train("fw", "fw") == ["True", "True", "0"]
+
+
+def test_the_sources_of_a_module_are_its_whole_package_or_its_folder(tmp_path, monkeypatch):
+    package = tmp_path / "far_package"
+    (package / "inner").mkdir(parents=True)
+    for file in ("__init__.py", "one.py", "inner/__init__.py", "inner/two.py"):
+        (package / file).write_text("")
+    (tmp_path / "alone_module.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("far_package.inner.two")
+    __import__("alone_module")
+    assert {file.name for file in sources("far_package.inner.two")} == {"__init__.py", "one.py", "two.py"}
+    assert sources("alone_module") == [tmp_path / "alone_module.py"]
+    assert sources("__main__") == []
+
+
+def test_the_digest_of_a_run_covers_code_from_outside_and_nothing_else(tmp_path, monkeypatch):
+    (tmp_path / "digested_module.py").write_text("a = 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("digested_module")
+    assert is_outside("digested_module")
+    assert code_digest("digested_module") != code_digest()
+    assert code_digest("fwsvm.solvers.frank_wolfe.fw") == code_digest()
