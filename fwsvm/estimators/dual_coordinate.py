@@ -16,7 +16,7 @@ class DualCoordinateSVC(Machine):
     fit_intercept, intercept_scaling : whether there is a constant feature, and its value; it is regularised, the less
         the larger its value
     stop, tol : relative (gap / primal), gap, or eps (each method's own rule); and the tolerance
-    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None for no limit
+    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None: none
     class_weight : None, "balanced", or a mapping of labels to weights
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the order of the rows
