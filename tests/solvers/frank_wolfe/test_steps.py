@@ -45,6 +45,9 @@ def test_moves_of_cvm_stay_in_the_core_set_until_it_is_solved(seed, kernel, C):
         before, q, inner = run.state.alpha.copy(), run.state.q.copy(), float(run.state.now["inner"][0])
         if run.advance(1) == 0:
             break
+        lowest = np.sort(q[before > 0])
+        if lowest[0] == lowest[1]:  # as a swap may leave them, to the last bit: either may be next
+            continue
         np.testing.assert_allclose(run.state.alpha, naive.cvm(K, before, q, inner), rtol=1e-7, atol=1e-9)
 
 
