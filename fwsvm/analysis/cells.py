@@ -31,7 +31,8 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the reported runs (``role`` final), each cell's repetition once.
 
     A run that was made again, because it failed or because a solver changed, replaces the earlier one: the
-    latest finished row counts, and if none finished the latest.
+    latest finished row counts, and if none finished the latest. A run that never was (no data, no parameters
+    chosen) knows only what was asked of it: any finished row that agrees with that much replaces it.
     """
     rows = frame[frame["role"] == "final"].copy()
     derived = rows["width_rule"].astype(str) != ""
@@ -39,7 +40,18 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     rows["_finished"] = rows["status"].isin(DONE)
     rows = rows.sort_values("_finished", kind="stable")
     rows = rows.drop_duplicates([*SETTING, *REPEATED], keep="last").sort_index()
-    return rows.drop(columns="_finished")
+    return rows[~_superseded(rows)].drop(columns="_finished")
+
+
+def _superseded(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which unfinished rows have a finished one that agrees with them wherever they say something."""
+    finished = rows[rows["_finished"]]
+    replaced = []
+    for index, row in rows[~rows["_finished"]].iterrows():
+        said = [name for name in (*SETTING, *REPEATED) if row[name] != "" and not pd.isna(row[name])]
+        if (finished[said] == row[said]).all(axis=1).any():
+            replaced.append(index)
+    return pd.Series(rows.index.isin(replaced), index=rows.index)
 
 
 def of_runs(frame: pd.DataFrame) -> pd.DataFrame:

@@ -127,13 +127,14 @@ def _mixed_data(folders: list[_Folder]) -> Iterator[str]:
 
 
 def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:
-    """Yield what to say if the resolved configurations differ in more than the machine's part."""
-    first = _configuration(folders[0].path)
-    for folder in folders[1:]:
-        other = _configuration(folder.path)
-        unlike = sorted(str(key) for key in {*first, *other} if first.get(key) != other.get(key))
+    """Yield what to say if configurations of one experiment differ in more than the machine's part."""
+    seen: dict[object, tuple[dict[object, object], Path]] = {}
+    for folder in folders:
+        content = _configuration(folder.path)
+        first, where = seen.setdefault(content.get("name"), (content, folder.path))
+        unlike = sorted(str(key) for key in {*first, *content} if first.get(key) != content.get(key))
         if unlike:
-            yield f"different configurations in {folders[0].path} and {folder.path}: {', '.join(unlike)}"
+            yield f"different configurations in {where} and {folder.path}: {', '.join(unlike)}"
 
 
 def _configuration(folder: Path) -> dict[object, object]:

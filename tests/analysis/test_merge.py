@@ -87,6 +87,13 @@ def test_configurations_may_differ_in_the_machines_part_alone(tmp_path: Path) ->
     assert (tmp_path / "out3" / "experiment-2.yaml").read_text() == "name: trial\ntolerance: 0.1\n"
 
 
+def test_different_experiments_may_stand_in_one_folder(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", [row(dataset="a1a", method="fw", experiment="adult")], "name: adult\n")
+    two = write(tmp_path / "two", [row(dataset="w1a", method="fw", experiment="web")], "name: web\n")
+    assert merge([one, two], tmp_path / "out").notices == ()
+    assert (tmp_path / "out" / "experiment-2.yaml").read_text() == "name: web\n"
+
+
 def test_nothing_is_overwritten_and_other_columns_are_refused(tmp_path: Path) -> None:
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     with pytest.raises(ResultsError, match=r"already has a runs\.csv"):

@@ -121,6 +121,15 @@ def test_a_run_made_again_replaces_the_earlier_one_unless_it_failed() -> None:
     assert cells_of(new, failed)["train_seconds"].tolist() == [5]
 
 
+def test_a_run_that_never_was_is_replaced_by_one_that_agrees_with_what_was_asked() -> None:
+    nothing = dict.fromkeys(("gamma", "sigma2", "width_rule", "C", "lambda", "stop", "search"), "")
+    asked = {"dataset": "a1a", "status": "missing", "train_seconds": "", **nothing}
+    made = cells_of(
+        row(method="fw", **asked), row(method="mfw", **asked), row(dataset="a1a", method="mfw", C=4)
+    )
+    assert made[["method", "status"]].to_numpy().tolist() == [["fw", "missing"], ["mfw", "converged"]]
+
+
 def test_a_time_limit_marks_the_cell_as_a_lower_bound() -> None:
     table = cells_of(
         row(dataset="a", method="fw"), row(dataset="a", method="fw", repetition=1, status="time_limit")

@@ -20,6 +20,7 @@ MEANING = {
     "*": "stopped at a time limit; a time is a lower bound",
     "†": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
+    "—": "not finished in time, nor was a rival; a star stands only where a rival finished",
 }
 
 
@@ -62,6 +63,7 @@ def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -
     sources = _Source(ours, sheet), _Source(theirs, sheet)
     rows = [row for block in sheet.blocks for row in _lines(sheet, block, *sources, tidy)]
     marks = {entry.mark for row in rows for entry in row.entries if entry.mark}
+    marks |= {entry.text for row in rows for entry in row.entries if entry.text in MEANING}
     notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MEANING.items() if mark in marks)]
     if ours is not None:
         notes += [*_incomplete(sheet, ours), *_sizes(sheet, ours, theirs)]

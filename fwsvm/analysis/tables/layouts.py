@@ -92,14 +92,12 @@ def over_C(tolerance: float) -> Callable[[Layout, pd.DataFrame], list[Sheet]]:  
             for method in layout.methods
         ]
         grid = sorted(here["C"].dropna().unique())
-        note = "— not finished in time by either solver; a star is printed only where the other finished"
         return [
             Sheet(
                 f"{layout.title}: {measure(name).title}",
                 ("problem", "solver"),
                 blocks,
                 [Column(f"C={C:g}", {"C": C}, name) for C in grid],
-                (note,) if name == "time" else (),
                 dash_if_no_rival_finished=name == "time",
             )
             for name in layout.measures

@@ -37,10 +37,11 @@ def terminal(table: Table, *, colour: bool = False) -> str:
 
 def _short_labels(table: Table) -> tuple[Table, list[str]]:
     """Cut labels that would crowd out the numbers, numbered, and return the notes that give them in full."""
+    longest = LABEL if len(table.heads) <= 3 else LABEL - 20
     numbers: dict[str, int] = {}
-    for label in (label for row in table.rows for label in row.labels if len(label) > LABEL):
+    for label in (label for row in table.rows for label in row.labels if len(label) > longest):
         numbers.setdefault(label, len(numbers) + 1)
-    short = {label: f"{label[: LABEL - 5]}… [{number}]" for label, number in numbers.items()}
+    short = {label: f"{label[: longest - 5]}… [{number}]" for label, number in numbers.items()}
     rows = tuple(
         replace(row, labels=tuple(short.get(label, label) for label in row.labels)) for row in table.rows
     )
