@@ -80,9 +80,7 @@ class Cell:
         """The settings as asked for, under the names of their columns: what a run that never was can tell."""
         s = self.settings
         names = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
-        asked = {name: getattr(s, name) for name in names}
-        rule = s.width_rule if s.gamma is None and s.sigma2 is None else None
-        return {**asked, "lambda": s.lambda_, "width_rule": rule}
+        return {**{name: getattr(s, name) for name in names}, "lambda": s.lambda_}
 
 
 def method_label(settings: Settings) -> str:
