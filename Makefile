@@ -8,6 +8,7 @@ SMOKE := .cache/smoke
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUTF8 := 1
 PYTEST_FLAGS ?= -n auto
+PROFILE ?= small
 
 .PHONY: all help install run test check smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
@@ -15,7 +16,7 @@ PYTEST_FLAGS ?= -n auto
 all: test check
 
 help: ## list the commands
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 22
+	@grep -hE '^[a-z0-9%-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9%-]+):.*## /\1\t/' | expand -t 22
 
 install: .venv/installed ## create .venv and install fwsvm there, editable, with all extras
 
@@ -62,6 +63,10 @@ peers: .venv/peers ## install all that fwsvm is compared with
 .venv/interop .venv/peers: .venv/installed
 	$(BIN)/python -m pip install --quiet --group $(@F)
 	@touch $@
+
+reproduce-%: configs/%.yaml .venv/installed ## run configs/*.yaml at a size, PROFILE=smoke, small or paper, and draw its tables
+	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out results/$*-$(PROFILE) || test $$? -eq 3
+	$(BIN)/fwsvm table results/$*-$(PROFILE)
 
 bench: .venv/peers ## compare speeds with other packages, side by side
 	$(BIN)/python -m benchmarks
