@@ -68,8 +68,13 @@ reproduce-%: configs/%.yaml .venv/installed ## run configs/*.yaml at a size, PRO
 	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out results/$*-$(PROFILE) || test $$? -eq 3
 	$(BIN)/fwsvm table results/$*-$(PROFILE)
 
-bench: .venv/peers ## compare speeds with other packages, side by side
-	$(BIN)/python -m benchmarks
+bench: .venv/installed ## compare speeds with other packages, side by side; figures go to results/bench/
+	mkdir -p results/bench
+	$(BIN)/python benchmarks/parse.py $(FWSVM_MIRROR) --csv results/bench/parse.csv
+	$(BIN)/python benchmarks/training.py --csv results/bench/training.csv
+	$(BIN)/python benchmarks/linear.py steps --csv results/bench/linear-steps.csv
+	$(BIN)/python benchmarks/linear.py gap --csv results/bench/linear-gap.csv
+	$(BIN)/python benchmarks/linear.py factor --csv results/bench/linear-factor.csv
 
 format: .venv/installed ## format the sources and mend what can be mended
 	$(BIN)/ruff format
