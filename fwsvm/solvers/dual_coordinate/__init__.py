@@ -15,8 +15,7 @@ from fwsvm.solvers.resolve import Resolved
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
     from fwsvm.solvers.dual_coordinate.run import LinearRun
 
-    before = handover.end(problem.stream[-1]) if handover is not None else None
-    return LinearRun(problem, rule, resolved, before)
+    return LinearRun(problem, rule, resolved, handover)
 
 
 FAMILIES["linear"] = Family(

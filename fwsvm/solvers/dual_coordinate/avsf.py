@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from fwsvm._compile import njit
 from fwsvm._random import uniform
+from fwsvm.errors import UsageError
 from fwsvm.problems.box_qp import Loss
 from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests, shuffle
 from fwsvm.solvers.registry import register
@@ -32,6 +33,14 @@ class AVSF(NamedTuple):
     c: float = 0.2
     p_min: float = 0.05
     p_max: float = 20.0
+
+    def check(self) -> None:
+        """Refuse constants that make no sense with `UsageError`; preferences start at 1."""
+        if not (0.0 < self.p_min <= 1.0 <= self.p_max < math.inf and 0.0 < self.c <= 1.0):
+            raise UsageError(
+                f"avsf needs 0 < p_min <= 1 <= p_max and 0 < c <= 1, not p_min={self.p_min:g}, "
+                f"p_max={self.p_max:g}, c={self.c:g}"
+            )
 
     @property
     def first_epsilon(self) -> float:

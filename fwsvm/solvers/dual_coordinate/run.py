@@ -49,13 +49,15 @@ class LinearRun:
     Raises
     ------
     UsageError
-        Rows too large in value for double precision, or too many for the memory that is free.
+        Rows too large in value for double precision, or too many for the memory that is free; constants of the
+        method that make no sense.
     """
 
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
     ) -> None:
         self.rule, self.resolved = rule, resolved
+        rule.check()
         _announce(bytes_needed(*problem.X.shape))
         self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties

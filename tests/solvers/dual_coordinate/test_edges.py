@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 
 from fwsvm.errors import UsageError
+from fwsvm.solvers import Settings, fit
+from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.status import Status
 from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
 
@@ -82,6 +84,14 @@ def test_one_feature_of_any_size_that_can_be_squared(method, scale):
     assert found.relative_gap <= 1e-9
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"p_min": 0.0}, {"p_min": 2.0}, {"p_max": 0.5}, {"c": -0.2}, {"c": np.nan}]
+)
+def test_constants_of_avsf_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(UsageError, match="p_min"):
+        start("avsf", *text_like(20), **wrong)
+
+
 @both
 def test_values_too_large_to_be_squared_are_refused(method):
     with pytest.raises(UsageError, match=r"row 2 .*scale the data"):
@@ -121,6 +131,17 @@ def test_a_warm_start_ends_at_the_same_optimum(method, loss):
     from_there = start(method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=cold.weights())
     assert drive(from_there) is Status.CONVERGED
     assert from_there.counters().iterations == 0
+
+
+@both
+def test_training_hands_over_where_it_ended(method):
+    X, y = text_like(26)
+    handover, codes = Handover(), (y < 0).astype(int)
+    first = fit(X, codes, ("1", "-1"), Settings(method=method, C=5.0), handover=handover)
+    again = fit(X, codes, ("1", "-1"), Settings(method=method, C=5.0), handover=handover)
+    assert first.iterations > 0
+    assert again.iterations == 0
+    assert again.certified
 
 
 @both
