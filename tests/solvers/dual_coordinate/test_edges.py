@@ -48,6 +48,16 @@ def test_stored_zeros_are_no_features(method):
 
 
 @both
+def test_a_column_given_twice_in_a_row_counts_as_the_sum(method):
+    X = sparse.csr_array(
+        (np.array([1.0, 2.0, -1.0, 1.0, 0.5]), np.array([0, 0, 1, 1, 0]), np.array([0, 3, 5])), (2, 2)
+    )
+    y = np.array([1.0, -1.0])
+    a, b = solve(method, X, y, 1.0, tolerance=1e-9), solve(method, X.toarray(), y, 1.0, tolerance=1e-9)
+    np.testing.assert_array_equal(a.weights(), b.weights())
+
+
+@both
 @losses
 def test_a_row_twice_is_a_row_with_twice_the_penalty(method, loss):
     X, y = text_like(22)
