@@ -71,7 +71,6 @@ class Sample:
     Attributes
     ----------
     order : ndarray of int, shape (m,), the first ``len(sample)`` entries are the rows drawn
-    place : ndarray of int32, shape (m,), where in the sample a row is, -1 for nowhere
     kernel_evaluations : int
     """
 
@@ -79,7 +78,6 @@ class Sample:
         self, X: np.ndarray | sparse.csr_array, kernel: Any, dtype: type, order: np.ndarray, threads: int
     ) -> None:
         self.X, self.kernel, self.dtype, self.order, self.threads = X, kernel, dtype, order, threads
-        self.place = np.full(len(order), -1, np.int32)
         self.store = Store(kernel, X.shape[1], dtype)
         self.kernel_evaluations = 0
 
@@ -95,7 +93,6 @@ class Sample:
         """Draw rows until there are ``size``, and write their kernel values to Q[:size, :size]."""
         old = len(self)
         drawn = self.order[old:size]
-        self.place[drawn] = np.arange(old, size, dtype=np.int32)
         self.store.append(take(self.X, drawn, self.dtype))
         own, anchors = self.store.own, room_for_anchors(self.rows)
         everyone = np.arange(size, dtype=np.int32)

@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.sums import weighted_sums
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
+from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
 from fwsvm.solvers.stochastic.descent import closed, propose
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
-from fwsvm.solvers.stochastic.sample import Sample, take
+from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import move, pad, room_for
 from fwsvm.solvers.stochastic.wolfe import Metric, checked_constants
 
@@ -26,6 +26,13 @@ class Growth(Enum):
 
     LINEAR = "linear"
     THEORY = "theory"
+
+
+class Test(Enum):
+    """Whether the rows that a step is tested on are drawn anew each time."""
+
+    KEPT = "kept"
+    FRESH = "fresh"
 
 
 @register(
@@ -46,10 +53,10 @@ class Scs(NamedTuple):
     ----------
     metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
     growth : linear, first + more (k - 1) rows; or theory, first (radius / delta_k)^4 (Theorem 3.3)
+    test : kept, T_k grows as S_k does and each kernel value is computed once; or fresh, all of T_k is new each time
     first : rows of S_1; 1000, as the co-author's program has for another problem
     more : rows an iteration adds; 250, so that the sample doubles in the first four iterations
-    largest : rows at most; 10,000 take 400 MB of float32 kernel matrix, and a test of a step 1e8 kernel
-        values
+    largest : rows at most; 10,000 take 400 MB of float32 kernel values, and as much again with ``kept``
     radius : delta_0; 0.1
     least_radius : delta_min; 1e-4
     greatest_radius : delta_max; 1, the ball that holds the minimiser
@@ -64,6 +71,7 @@ class Scs(NamedTuple):
 
     metric: Metric = Metric.RKHS
     growth: Growth = Growth.LINEAR
+    test: Test = Test.KEPT
     first: int = 1000
     more: int = 250
     largest: int = 10_000
@@ -86,17 +94,21 @@ class ScsRun(StochasticRun):
         super().__init__(problem, resolved)
         _check(rule)
         self.rule, self.constants = rule, checked_constants(rule)
-        fits = int((resolved.cache_bytes // np.dtype(self.dtype).itemsize) ** 0.5)
+        kept = rule.test is Test.KEPT
+        fits = int((resolved.cache_bytes // (np.dtype(self.dtype).itemsize * (2 if kept else 1))) ** 0.5)
         self.most = min(self.m, rule.largest, fits)
         self.state = room_for(self.most, self.lam, self.dtype, euclid=rule.metric is Metric.EUCLID)
         order = np.random.default_rng((*problem.stream, SAMPLING)).permutation(self.m)
         self.sample = Sample(problem.X, resolved.kernel, self.dtype, order, resolved.threads)
-        self.testing = np.random.default_rng((*problem.stream, TESTING))
+        testing = np.random.default_rng((*problem.stream, TESTING))
+        self.acceptance = (
+            Kept(problem, self.sample, testing, self.most) if kept else Fresh(problem, self.sample, testing)
+        )
         self.unit = np.sqrt(2.0 / self.lam) if rule.metric is Metric.RKHS else 1.0 / self.lam
         self.state.now["ball"] = rule.radius * self.unit
         self.eps = resolved.tolerance if resolved.stop == "eps" else 0.0
         self.goal = 0.0 if resolved.stop == "eps" else resolved.tolerance
-        self.iterations = self.steps = self.failures = self.tested = 0
+        self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
         self.ended: Status | None = None
 
@@ -155,24 +167,19 @@ class ScsRun(StochasticRun):
         return bool(confirmed)
 
     def _on_test_sample(self) -> tuple[float, float]:
-        """Return f_T at the incumbent and at the candidate; rows of S_k among them cost no kernel values."""
+        """Return f_T at the incumbent and at the candidate."""
         s, now, n = self.state, self.state.now[0], len(self.sample)
-        rows = self.testing.choice(self.m, n, replace=False, shuffle=False)
-        place = self.sample.place[rows]
-        strange = place < 0
-        both = np.column_stack([s.Q_alpha[place], s.Q_d[place]])
-        if strange.any() or self.iterations == 1:  # the first test in any case, so that a warm-up compiles it
-            sources, threads = np.column_stack([s.alpha[:n], s.d[:n]]), self.resolved.threads
-            others = take(self.problem.X, rows[strange], self.dtype)
-            both[strange] = weighted_sums(
-                self.resolved.kernel, self.sample.rows, np.arange(n), sources, others, threads
-            )
-            self.tested += n * others.height
-        margins = self.problem.y[rows, None] * (both @ np.array([[1.0, 1.0], [0.0, now["step"]]]))
+        if (
+            n == self.m and self.iterations > 1
+        ):  # T_k is S_k; not so the first time, for a warm-up to compile it all
+            return float(now["value"]), float(now["value_after"])
+        t, linear = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n])
+        square = float(now["square"])
+        grown = square + 2.0 * t * linear + t * t * float(now["curvature"]) / self.lam
+        both, labels = self.acceptance.products(s.alpha[:n], s.d[:n])
+        margins = labels[:, None] * (both @ np.array([[1.0, 1.0], [0.0, t]]))
         hinge = np.maximum(0.0, 1.0 - margins).mean(axis=0)
-        t, linear = now["step"], float(s.alpha[:n] @ s.Q_d[:n])
-        grown = now["square"] + 2.0 * t * linear + t * t * now["curvature"] / self.lam
-        return 0.5 * self.lam * now["square"] + hinge[0], 0.5 * self.lam * grown + hinge[1]
+        return 0.5 * self.lam * square + float(hinge[0]), 0.5 * self.lam * grown + float(hinge[1])
 
     # ---------------------------------------------------------------- the end
 
@@ -216,7 +223,8 @@ class ScsRun(StochasticRun):
 
     def counters(self) -> Counters:
         """Return what was done; a step is a successful iteration."""
-        return Counters(self.iterations, self.steps, self.sample.kernel_evaluations + self.tested)
+        evaluations = self.sample.kernel_evaluations + self.acceptance.kernel_evaluations
+        return Counters(self.iterations, self.steps, evaluations)
 
 
 def _check(rule: Scs) -> None:

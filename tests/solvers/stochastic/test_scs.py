@@ -60,30 +60,54 @@ def test_every_iteration_keeps_what_the_algorithm_says(seed, C, growth, metric):
         size = n
 
 
-def test_the_test_estimates_the_objective_on_its_rows():
-    X, y = drawn(200)
-    p = started("scs", X, y, lambda_=0.01, parameters=SMALL)
-    p.advance(3)
+@pytest.mark.parametrize("test", ["kept", "fresh"])
+def test_the_test_estimates_the_objective_on_its_rows(test):
+    X, y = drawn(400)
+    p = started("scs", X, y, lambda_=0.01, parameters={**SMALL, "test": test})
+    p.advance(5)
     s, now, n = p.state, p.state.now[0], len(p.sample)
-    stream = p.testing.bit_generator.state
-    F0, F1 = p._on_test_sample()
-    p.testing.bit_generator.state = stream
-    T = p.testing.choice(200, n, replace=False, shuffle=False)
+    if test == "fresh":
+        stream = p.acceptance.random.bit_generator.state
+        F0, F1 = p._on_test_sample()
+        p.acceptance.random.bit_generator.state = stream
+        T = p.acceptance.random.choice(400, n, replace=False, shuffle=False)
+    else:
+        F0, F1 = p._on_test_sample()
+        T = p.acceptance.order[:n]
     S = p.sample.order[:n]
     Q = gram(X, p.resolved.kernel.gamma)
-    for value, alpha in ((F0, s.alpha[:n]), (F1, s.alpha[:n] + now["step"] * s.d[:n])):
-        hinge_loss = np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ alpha)).mean()
-        assert value == pytest.approx(0.5 * p.lam * alpha @ Q[np.ix_(S, S)] @ alpha + hinge_loss, rel=1e-4)
+    alpha, square = s.alpha[:n], now["square"]
+    assert square == pytest.approx(alpha @ Q[np.ix_(S, S)] @ alpha, rel=1e-4)
+    assert 0.5 * p.lam * square + np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ alpha)).mean() == pytest.approx(
+        F0, rel=1e-5
+    )
+    ahead = alpha + now["step"] * s.d[:n]
+    hinge_loss = np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ ahead)).mean()
+    assert 0.5 * p.lam * ahead @ Q[np.ix_(S, S)] @ ahead + hinge_loss == pytest.approx(F1, rel=1e-4)
 
 
 def test_the_two_samples_come_from_streams_of_their_own():
     X, y = drawn(100)
-    one, other = (started("scs", X, y, parameters=SMALL) for _ in range(2))
-    other.testing.random(1000)
+    one, other = (started("scs", X, y, parameters={**SMALL, "test": "fresh"}) for _ in range(2))
+    other.acceptance.random.random(1000)
     one.advance(5)
     other.advance(5)
     assert np.array_equal(one.sample.order, other.sample.order)
-    assert one.testing.random() != other.testing.random()
+    assert one.acceptance.random.random() != other.acceptance.random.random()
+    kept = started("scs", X, y, parameters=SMALL)
+    assert np.array_equal(kept.sample.order, one.sample.order)
+    assert not np.array_equal(kept.sample.order, kept.acceptance.order)
+
+
+def test_kept_kernel_values_are_computed_once():
+    X, y = drawn(500)
+    p = started("scs", X, y, lambda_=0.01, parameters=SMALL)
+    p.advance(8)
+    n, order = p.acceptance.store.rows.height, p.sample.order
+    Q = gram(X, p.resolved.kernel.gamma)
+    np.testing.assert_allclose(
+        p.acceptance.values[:n, :n], Q[np.ix_(order[:n], p.acceptance.order[:n])], rtol=2e-5
+    )
 
 
 def test_the_same_seed_gives_the_same_bits_however_the_steps_are_asked_for():
@@ -110,9 +134,10 @@ def test_memory_is_that_of_the_sample():
 
 def test_a_small_cache_bounds_the_sample():
     X, y = drawn(3000)
-    p = started("scs", X, y, cache_mib=1, parameters={"first": 5000})
-    p.advance(1)
-    assert len(p.sample) == 512  # 512^2 float32 numbers are one MiB
+    for test, matrices in (("kept", 2), ("fresh", 1)):
+        p = started("scs", X, y, cache_mib=1, parameters={"first": 5000, "test": test})
+        p.advance(1)
+        assert len(p.sample) == int((2**18 / matrices) ** 0.5)  # 2^18 float32 numbers are one MiB
 
 
 def test_theory_asks_for_the_fourth_power():
