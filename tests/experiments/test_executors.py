@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fwsvm.data import svmlight
 from fwsvm.experiments import plan, samples
-from fwsvm.experiments.execute import Record, Resources
+from fwsvm.experiments.execute import Record, Resources, run_cell
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import Data
 from fwsvm.experiments.plan import FINAL, Cell
@@ -23,11 +25,17 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POS
 DATA = Data("wdbc", test_fraction=0.25)
 
 
-def cell(tolerance: float, seed: int = 0, time_limit: float | None = None) -> Cell:
+def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data: Data = DATA) -> Cell:
     settings = Settings("fw", {}, tolerance=tolerance, seed=seed, time_limit=time_limit)
-    sha256 = samples.load(DATA).sha256
+    sha256 = samples.load(data).sha256
     identity = plan.run_id(sha256, "", settings, repetition=0)
-    return Cell(identity, "trial", "", FINAL, DATA, sha256, settings, repetition=0)
+    return Cell(identity, "trial", "", FINAL, data, sha256, settings, repetition=0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    """Compile what the runs need here, once, rather than in every process."""
+    assert run_cell(cell(0.1), Resources(threads=1)).status is Status.CONVERGED
 
 
 class Killer:
@@ -93,10 +101,6 @@ def test_what_delivery_raises_ends_the_workers() -> None:
 
 
 def test_data_other_than_planned_is_refused() -> None:
-    from dataclasses import replace
-
-    from fwsvm.experiments.execute import run_cell
-
     record = run_cell(replace(cell(0.1), sha256="0" * 64), Resources())
     assert record.status is Status.MISSING
     assert "is not what was planned (000000000000)" in record.row["message"]
@@ -141,13 +145,19 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask's own
-def test_a_cluster_goes_on_when_a_worker_is_killed(
-    cluster: tuple[str, list[subprocess.Popen[str]]],
+def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
+    cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fwsvm.experiments.executors.cluster import Cluster
 
     address, workers = cluster
-    cells = [cell(0.1, seed=seed) for seed in range(4)] + [cell(1e-12, seed=9, time_limit=2.0)]
+    client = tmp_path / "client"  # where the workers are not: they know no such file
+    client.mkdir()
+    monkeypatch.chdir(client)
+    rows = samples.load(DATA).train
+    svmlight.write("own.svm", rows.X, rows.labels)
+    own = cell(0.1, data=Data("own.svm"))
+    cells = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, time_limit=2.0)]
     found: dict[str, Record] = {}
 
     def deliver(record: Record) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
 from fwsvm.experiments.executors import Deliver, Task
@@ -30,7 +30,7 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
         try:
             if samples.load(cell.data, offline=True).sha256 != cell.sha256:
                 return None
-        except DataError:
+        except FwsvmError:  # no such file or name here, or damaged
             return None
 
     def watch(_cell: Cell, _progress: Progress) -> None:
@@ -124,7 +124,7 @@ class Cluster:
         """Return what to try again of a task whose workers died: each cell alone, to find the guilty one."""
         if len(task) > 1:
             return [[cell] for cell in reversed(task)]
-        deliver(failed(task[0], Status.ERROR, f"its workers died: {future.exception()}"))
+        deliver(failed(task[0], Status.ERROR, f"it came to nothing on the cluster: {future.exception()}"))
         return []
 
     @staticmethod
