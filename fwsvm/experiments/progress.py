@@ -13,6 +13,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from fwsvm.experiments.execute import Record
 from fwsvm.experiments.plan import Cell
@@ -32,8 +33,8 @@ class Teller:
         """Show the bar, if there is a terminal to show it on."""
         if self.console.is_terminal:
             self.bar = Progress(
-                BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-                TimeRemainingColumn(), TextColumn("{task.description}"),
+                BarColumn(bar_width=12), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+                TimeRemainingColumn(), TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
                 console=self.console,
             )  # fmt: skip
             self.task = self.bar.add_task("", total=self.total, completed=self.done)
@@ -55,7 +56,7 @@ class Teller:
         """Show how far the present run is."""
         if self.bar is not None:
             where = f" pair {inside.subproblem + 1}/{inside.subproblems}" if inside.subproblems > 1 else ""
-            how = f"{inside.iterations:,} iterations, gap {inside.gap:.1e}, {inside.support_vectors:,} SV"
+            how = f"gap {inside.gap:.0e}, {inside.support_vectors:,} SV, {inside.iterations:,} iterations"
             self.bar.update(self.task, description=f"{cell.label}{where}: {how}")
 
     def ended(self, record: Record) -> None:
