@@ -53,7 +53,9 @@ def within_core(s):
 
 @find.implements(CVM)
 def _find(rule, s):
-    if within_core(s):
+    if s.now[0].draws == 0 and within_core(
+        s
+    ):  # candidates that were drawn are looked at before anything moves
         return
     look(s.search, s)
     now = s.now[0]

@@ -59,7 +59,8 @@ def provide_active_column(s: State, columns: Columns) -> None:
     _against_active(s, columns, np.array([i], np.int32), NARROW)
     s.slot_of[i] = 0 if i == vertex else 1
     put_column(s, 0, i)
-    s.kept[s.slot_of[i], vertex] = s.kept[s.slot_of[vertex], i]  # the move may take the vertex into the active set
+    # The move may take the vertex into the active set.
+    s.kept[s.slot_of[i], vertex] = s.kept[s.slot_of[vertex], i]
     now["stop"] = GOING
 
 

@@ -217,6 +217,18 @@ def test_sampled_and_full_search_reach_one_optimum(method, seed, C):
 
 
 @each_method
+def test_a_sampled_run_near_its_end_keeps_its_q(method):
+    """Draws without a violator, moves not made and refreshed entries of q come together only at the end of a run."""
+    X, y = clouds(1, m=60)
+    K = matrix(X, y, 20.0)
+    run = start(method, X, y, 20.0, search="sampled", tolerance=1e-6)
+    for _ in pieces(run, 50, limit=4000):
+        a = run.state.alpha
+        np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
+        assert run.point().objective == pytest.approx(a @ K @ a, abs=1e-6)
+
+
+@each_method
 @given(seeds)
 @settings(deadline=None, max_examples=6)
 def test_a_cache_of_sixteen_columns_changes_no_bit(method, seed):
