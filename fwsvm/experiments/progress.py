@@ -34,7 +34,8 @@ class Teller:
         if self.console.is_terminal:
             self.bar = Progress(
                 BarColumn(bar_width=12), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-                TimeRemainingColumn(), TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
                 console=self.console,
             )  # fmt: skip
             self.task = self.bar.add_task("", total=self.total, completed=self.done)

@@ -22,8 +22,8 @@ NUMBERS = {
     "test %": ("test_accuracy", 100.0, "{:.2f}"),
     "SV": ("support_vectors", 1.0, "{:.0f}"),
     "seconds": ("train_seconds", 1.0, "{:.3g}"),
-    "objective": ("objective", 1.0, "{:.3e}"),
-    "rel.gap": ("relative_gap", 1.0, "{:.0e}"),
+    "objective": ("objective", 1.0, "{:.2e}"),
+    "r.gap": ("relative_gap", 1.0, "{:.0e}"),
 }
 Row = Mapping[str, str]
 
