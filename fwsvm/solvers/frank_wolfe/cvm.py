@@ -53,9 +53,8 @@ def within_core(s):
 
 @find.implements(CVM)
 def _find(rule, s):
-    if s.now[0].draws == 0 and within_core(
-        s
-    ):  # candidates that were drawn are looked at before anything moves
+    # Candidates that were drawn are looked at before anything moves: their kernel values are of this core set.
+    if s.now[0].draws == 0 and within_core(s):
         return
     look(s.search, s)
     now = s.now[0]

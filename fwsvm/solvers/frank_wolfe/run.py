@@ -162,9 +162,7 @@ class SimplexRun:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
         now = self.state.now[0]
         stop, now["stop"] = int(now["stop"]), GOING
-        if (
-            self.sampled
-        ):  # a vertex may have been held for a move that was not made; its line will be another's
+        if self.sampled:  # a vertex held for a move that was not made: its line will be another's
             self.state.slot_of[:] = -1
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
