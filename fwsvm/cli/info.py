@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "pooch", "joblib")
+NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "pooch")
 EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
 VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME")
 MB = 1e6
