@@ -27,10 +27,8 @@ def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table
     A fraction of rows is rounded up, as 003's 98,805 of 494,021 are. `DataError` where a part would be empty.
     """
     rows = pool.rows
-    if "train_rows" in rule:
-        train_rows = rule["train_rows"]
-    else:
-        train_rows = rows - math.ceil(rule["test_fraction"] * rows)
+    by_fraction = "train_rows" not in rule
+    train_rows = rows - math.ceil(rule["test_fraction"] * rows) if by_fraction else rule["train_rows"]
     if not 0 < train_rows < rows:
         raise DataError(f"cannot draw {train_rows} training rows of {rows} and keep some for testing")
     order = permutation(rows, seed)

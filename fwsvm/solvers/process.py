@@ -118,5 +118,3 @@ class Process(Protocol):
 
     def machine(self) -> Expansion | Hyperplane:
         """Return the machine at the current point."""
-
-
