@@ -8,10 +8,13 @@ import click
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import Data, Experiment
     from fwsvm.experiments.forecast import Expected
+    from fwsvm.experiments.lending import Loan
     from fwsvm.experiments.samples import Facts
 
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 )
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Folder for the results [default: results/NAME of the experiment].")  # fmt: skip
+@click.option("--reuse", "lenders", multiple=True, metavar="DIR",
+              type=click.Path(path_type=Path, file_okay=False),
+              help="Take runs that this results folder holds already; may be repeated.")  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Worker processes [default: the file's]."
 )
@@ -41,6 +47,7 @@ def command(
     config: Path,
     profile: str | None,
     out: Path | None,
+    lenders: tuple[Path, ...],
     workers: int | None,
     scheduler: str | None,
     beside: bool,
@@ -61,21 +68,29 @@ def command(
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast
+    from fwsvm.experiments.lending import loans, with_loans
     from fwsvm.experiments.store import read_rows
 
+    if force and lenders:
+        raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     experiment = configs.load(config, profile)
     folder = out or Path("results") / experiment.name
     known = _survey(experiment, offline=offline)
+    notices: list[str] = []
+    lent = loans(lenders, notices)
+    for notice in notices:
+        click.echo(notice, err=True)
     if dry_run:
-        _list(forecast(experiment, known, {} if force else read_rows(folder / "runs.csv", [])))
+        rows = {} if force else read_rows(folder / "runs.csv", [])
+        _list(forecast(experiment, known, with_loans(rows, lent)))
         return
     resources = Resources(threads, cache_mib, offline=offline)
     executor = _executor(resources, workers or experiment.workers, scheduler)
     try:
         code = _run(
-            experiment, known, folder, executor, config, force=force, fail_fast=fail_fast, beside=beside
+            experiment, known, folder, executor, config, lent, force=force, fail_fast=fail_fast, beside=beside
         )
     finally:
         executor.close()
@@ -120,6 +135,7 @@ def _run(
     folder: Path,
     executor: "Executor",
     config: Path,
+    lent: "Mapping[str, Loan]",
     *,
     force: bool,
     fail_fast: bool,
@@ -127,14 +143,15 @@ def _run(
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm import __version__
-    from fwsvm.experiments.forecast import counts, forecast, longest
-    from fwsvm.experiments.progress import Teller, span
+    from fwsvm.experiments.forecast import forecast, words
+    from fwsvm.experiments.lending import with_loans
+    from fwsvm.experiments.progress import Teller
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import Store
     from fwsvm.experiments.summary import summary
 
     with Store(folder) as store:
-        expected = forecast(experiment, known, {} if force else store.rows)
+        expected = forecast(experiment, known, {} if force else with_loans(store.rows, lent))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
         store.describe(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")
         store.log("start", config=config, profile=experiment.profile, runs=len(expected))
@@ -142,14 +159,12 @@ def _run(
         with Teller(len(expected), done) as teller:
             for notice in store.notices:
                 teller.note(notice)
-            limit = longest(expected)
-            bound = f"; at most {span(limit)} by their time limits" if limit else ""
-            teller.note(f"{experiment.name}{profile}: {counts(expected)}{bound}")
+            teller.note(f"{experiment.name}{profile}: {words(expected)}")
             if executor.slots > 1 and not beside:
                 teller.note(
                     f"{executor.slots} runs beside each other for the search; reported runs go one by one"
                 )
-            course = Runner(experiment, known, store, executor, teller, force, fail_fast, beside).run()
+            course = Runner(experiment, known, store, executor, teller, force, fail_fast, beside, lent).run()
         store.log("end", exit_code=course.exit_code, statuses=dict(course.statuses))
         click.echo(summary(course.finals, store.rows), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in course.statuses.most_common())
@@ -161,10 +176,10 @@ def _run(
 
 def _list(expected: "list[Expected]") -> None:
     """Print every run with its state."""
-    from fwsvm.experiments.forecast import counts
+    from fwsvm.experiments.forecast import words
 
     for entry in expected:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
         state = "open: parameters to be chosen" if entry.state == "open" else entry.state
         click.echo(f"{identity}  {entry.cell.label}  {state}")
-    click.echo(counts(expected), err=True)
+    click.echo(words(expected), err=True)

@@ -1,7 +1,8 @@
 """Reads an experiment from YAML (conventions 5).
 
-Settings may stand in four places: the file, a profile, an entry of ``datasets``, an entry of ``methods``; the
-later one of these wins. Whatever is wrong is said with file, line and the nearest right word.
+Settings may stand in five places: a file that is extended, the file, a profile, an entry of ``datasets``, an
+entry of ``methods``; the later one of these wins. Whatever is wrong is said with file, line and the nearest
+right word.
 """
 
 import math
@@ -14,7 +15,8 @@ from typing import Any
 from fwsvm.data import lockfile
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
-from fwsvm.experiments.spot import Spot, read
+from fwsvm.experiments.layers import Layer, merged, source
+from fwsvm.experiments.spot import Spot
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.solvers import FAMILIES, METHODS, Settings
@@ -22,18 +24,14 @@ from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
 
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
-#: Of each of these only one may be given; one given in a later place replaces another given earlier.
-EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
 KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
 SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select")
 ROWS = ("rows", "test_rows", "test_fraction")
-FILE = ("name", "datasets", "methods", *SETTINGS, *ROWS, "seed", "workers", "profiles")
+FILE = ("name", "extends", "datasets", "methods", *SETTINGS, *ROWS, "seed", "workers", "profiles")
 SELECT = ("holdout", "folds", "method", "C", "sigma2", "gamma")
 LIMITS = ("time_seconds", "iterations")
 DEFAULT_PROFILE = "small"
-
-Layer = dict[str, Spot]
 
 
 def load(path: Path, profile: str | None = None) -> Experiment:
@@ -46,20 +44,16 @@ def load(path: Path, profile: str | None = None) -> Experiment:
     UsageError
         Naming file, line and remedy.
     """
-    document = read(path)
-    keys = merged({}, document.mapping(FILE, "an experiment"))
-    profiles = keys.pop("profiles").mapping(None, "profiles") if "profiles" in keys else {}
-    if profile is None and DEFAULT_PROFILE in profiles:
+    file = source(path, FILE)
+    if profile is None and DEFAULT_PROFILE in file.profile_names:
         profile = DEFAULT_PROFILE
-    if profile is not None:
-        if profile not in profiles:
-            there = f"it has {', '.join(profiles)}" if profiles else "it has none"
-            raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
-        may_override = [key for key in FILE if key not in {"name", "profiles"}]
-        keys = merged(keys, profiles[profile].mapping(may_override, f"profile {profile}"))
+    if profile is not None and profile not in file.profile_names:
+        there = f"it has {', '.join(file.profile_names)}" if file.profile_names else "it has none"
+        raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
+    keys = file.at(profile, [key for key in FILE if key not in {"name", "extends", "profiles"}])
     for key in ("name", "datasets", "methods"):
         if key not in keys:
-            raise document.wrong(f"the key {key!r} is missing")
+            raise file.document.wrong(f"the key {key!r} is missing")
     name = keys["name"].text("name")
     if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
         raise keys["name"].wrong(f"name names a folder: letters, digits and . _ + -, not {name!r}")
@@ -88,8 +82,8 @@ def _trials(keys: Layer, seed: int) -> list[Trial]:
         data = Data(
             name=_dataset(entry["name"]),
             source=entry["source"].text("source") if "source" in entry else None,
-            rows=layer["rows"].whole("rows") if "rows" in layer else None,
-            test_rows=layer["test_rows"].whole("test_rows") if "test_rows" in layer else None,
+            rows=_rows(layer["rows"], "rows") if "rows" in layer else None,
+            test_rows=_rows(layer["test_rows"], "test_rows") if "test_rows" in layer else None,
             test_fraction=layer["test_fraction"].number("test_fraction", below=1)
             if "test_fraction" in layer
             else None,
@@ -119,6 +113,11 @@ def _dataset(spot: Spot) -> str:
         hint = f"; did you mean {near[0]}?" if near else " (`fwsvm data list` shows all names)"
         raise spot.wrong(f"{name}: neither a file nor a name in datasets.lock{hint}")
     return name
+
+
+def _rows(spot: Spot, what: str) -> float:
+    """Return how many rows to keep, or below 1 which part of them."""
+    return spot.number(what) if spot.number(what) < 1 else spot.whole(what)
 
 
 def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Trial:
@@ -210,18 +209,6 @@ def _say_where(spot: Spot, check: Callable[[], Any]) -> None:
         check()
     except UsageError as error:
         raise spot.wrong(str(error)) from None
-
-
-def merged(under: Layer, over: Layer) -> Layer:
-    """Return the keys of both places; those of ``over`` win, and replace what excludes them."""
-    kept = dict(under)
-    for group in EXCLUSIVE:
-        here = [key for key in group if key in over]
-        if len(here) > 1:
-            raise over[here[1]].wrong(f"give {here[0]} or {here[1]}, not both")
-        if here:
-            kept = {key: spot for key, spot in kept.items() if key not in group}
-    return kept | over
 
 
 def _only(names: tuple[str, ...], keys: Layer) -> Layer:

@@ -12,15 +12,16 @@ from fwsvm.solvers import Settings
 class Data:
     """A data set as an experiment uses it.
 
-    ``rows`` and ``test_rows`` keep a seeded sample of so many rows, stratified by class; None keeps all.
+    ``rows`` and ``test_rows`` keep a seeded sample of so many rows, or below 1 of that part of them, stratified
+    by class; None keeps all.
     ``test_fraction`` draws test rows, likewise, where the data set has none of its own. ``seed`` draws the
     samples, the folds, and the split of entries that have one.
     """
 
     name: str
     source: str | None = None
-    rows: int | None = None
-    test_rows: int | None = None
+    rows: float | None = None
+    test_rows: float | None = None
     test_fraction: float | None = None
     seed: int = 0
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fwsvm.experiments import plan, selection
 from fwsvm.experiments.experiment import Data, Experiment
 from fwsvm.experiments.plan import FINAL, Cell
+from fwsvm.experiments.progress import span
 from fwsvm.experiments.samples import Facts
 from fwsvm.solvers import Status
 
@@ -52,21 +53,19 @@ def _state(cell: Cell, rows: Rows) -> str:
     return status if status is not None and Status(status).done else "to do"
 
 
-def longest(expected: list[Expected]) -> float | None:
-    """Return the seconds that what is left takes at most, by its time limits; None where one has no limit.
+def words(expected: list[Expected]) -> str:
+    """Return how many runs there are, and how long those that are left take at most by their time limits.
 
     Limits are on the clock of the algorithm: loading, certificates and predictions come on top.
     """
-    limits = [e.cell.settings.time_limit for e in expected if not e.done and e.state != "missing"]
-    return None if any(limit is None for limit in limits) else sum(limit or 0.0 for limit in limits)
-
-
-def counts(expected: list[Expected]) -> str:
-    """Return how many cells there are, in words."""
     final = sum(e.cell.role == FINAL for e in expected)
-    done = sum(e.done for e in expected)
     missing = sum(e.state == "missing" for e in expected)
-    words = (
-        f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report; {done} done"
+    said = f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report"
+    said += f"; {sum(e.done for e in expected)} done" + (f", {missing} without data" if missing else "")
+    limits = [e.cell.settings.time_limit for e in expected if not e.done and e.state != "missing"]
+    free = limits.count(None)
+    if free:
+        return said + f"; {free} have no time limit, so how long this takes shows as it goes"
+    return said + (
+        f"; at most {span(sum(limit or 0.0 for limit in limits))} by their time limits" if limits else ""
     )
-    return words + (f", {missing} without data" if missing else "")

@@ -13,6 +13,7 @@ from fwsvm.experiments import plan, selection
 from fwsvm.experiments.execute import Record, failed
 from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import Data, Experiment, Trial
+from fwsvm.experiments.lending import Loan
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import Facts
 from fwsvm.experiments.selection import Choice
@@ -75,6 +76,8 @@ class Runner:
         Stop at the first run that fails.
     beside : bool
         Let reported runs go on beside each other, too.
+    lent : mapping of run id to Loan
+        Finished runs of other folders, which are taken over instead of made.
     """
 
     experiment: Experiment
@@ -85,6 +88,7 @@ class Runner:
     force: bool = False
     fail_fast: bool = False
     beside: bool = False
+    lent: Mapping[str, Loan] = field(default_factory=dict)
     course: Course = field(default_factory=Course)
     _refused: set[str] = field(default_factory=set)
     _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
@@ -110,12 +114,20 @@ class Runner:
         """Run those of the cells that are not done."""
         to_do = []
         for cell in cells:
+            self._take_over(cell)
             if self.store.done(cell.run_id) and not self.force:
                 self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
             elif cell.run_id not in self._refused:
                 to_do.append(cell)
         if to_do:
             self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
+
+    def _take_over(self, cell: Cell) -> None:
+        """Take a run from another folder that lends it."""
+        loan = self.lent.get(cell.run_id)
+        if loan is not None and not self.store.done(cell.run_id):
+            self.store.take(loan.row, self.experiment.name, loan.folder)
+            self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=loan.folder)
 
     def _deliver(self, record: Record) -> None:
         self.store.add(record.row, record.trace)

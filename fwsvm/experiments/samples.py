@@ -86,9 +86,10 @@ def _with_test_rows(found: Dataset, wanted: Data) -> tuple[Table, Table | None]:
     return scaled(rest, test, found.scaling)
 
 
-def thinned(table: Table, rows: int | None, seed: int) -> Table:
-    """Return a sample of so many rows, in the file's order, with every class in its proportion."""
-    if rows is None or rows >= table.rows:
+def thinned(table: Table, rows: float | None, seed: int) -> Table:
+    """Return a sample of so many rows, or of that part of them, in the file's order, each class in proportion."""
+    rows = table.rows if rows is None else max(2, round(rows * table.rows)) if rows < 1 else round(rows)
+    if rows >= table.rows:
         return table
     kept = spread(encode(table.labels, classes(table.labels)), seed)[_marks(table.rows, rows / table.rows)]
     return take(table, np.sort(kept))

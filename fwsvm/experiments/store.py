@@ -96,6 +96,16 @@ class Store:
         self._write(self._file, self.runs, _line(fields.values()))
         _keep(self.rows, fields)
 
+    def take(self, row: Mapping[str, str], experiment: str, folder: Path) -> None:
+        """Write a run that another folder holds, and its trace, as one of this experiment."""
+        name = f"traces/{row['run_id']}.csv"
+        if (folder / name).is_file():
+            with replacing(self.folder / name, WriteError) as stream:
+                stream.write((folder / name).read_text("utf-8"))
+        fields = {**row, "experiment": experiment}
+        self._write(self._file, self.runs, _line(fields.values()))
+        _keep(self.rows, fields)
+
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
         record = {"time": now_utc(), "event": event, **facts}

@@ -120,6 +120,25 @@ def test_what_is_done_is_not_repeated_unless_forced(tmp_path: Path) -> None:
         }
 
 
+def test_runs_of_another_folder_are_taken_over_not_made_again(tmp_path: Path) -> None:
+    here(tmp_path, QUICK)
+    (tmp_path / "out").rename(tmp_path / "lender")
+    lent = list(csv.DictReader((tmp_path / "lender" / "runs.csv").read_text().splitlines()))
+    wider = QUICK.replace("quick", "wider").replace("swap]", "swap, fw]")
+    _, out, err = here(tmp_path, wider, "--reuse", "lender", "--dry-run")
+    assert (out.count("converged"), out.count("to do")) == (5, 1)
+    code, _, err = here(tmp_path, wider, "--reuse", "lender", "--reuse", "not-there-yet")
+    assert (code, "5 done" in err) == (0, True)
+    found = rows(tmp_path)
+    assert [{**row, "experiment": "quick"} for row in found[:5]] == lent
+    assert [row["experiment"] for row in found] == ["wider"] * 6
+    assert (found[5]["method"], found[5]["C"]) == ("fw", lent[4]["C"])
+    trace = f"traces/{lent[4]['run_id']}.csv"
+    assert (tmp_path / "out" / trace).read_bytes() == (tmp_path / "lender" / trace).read_bytes()
+    code, _, err = here(tmp_path, wider, "--reuse", "lender", "--force")
+    assert (code, "give --reuse or --force, not both" in err) == (2, True)
+
+
 def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
     code, out, err = here(tmp_path, QUICK, "--dry-run")
     assert code == 0

@@ -146,6 +146,70 @@ def test_mistakes_are_named_by_file_and_line(tmp_path: Path, text: str, said: st
     assert mistake(tmp_path, text).replace("trial.yaml:", "@").startswith(said)
 
 
+EXTENDING = """\
+name: child
+extends: trial.yaml
+datasets: [letter]
+profiles: {small: {C: 3}}
+"""
+
+
+def child(tmp_path: Path, parent: str, text: str, profile: str | None = None) -> config.Experiment:
+    (tmp_path / "trial.yaml").write_text(parent)
+    (tmp_path / "child.yaml").write_text(text)
+    return config.load(tmp_path / "child.yaml", profile)
+
+
+def test_a_file_starts_from_the_one_it_extends_as_that_is_at_the_same_profile(tmp_path: Path) -> None:
+    parent = BASE + "C: 1\nprofiles: {small: {C: 2, repetitions: 3}, paper: {repetitions: 5}}\n"
+    small, paper = child(tmp_path, parent, EXTENDING), child(tmp_path, parent, EXTENDING, "paper")
+    assert [(e.name, e.profile, e.trials[0].repetitions) for e in (small, paper)] == [
+        ("child", "small", 3),
+        ("child", "paper", 5),
+    ]
+    assert [trial.finals.varied["C"] for trial in (small.trials[0], paper.trials[0])] == [(3,), (1,)]
+    assert {trial.data.name for trial in small.trials} == {"letter"}
+    assert [trial.finals.base.method for trial in small.trials] == ["fw", "swap"]
+
+
+def test_data_sets_of_several_extended_files_follow_one_another(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(BASE.replace("wdbc, digits", "digits, letter"))
+    found = child(tmp_path, BASE, "name: child\nextends: [trial.yaml, other.yaml]\nmethods: [cvm]\n")
+    assert [trial.data.name for trial in found.trials] == ["wdbc", "digits", "letter"]
+
+
+def test_extended_files_that_disagree_need_a_word(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(BASE.replace("1e-4", "1e-5"))
+    both = "name: child\nextends: [trial.yaml, other.yaml]\n"
+    with pytest.raises(UsageError, match=r"other.yaml:4: tolerance is not what .*trial.yaml:4 says"):
+        child(tmp_path, BASE, both)
+    assert child(tmp_path, BASE, both + "tolerance: 1e-3\n").trials[0].finals.varied["tolerance"] == (1e-3,)
+
+
+@pytest.mark.parametrize(
+    ("extended", "said"),
+    [
+        ("child.yaml", "child.yaml:2: child.yaml extends itself"),
+        ("none.yaml", "child.yaml:2: there is no file"),
+    ],
+)
+def test_what_cannot_be_extended_is_named(tmp_path: Path, extended: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        child(tmp_path, BASE, f"name: child\nextends: {extended}\nmethods: [fw]\n")
+
+
+def test_the_files_of_003_and_000_have_one_protocol() -> None:
+    """So that their runs have the same identities, and those of one can be taken over by the other."""
+    folder = Path(__file__).parents[2] / "configs"
+    for profile in ("smoke", "small", "paper"):
+        parts = [config.load(folder / f"{name}.yaml", profile) for name in ("web", "adult", "003-single")]
+        whole = config.load(folder / "swap.yaml", profile)
+        shared = [trial for trial in whole.trials if not trial.finals.base.method.startswith("swap")]
+        assert shared == [trial for part in parts for trial in part.trials]
+        assert len(whole.trials) == len(shared) / 3 * 5
+    assert len({trial.data.name for trial in whole.trials}) == 26
+
+
 def test_an_unknown_profile_names_those_there_are(tmp_path: Path) -> None:
     text = BASE + "profiles: {small: {}, paper: {}}\n"
     assert mistake(tmp_path, text, "big").endswith("there is no profile 'big'; it has small, paper")

@@ -46,6 +46,12 @@ def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, 
     assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
 
 
+def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:
+    quarter, same = samples.load(Data("wdbc", rows=0.25)), samples.load(Data("wdbc", rows=142))
+    assert quarter.train.rows == 142
+    assert np.array_equal(quarter.train.X, same.train.X)
+
+
 def test_another_seed_draws_other_rows() -> None:
     codes = np.arange(100) % 2
     first, second = (samples.held_out_rows(codes, HeldOut(holdout=0.3), seed, 0) for seed in (0, 1))
