@@ -176,8 +176,10 @@ def _gap_kind(result: "Result") -> str:
     kind = {
         "exact": "recomputed from scratch in double precision",
         "sampled": "of a sample of rows: proves nothing",
-        "estimate": "an estimate",
-        "none": "as tracked, not recomputed",
+        "estimate": f"an estimate, standard error {result.gap_error:.2g}",
+        "none": "as tracked, not recomputed"
+        if math.isnan(result.gap_error)
+        else f"not known; the objective is an estimate, standard error {result.gap_error:.2g}",
     }[result.gap_kind]
     return ("certified: " if result.certified else "") + kind
 

@@ -190,7 +190,10 @@ def _result(
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
     status, message = _verdict(parts, problems)
-    kinds = {o.gap_kind for o in outcomes}
+    kinds, error = {o.gap_kind for o in outcomes}, _standard_error(outcomes)
+    if np.isfinite(error):
+        what = "Objective and gap are" if "estimate" in kinds else "The objective is"
+        message += f" {what} estimated from samples of the rows, standard error {error:.3g}."
     requests = sum(c.column_requests for c in counters)
     kernel = resolved.family.multiclass == "one-vs-one"
     model = (
@@ -222,7 +225,14 @@ def _result(
         train_seconds=clock.seconds,
         check_seconds=check_seconds,
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
+        gap_error=error,
     )
+
+
+def _standard_error(outcomes: list[Outcome]) -> float:
+    """Return the standard error of the sum over the subproblems, whose samples are independent; NaN if all are exact."""
+    errors = [o.gap_error for o in outcomes if np.isfinite(o.gap_error)]
+    return float(np.sqrt(np.sum(np.square(errors)))) if errors else float("nan")
 
 
 _WORST_FIRST = (

@@ -53,7 +53,7 @@ class Outcome:
     within : bool
         Whether the gap is within the tolerance by the run's stopping rule.
     gap_error : float
-        Standard error of an estimated gap, else NaN.
+        Standard error of an estimated gap, or of an estimated objective without a gap; else NaN.
     """
 
     objective: float

@@ -36,6 +36,9 @@ class Result:
     subproblems, support_vectors, iterations, steps, kernel_evaluations : int
     objective, gap, relative_gap, primal, dual : float
     gap_kind : {"exact", "sampled", "estimate", "none"}
+    gap_error : float
+        Standard error of an estimated gap, or of an estimated objective without a gap; else NaN. In results files
+        ``message`` says it.
     certified : bool
         gap_kind is exact and the gap is within the tolerance.
     cache_hit_rate : float
@@ -65,3 +68,4 @@ class Result:
     train_seconds: float
     check_seconds: float
     trace: tuple[TracePoint, ...] = ()
+    gap_error: float = float("nan")
