@@ -1,6 +1,7 @@
 """What ``fwsvm train`` tells a person: the problem before, the progress during, the result after."""
 
 import dataclasses
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -135,8 +136,6 @@ class Bar:
 
 def _share(progress: "Progress") -> float:
     """Return how far along the run is, by subproblems, or for a single one by the logarithm of its gap."""
-    import math
-
     ratio = progress.gap / progress.objective if progress.objective else math.nan
     if not 0 < ratio < math.inf:
         inside = 0.0

@@ -230,7 +230,7 @@ def _result(
 
 
 def _standard_error(outcomes: list[Outcome]) -> float:
-    """Return the standard error of the sum over the subproblems, whose samples are independent; NaN if all are exact."""
+    """Return the standard error of the sum over the subproblems (their samples are independent), NaN if exact."""
     errors = [o.gap_error for o in outcomes if np.isfinite(o.gap_error)]
     return float(np.sqrt(np.sum(np.square(errors)))) if errors else float("nan")
 
