@@ -12,6 +12,7 @@ PROFILE ?= small
 
 .PHONY: all help install run test check smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
+.NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
 all: test check
 
@@ -64,9 +65,61 @@ peers: .venv/peers ## install all that fwsvm is compared with
 	$(BIN)/python -m pip install --quiet --group $(@F)
 	@touch $@
 
-reproduce-%: configs/%.yaml .venv/installed ## run configs/*.yaml at a size, PROFILE=smoke, small or paper, and draw its tables
-	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out results/$*-$(PROFILE) || test $$? -eq 3
-	$(BIN)/fwsvm table results/$*-$(PROFILE)
+# The papers' results. `runs-NAME` runs configs/NAME.yaml, or what is left of it, into $(RESULTS)/NAME and takes over
+# what another folder there holds already; the others draw from these folders and keep what they print in
+# $(RESULTS)/PAPER. Data that cannot be had (exit code 3) leaves its cells `missing` in them.
+RESULTS = results/$(PROFILE)
+FRANK_WOLFE := web adult 003-single
+FOLDERS = $(addprefix $(RESULTS)/,$(FRANK_WOLFE))
+LENDERS = $(addprefix --reuse $(RESULTS)/,$(filter-out $*,$(FRANK_WOLFE) swap))
+
+runs-%: configs/%.yaml .venv/installed
+	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out $(RESULTS)/$* $(if $(filter $*,$(FRANK_WOLFE) swap),$(LENDERS)) \
+		|| test $$? -eq 3
+
+# $(call keep,COMMAND AND ARGUMENTS,FILE): print it, and keep it as Markdown and as CSV
+define keep
+	$(BIN)/fwsvm $(1)
+	@$(BIN)/fwsvm $(1) --format markdown --out $(RESULTS)/$(2).md
+	@$(BIN)/fwsvm $(1) --format csv --out $(RESULTS)/$(2).csv
+endef
+
+reproduce-table2: $(FRANK_WOLFE:%=runs-%) ## 003: accuracy; PROFILE=smoke, small (the default) or paper
+	$(call keep,table $(FOLDERS) --layout 003-2,003/table2)
+reproduce-table3: $(FRANK_WOLFE:%=runs-%) ## 003: training time
+	$(call keep,table $(FOLDERS) --layout 003-3,003/table3)
+reproduce-table5: $(FRANK_WOLFE:%=runs-%) ## 003: W and F of the tests
+	$(call keep,stats $(FOLDERS) --table 5,003/table5)
+reproduce-table6: $(FRANK_WOLFE:%=runs-%) ## 003: p-values
+	$(call keep,stats $(FOLDERS) --table 6,003/table6)
+reproduce-table7: $(FRANK_WOLFE:%=runs-%) ## 003: conclusions
+	$(call keep,stats $(FOLDERS) --table 7,003/table7)
+reproduce-table8: runs-003-quadratic ## 003: the quadratic kernel
+	$(call keep,table $(RESULTS)/003-quadratic --layout 003-8,003/table8)
+reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) ## 003: accuracy, time, speed-up and size of the series and the single sets
+	$(BIN)/fwsvm plot $(FOLDERS) --figure series --figure datasets --out $(RESULTS)/003/figures
+reproduce-figures7-8: runs-003-c-sweep ## 003: accuracy and time over C
+	$(BIN)/fwsvm plot $(RESULTS)/003-c-sweep --figure sweep --out $(RESULTS)/003/figures
+reproduce-swap: runs-swap runs-003-quadratic ## 000: figures, Table 2 and claims
+	$(call keep,table $(RESULTS)/swap $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables)
+	$(call keep,table $(RESULTS)/003-quadratic --layout 000-quadratic,000/quadratic)
+	$(call keep,stats $(RESULTS)/swap --design 000,000/table2)
+	$(BIN)/fwsvm plot $(RESULTS)/swap $(RESULTS)/003-quadratic --out $(RESULTS)/000/figures
+	$(call keep,claims $(RESULTS)/swap $(RESULTS)/003-quadratic --only 000,000/claims)
+reproduce-avsf: runs-avsf ## 002: Tables 2 and 3, Figure 1 and claims
+	$(call keep,table $(RESULTS)/avsf --layout 002-2 --layout 002-3,002/tables)
+	$(BIN)/fwsvm plot $(RESULTS)/avsf --figure sweep --out $(RESULTS)/002/figures
+	$(call keep,claims $(RESULTS)/avsf --only 002,002/claims)
+reproduce-scs: runs-scs ## 004: Table 1, Figures 1 and 2 and claims
+	$(call keep,table $(RESULTS)/scs --layout 004-1,004/table1)
+	$(BIN)/fwsvm plot $(RESULTS)/scs --figure convergence --against iteration --window 50 --out $(RESULTS)/004/figures
+	$(call keep,claims $(RESULTS)/scs --only 004,004/claims)
+reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 figures3-6 figures7-8 swap avsf scs) ## all of them, and a page each
+	$(call keep,claims $(FOLDERS) $(RESULTS)/003-quadratic $(RESULTS)/003-c-sweep --only 003,003/claims)
+	$(BIN)/fwsvm report $(FOLDERS) $(RESULTS)/003-quadratic $(RESULTS)/003-c-sweep --out $(RESULTS)/003/report.html
+	$(BIN)/fwsvm report $(RESULTS)/swap --out $(RESULTS)/000/report.html
+	$(BIN)/fwsvm report $(RESULTS)/avsf --out $(RESULTS)/002/report.html
+	$(BIN)/fwsvm report $(RESULTS)/scs --out $(RESULTS)/004/report.html
 
 bench: .venv/installed ## compare speeds with other packages, side by side; figures go to results/bench/
 	mkdir -p results/bench

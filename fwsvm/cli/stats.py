@@ -16,6 +16,7 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
+from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
                    "without it, the paper's whose methods these are, else pairs.")  # fmt: skip
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
+@click.option("--table", "numbers", type=click.Choice(["5", "6", "7"]), multiple=True,
+              help="Only this table of 003, ours beside the printed one; may be repeated.")  # fmt: skip
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
               show_default=True, help="Level of the critical difference.")  # fmt: skip
@@ -45,6 +48,7 @@ def command(
     published: str | None,
     plan: str | None,
     measures: tuple[str, ...],
+    numbers: tuple[str, ...],
     methods: str | None,
     alpha: float,
     form: str,
@@ -55,10 +59,11 @@ def command(
     """Compare methods over data sets: Friedman, Iman-Davenport, Nemenyi, Wilcoxon, Holm.
 
     Means over repetitions of the final runs in RESULTS are compared; every number is printed with its
-    convention. With --published 003 its printed Tables 5 and 6 are checked against its Tables 2 and 3.
+    convention; with 003's design its Tables 5, 6 and 7 stand beside ours. With --published 003 its printed
+    Tables 5 and 6 are checked against its Tables 2 and 3.
     """
     from fwsvm.analysis import comparisons, tables
-    from fwsvm.analysis.comparisons import against_003
+    from fwsvm.analysis.comparisons import against_003, beside_003
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
 
@@ -68,10 +73,18 @@ def command(
         cells = cells[cells["kernel"] == "rbf"] if published == "003" and not where else cells
     else:
         cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load)
-    chosen = _design(cells, plan, measures, methods)
+    chosen = _design(cells, "003" if numbers and plan is None else plan, measures, methods)
+    of_003 = chosen is comparisons.DESIGNS["003"]
+    if numbers and (not of_003 or published is not None):
+        raise UsageError("--table shows RESULTS under 003's design: leave out --published and --design")
     source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
-    drawn = comparisons.tables(comparisons.evaluate(chosen, cells, alpha=alpha), source)
-    if published == "003" and chosen is comparisons.DESIGNS["003"] and not where:
+    evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
+    drawn = [] if numbers else comparisons.tables(evaluation, source)
+    if of_003 and published is None:
+        drawn += [
+            table for name, table in beside_003.tables(evaluation).items() if name in numbers or not numbers
+        ]
+    elif of_003 and published == "003" and not where:
         drawn.append(against_003.table())
     emit(tables.render(drawn, form, colour=coloured() and out is None), out)
 
@@ -81,7 +94,6 @@ def _design(
 ) -> "Design":
     """Return the design asked for, or the one that fits the methods at hand."""
     from fwsvm.analysis import comparisons
-    from fwsvm.errors import UsageError
 
     present = list(dict.fromkeys(str(method) for method in cells["method"]))
     if plan is None and not measures and methods is None:

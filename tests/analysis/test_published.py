@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from fwsvm.analysis import published
-from fwsvm.analysis.comparisons import against_003, design, evaluate
+from fwsvm.analysis.comparisons import against_003, beside_003, design, evaluate
 from fwsvm.errors import UsageError
 
 # 003, Tables 5 and 6, against its own Tables 2 and 3: what agrees, and what cannot
@@ -101,3 +101,14 @@ def test_the_numbers_of_cells_per_paper() -> None:
     }
     with pytest.raises(UsageError, match="000 has no printed numbers"):
         published.cells("000")
+
+
+def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
+    five, six, seven = beside_003.tables(evaluate(design("003"), against_003.rbf_cells())).values()
+    time = [(str(record["ours"]), record["printed"]) for record in five.tidy[:3]]
+    assert time == [("17.0", "17"), ("20.0", "20"), ("159.0", "159")]
+    assert [entry.text for entry in six.rows[0].entries[:3]] == ["3.085e-06", "5.528e-06", "0.6893"]
+    assert [row.labels[-1] for row in seven.rows] == ["ours", "paper"] * 6
+    for ours, paper in zip(seven.rows[::2], seven.rows[1::2], strict=True):
+        assert ours.entries == paper.entries
+    assert "ours on 26 data sets" in five.notes[0]

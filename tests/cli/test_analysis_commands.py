@@ -83,6 +83,21 @@ def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, 
     assert run("stats", five, "--published", "003").exit_code == 2
 
 
+def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
+    lines = list(csv.DictReader(io.StringIO(run("stats", folder, "--table", "5", "-f", "csv").output)))
+    assert [(line["test"], line["printed"]) for line in lines[:4]] == [
+        ("FW vs CVM", "17"), ("MFW vs CVM", "20"), ("FW vs MFW", "159"), ("Friedman", "14.858"),
+    ]  # fmt: skip
+    assert [line["quantity"] for line in lines] == ["statistic"] * 8
+    assert all(float(line["ours"]) > 0 for line in lines)
+    seventh = run("stats", folder, "--table", "7").output
+    assert "003, Table 7" in seventh
+    assert "Table 5" not in seventh
+    assert "003, Table 6" in run("stats", folder).output
+    assert run("stats", folder, "--table", "5", "--design", "000").exit_code == 2
+    assert run("stats", "--published", "003", "--table", "5").exit_code == 2
+
+
 def test_stats_of_a_sweep_says_how_to_choose() -> None:
     assert "choose with --where" in run("stats", "--published", "002").stderr
     assert run("stats", "--published", "002", "--where", "C=1", "--where", "tolerance=0.01").exit_code == 0

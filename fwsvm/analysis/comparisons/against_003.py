@@ -67,7 +67,7 @@ def compare() -> list[Printed]:
                         .replace("F_FW_MFW_CVM", "Friedman")
                         .replace("_", " ")
                     )
-                    ours = _ours(evaluation, row["measure"].lower(), test, quantity)
+                    ours = statistic(evaluation, row["measure"].lower(), test, quantity)
                     key = (row["measure"].lower(), test, quantity)
                     explanation = "" if agrees(printed, ours) else explained[key]
                     found.append(Printed(*key, printed, ours, explanation))
@@ -99,7 +99,8 @@ def table() -> Table:
     )
 
 
-def _ours(evaluation: Evaluation, measure: str, test: str, quantity: str) -> float:
+def statistic(evaluation: Evaluation, measure: str, test: str, quantity: str) -> float:
+    """Return W or F (``statistic``) or ``p`` of a test, such as ``FW vs CVM`` or ``Friedman``."""
     if test == "Friedman":
         result = next(c.friedman for c in evaluation.compared if c.measure == measure)
         return result.F if quantity == "statistic" else result.p_F
