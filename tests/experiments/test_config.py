@@ -241,3 +241,9 @@ def test_the_shipped_experiments_are_right_in_every_profile(path: Path) -> None:
     profiles = read(path).value.get("profiles")
     for profile in [None, *(profiles.value if profiles else ())]:
         assert config.load(path, profile).trials
+
+
+@pytest.mark.parametrize("path", [p for p in CONFIGS if p.stem != "real-files"], ids=lambda path: path.stem)
+def test_smoke_profiles_need_no_files(path: Path) -> None:
+    names = {trial.data.name for trial in config.load(path, "smoke").trials}
+    assert all(name.startswith("synthetic:") or name in {"wdbc", "wdbc-500", "digits"} for name in names)
