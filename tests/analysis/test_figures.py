@@ -8,6 +8,7 @@ import pytest
 
 from fwsvm.analysis import cells, published, results
 from fwsvm.analysis.figures import KINDS, Source, convergence, draw, style
+from fwsvm.analysis.figures.source import label_of
 from fwsvm.errors import UsageError
 from tests.analysis.folders import like_paper, row, write, write_trace
 
@@ -208,3 +209,8 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"drawing needs matplotlib: pip install 'fwsvm\[plots\]'"):
         draw(Source(published.cells("003")))
+
+
+def test_pictures_name_synthetic_sets_by_kind_and_rows() -> None:
+    names = ["synthetic:gaussians?rows=300&features=20&test=300&noise=0&seed=0", "kdd99-10pc", "wdbc"]
+    assert [label_of(name) for name in names] == ["gaussians 300", "KDD99-10pc", "wdbc"]

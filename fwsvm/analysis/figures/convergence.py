@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fwsvm.analysis import published
 from fwsvm.analysis.cells import final_rows
-from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.source import Source, label_of
 from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.results import DONE, read_trace
 
@@ -36,7 +35,7 @@ def draw(source: Source, names: tuple[str, ...], against: Axis, window: int = 0)
         traces = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
-        label = published.title(dataset)
+        label = label_of(dataset)
         if window:
             drawings.append(_first_and_last(dataset, label, traces, window))
         else:

@@ -6,7 +6,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.series import SERIES, title_of
-from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.figures.source import Source, label_of, methods_of
 from fwsvm.analysis.figures.style import GRID, Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import Measure, measure
 
@@ -45,7 +45,7 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
         spread = (here[f"{kind.column}_sd"].fillna(0) * kind.factor).clip(upper=values * 0.67)
         panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1)
         panel.plot(values, heights, **style)
-    panel.set_yticks(range(len(order)), [published.title(dataset) for dataset in order])
+    panel.set_yticks(range(len(order)), [label_of(dataset) for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name != "accuracy":
         log_axis(panel, "x")

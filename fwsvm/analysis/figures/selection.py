@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis import published
-from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.source import Source, label_of
 from fwsvm.analysis.figures.style import INK, Drawing, panels, titled
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.tables.layouts import HEADS
@@ -27,7 +26,7 @@ def draw(source: Source) -> list[Drawing]:
         if table.size < 2:
             continue
         choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
-        name = f"{published.title(str(dataset))}, searched with {HEADS.get(str(method), str(method))}"
+        name = f"{label_of(str(dataset))}, searched with {HEADS.get(str(method), str(method))}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
     return drawings

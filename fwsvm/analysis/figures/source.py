@@ -1,9 +1,11 @@
 """What pictures are drawn from: cells, ours or printed, and for some kinds the runs themselves."""
 
 from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
 
 import pandas as pd
 
+from fwsvm.analysis import published
 from fwsvm.analysis.tables.layouts import in_order
 
 
@@ -27,3 +29,10 @@ class Source:
 def methods_of(cells: pd.DataFrame) -> list[str]:
     """Return the methods in the order of their first appearance."""
     return list(dict.fromkeys(str(method) for method in cells["method"]))
+
+
+def label_of(dataset: str) -> str:
+    """Return a data set's name as pictures print it: the papers', or of a synthetic set its kind and rows."""
+    kind, _, numbers = dataset.removeprefix("synthetic:").partition("?")
+    rows = dict(parse_qsl(numbers)).get("rows", "")
+    return f"{kind} {rows}".strip() if dataset.startswith("synthetic:") else published.title(dataset)

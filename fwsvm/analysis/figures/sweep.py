@@ -4,9 +4,8 @@ import math
 
 import pandas as pd
 
-from fwsvm.analysis import published
 from fwsvm.analysis.cells import sweeps
-from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.figures.source import Source, label_of, methods_of
 from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import measure
 
@@ -30,7 +29,7 @@ def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
             log_axis(panel, "x")
             if name != "accuracy":
                 log_axis(panel, "y")
-            titled(panel, published.title(dataset), "C", kind.title)
+            titled(panel, label_of(dataset), "C", kind.title)
         legend(figure, axes[: len(order)])
         hollow = (
             "; hollow markers are lower bounds, cut short by a limit" if bool(here["censored"].any()) else ""
