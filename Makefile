@@ -52,6 +52,7 @@ smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	$(BIN)/fwsvm train --method avsf wdbc --model $(SMOKE)/linear.model --json
 	$(BIN)/fwsvm grid configs/quickstart.yaml --profile smoke --out $(SMOKE)/quickstart
 	$(BIN)/fwsvm table $(SMOKE)/quickstart
+	$(MAKE) reproduce-avsf reproduce-scs PROFILE=smoke RESULTS=$(SMOKE)
 
 smoke-real: .venv/installed ## train on real files in the folder that FWSVM_MIRROR names
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)
