@@ -4,7 +4,7 @@ A method is a NamedTuple with an implementation of `choose`; CVM also says itsel
 """
 
 from fwsvm._compile import generic, njit
-from fwsvm.solvers.frank_wolfe.search import look, shift
+from fwsvm.solvers.frank_wolfe.search import entered, left, look, shift
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
 
 SETTLE_EVERY = (
@@ -33,18 +33,20 @@ def _enter(s, i):
         s.place[i] = now.active
         s.active[now.active] = i
         now.active += 1
+        entered(s.search, s, i)
 
 
 @njit
 def _leave(s, j):
     now = s.now[0]
-    last = s.active[now.active - 1]
-    s.active[s.place[j]] = last
-    s.place[last] = s.place[j]
+    place, last = s.place[j], s.active[now.active - 1]
+    s.active[place] = last
+    s.place[last] = place
     s.place[j] = -1
     s.alpha[j] = 0.0
     now.active -= 1
     now.drops += 1
+    left(s.search, s, j, place)
 
 
 @njit

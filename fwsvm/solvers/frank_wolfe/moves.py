@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm._compile import generic, njit
 from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
+from fwsvm.solvers.frank_wolfe.search import Full, Sampled, spot
 
 NOBODY = -1
 DENSE = (
@@ -81,7 +82,7 @@ def swap(s, i, j):
 @njit
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
-    k = s.kept[s.slot_of[i], j] + 1.0
+    k = s.kept[s.slot_of[i], spot(s.search, s, j)] + 1.0
     return k if (i < s.plus) == (j < s.plus) else -k
 
 
@@ -104,19 +105,39 @@ def best_partner(s, i):
 
     (000 eqs. 21-23.) NOBODY if there is none.
     """
+    return _partner(s.search, s, i)
+
+
+@generic
+def _partner(search, s, i):
+    """Return the best partner."""
+
+
+@njit
+def _partner_among_active(s, i):
     k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    active = s.active[: s.now[0].active]
-    if active.size * DENSE < q.size:
-        partner, most = np.int64(NOBODY), 0.0
-        for j in active:
-            slope = q[j] - q_i
-            if slope > 0.0:
-                k = 2.0 * (k_i[j] + 1.0)
-                curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
-                gain = slope * slope / max(curvature, TINY)
-                if gain > most or (gain == most and j < partner):
-                    partner, most = np.int64(j), gain
-        return partner
+    partner, most = np.int64(NOBODY), 0.0
+    for j in s.active[: s.now[0].active]:
+        slope = q[j] - q_i
+        if slope > 0.0:
+            k = 2.0 * (k_i[spot(s.search, s, j)] + 1.0)
+            curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
+            gain = slope * slope / max(curvature, TINY)
+            if gain > most or (gain == most and j < partner):
+                partner, most = np.int64(j), gain
+    return partner
+
+
+@_partner.implements(Sampled)
+def _sampled_partner(search, s, i):
+    return _partner_among_active(s, i)
+
+
+@_partner.implements(Full)
+def _full_partner(search, s, i):
+    k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
+    if s.now[0].active * DENSE < q.size:
+        return _partner_among_active(s, i)
     alike = 2.0 if i < plus else -2.0
     partner, most = partner_pass(
         k_i, q, s.alpha, s.diagonal, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0

@@ -13,7 +13,7 @@ from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradient, signs, simplex_qp
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
-from fwsvm.solvers.frank_wolfe.search import Full, Sampled
+from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, NOW, WANTS_COLUMN, WANTS_VALUES, State
 from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
@@ -88,7 +88,7 @@ class SimplexRun:
             place=np.full(m, -1, np.int32),
             now=np.zeros(1, NOW),
             random=stream(*self.stream),
-            kept=np.zeros((2, m), dtype) if self.sampled else columns.kept,
+            kept=np.empty((self._lines(room, dtype), room), dtype) if self.sampled else columns.kept,
             slot_of=np.full(m, -1, np.int32) if self.sampled else columns.slot_of,
             values=np.empty((WIDE, room), dtype),
             drawn=np.zeros(WIDE, np.int32),
@@ -152,6 +152,7 @@ class SimplexRun:
                 s = self._with_room()
                 provide_candidates(s, self.qp.columns)
             elif now["stop"] == WANTS_COLUMN and self.sampled:
+                s = self._with_room()
                 provide_active_column(s, self.qp.columns)
             elif now["stop"] == WANTS_COLUMN:
                 provide_columns(s, self.qp.columns)
@@ -163,7 +164,7 @@ class SimplexRun:
         now = self.state.now[0]
         stop, now["stop"] = int(now["stop"]), GOING
         if self.sampled:  # a vertex held for a move that was not made: its line will be another's
-            self.state.slot_of[:] = -1
+            self.state.slot_of[self.state.slot_of < OWN_LINES] = -1
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self._set_goal()
@@ -210,11 +211,20 @@ class SimplexRun:
 
     def _with_room(self) -> State:
         """Return the state with room for the kernel values of an active set that is still growing."""
-        needed, room = int(self.state.now["active"][0]) + 1, self.state.values.shape[1]
-        if needed > room:
-            values = np.empty((WIDE, max(2 * room, needed)), self.state.values.dtype)
-            self.state = self.state._replace(values=values)
+        s, needed = self.state, int(self.state.now["active"][0]) + 1
+        before = s.values.shape[1]
+        if needed > before:
+            room = max(2 * before, needed)
+            lines = self._lines(room, s.kept.dtype)
+            kept = np.empty((lines, room), s.kept.dtype)
+            kept[: len(s.kept), :before] = s.kept[:lines]
+            s.slot_of[s.slot_of >= lines] = -1
+            self.state = s._replace(values=np.empty((WIDE, room), s.values.dtype), kept=kept)
         return self.state
+
+    def _lines(self, room: int, dtype: Any) -> int:
+        """Return how many lines of that many kernel values fit in the budget, beside those that are lent."""
+        return OWN_LINES + min(room, self.resolved.cache_bytes // (room * np.dtype(dtype).itemsize))
 
     def point(self) -> Point:
         """Return iterations, R, the gap last seen (exact under full search) and the support size."""

@@ -2,7 +2,8 @@
 
 `Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` (003 section
 4.2) looks at some rows drawn at random and keeps q on the active set alone: the kernel values it needs, between the
-candidates and the active set, do not depend on m, and its gap proves nothing.
+candidates and the active set, do not depend on m, and its gap proves nothing. It keeps the kernel matrix of the
+active set: each row that enters brings its column, which is a line for itself and one more value for all others.
 
 Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.values`), which comes back with
 ``now.stop`` when it wants some; so it is compiled once for all kernels.
@@ -16,6 +17,9 @@ from fwsvm._compile import generic, njit
 from fwsvm._random import below
 from fwsvm.solvers.frank_wolfe.passes import shift_pass
 from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED, WANTS_VALUES
+
+VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
+OWN_LINES = 2  # where the lines of active rows begin
 
 
 class Full(NamedTuple):
@@ -40,6 +44,21 @@ def look(search, s):
 @generic
 def shift(search, s, move):
     """Update q for a move: q <- scale q + gain K~_i - loss K~_j. Both rows are in the active set."""
+
+
+@generic
+def spot(search, s, t):
+    """Return where in a line of ``kept`` the kernel value with row t stands."""
+
+
+@generic
+def entered(search, s, i):
+    """Keep the column of row i, which has become the last of the active set."""
+
+
+@generic
+def left(search, s, j, place):
+    """Follow the leaving of row j, whose place the last of the active set has taken."""
 
 
 @njit
@@ -67,6 +86,21 @@ def _signed(s, move):
     i = move.i if move.i >= 0 else move.j
     j = move.j if move.j >= 0 else i
     return i, j, move.gain if i < s.plus else -move.gain, -move.loss if j < s.plus else move.loss
+
+
+@spot.implements(Full)
+def _spot_in_all(search, s, t):
+    return t
+
+
+@entered.implements(Full)
+def _entered_all(search, s, i):
+    """Nothing: the columns are those of the store."""
+
+
+@left.implements(Full)
+def _left_all(search, s, j, place):
+    """Nothing."""
 
 
 @shift.implements(Full)
@@ -131,20 +165,62 @@ def _best_candidate(s, candidates):
 
 @njit
 def _hold(s, c, i):
-    """Make candidate c, row i, the vertex, with its column in the first line of ``kept``."""
+    """Make candidate c, row i, the vertex, with its column at hand."""
     now = s.now[0]
     now.vertex, now.draws = i, 0
-    s.slot_of[i] = 0
-    put_column(s, c, i)
+    if s.slot_of[i] < 0:
+        s.slot_of[i] = VERTEX_LINE
+        put_column(s, c, i)
 
 
 @njit
 def put_column(s, c, i):
     """Copy line c of ``values``, kernel values with the active set, to row i's line of ``kept``."""
     k_i = s.kept[s.slot_of[i]]
-    for p in range(s.now[0].active):
-        k_i[s.active[p]] = s.values[c, p]
-    k_i[i] = s.diagonal[i] - s.ridge[i] - 1.0
+    k_i[: s.now[0].active] = s.values[c, : s.now[0].active]
+
+
+@njit
+def line_of_place(s, place):
+    """Return the line of ``kept`` for the active row of that place, -1 where memory ends before."""
+    return place + OWN_LINES if place + OWN_LINES < s.kept.shape[0] else -1
+
+
+@spot.implements(Sampled)
+def _spot_in_active(search, s, t):
+    return s.place[t]
+
+
+@entered.implements(Sampled)
+def _entered_active(search, s, i):
+    place, borrowed = s.place[i], s.slot_of[i]
+    k_i = s.kept[borrowed]
+    k_i[place] = s.diagonal[i] - s.ridge[i] - 1.0
+    for p in range(place):
+        line = s.slot_of[s.active[p]]
+        if line >= 0:
+            s.kept[line, place] = k_i[p]
+    line = line_of_place(s, place)
+    if line >= 0:
+        s.kept[line, : place + 1] = k_i[: place + 1]
+        s.slot_of[i] = line
+
+
+@left.implements(Sampled)
+def _left_active(search, s, j, place):
+    active = s.now[0].active
+    s.slot_of[j] = -1
+    if place == active:
+        return
+    for p in range(active):
+        line = s.slot_of[s.active[p]]
+        if line >= 0:
+            s.kept[line, place] = s.kept[line, active]
+    last = s.active[place]
+    if s.slot_of[last] >= OWN_LINES:
+        line = line_of_place(s, place)
+        s.kept[line, :active] = s.kept[s.slot_of[last], :active]
+        s.slot_of[last] = line
 
 
 @shift.implements(Sampled)
@@ -154,9 +230,17 @@ def _shift_active(search, s, move):
     k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
     for p in range(s.now[0].active):
         t = s.active[p]
-        change = a * (k_i[t] + 1.0) + b * (k_j[t] + 1.0)
+        change = a * (k_i[p] + 1.0) + b * (k_j[p] + 1.0)
         q[t] = move.scale * q[t] + (change if t < s.plus else -change)
     q[i] += move.gain * s.ridge[i]
     q[j] -= move.loss * s.ridge[j]
-    # Columns on the active set do not cover it once it has changed; the vertex need not be a row of the move.
-    s.slot_of[i] = s.slot_of[j] = s.slot_of[s.now[0].vertex] = -1
+    give_back(s, i)
+    give_back(s, j)
+    give_back(s, s.now[0].vertex)  # need not be a row of the move
+
+
+@njit
+def give_back(s, t):
+    """Let go of row t's line if it is borrowed: it does not cover what enters later."""
+    if 0 <= s.slot_of[t] < OWN_LINES:
+        s.slot_of[t] = -1

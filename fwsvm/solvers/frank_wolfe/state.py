@@ -52,7 +52,7 @@ class State(NamedTuple):
     random : ndarray of uint64, shape (1,)
         A stream of `fwsvm._random`.
     kept : ndarray, shape (slots, m)
-        Kernel columns k(x_i, .); under `Sampled` two of them, valid on the active set and at their own row.
+        Kernel columns k(x_i, .) by row; under `Sampled`, shape (lines, room), by place in the active set.
     slot_of : ndarray of int32, shape (m,)
         Line of ``kept`` with a row's column, -1 for none.
     values : ndarray, shape (64, room)

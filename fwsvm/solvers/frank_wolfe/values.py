@@ -7,7 +7,7 @@ import numpy as np
 from fwsvm._compile import njit
 from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
 from fwsvm.kernels.columns import EVALUATIONS, USED, Columns, compute
-from fwsvm.solvers.frank_wolfe.search import put_column
+from fwsvm.solvers.frank_wolfe.search import PARTNER_LINE, VERTEX_LINE, line_of_place, put_column
 from fwsvm.solvers.frank_wolfe.state import GOING, State
 
 
@@ -53,14 +53,14 @@ def provide_candidates(s: State, columns: Columns) -> None:
 
 
 def provide_active_column(s: State, columns: Columns) -> None:
-    """Compute the wanted row's column on the active set, in the line that the vertex does not use (`Sampled`)."""
+    """Compute the wanted row's column on the active set, in its own line if it has one (`Sampled`)."""
     now = s.now[0]
-    i, vertex = int(now["wanted"]), int(now["vertex"])
+    i = int(now["wanted"])
     _against_active(s, columns, np.array([i], np.int32), NARROW)
-    s.slot_of[i] = 0 if i == vertex else 1
+    own = line_of_place(s, int(s.place[i])) if s.place[i] >= 0 else -1
+    lent = VERTEX_LINE if i == now["vertex"] else PARTNER_LINE
+    s.slot_of[i] = own if own >= 0 else lent
     put_column(s, 0, i)
-    # The move may take the vertex into the active set.
-    s.kept[s.slot_of[i], vertex] = s.kept[s.slot_of[vertex], i]
     now["stop"] = GOING
 
 

@@ -1,11 +1,14 @@
 """Where simplex methods start and by what rule they stop, under the default protocol and the papers'."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve
+from fwsvm.solvers.frank_wolfe.run import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from tests import naive
@@ -256,3 +259,18 @@ def test_chunks_leave_no_trace(method, search):
             pass
     np.testing.assert_array_equal(runs[0].state.alpha, runs[1].state.alpha)
     np.testing.assert_array_equal(runs[0].state.q, runs[1].state.q)
+
+
+@pytest.mark.parametrize("method", ["mfw", "swap-2o", "cvm"])
+def test_a_sampled_run_without_room_for_the_active_sets_kernel_matrix_is_as_good(method):
+    """Lines that are lent for a move stand for those that are kept."""
+    X, y = clouds(5, m=900)
+    K = matrix(X, y, 1.0)
+    roomy, tight = (start(method, X, y, 1.0, search="sampled", tolerance=1e-2) for _ in range(2))
+    for run, cache_mib in ((roomy, 64), (tight, 0)):
+        run.resolved = replace(run.resolved, cache_mib=cache_mib)  # from the first growth of the store on
+        assert drive(run, chunk=500) is Status.CONVERGED
+        a = run.state.alpha
+        np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
+    assert len(tight.state.kept) < FIRST_ROOM < tight.point().support_vectors < len(roomy.state.kept)
+    assert tight.point().objective == pytest.approx(roomy.point().objective, rel=1e-2)
