@@ -69,7 +69,7 @@ def load(path: Path, profile: str | None = None) -> Experiment:
 
 
 def _trials(keys: Layer, seed: int) -> list[Trial]:
-    of_data, of_methods = ("name", "source", *SETTINGS, *ROWS), ("name", "parameters", *SETTINGS)
+    of_data, of_methods = ("name", "source", "methods", *SETTINGS, *ROWS), ("name", "parameters", *SETTINGS)
     datasets = [_entry(spot, of_data, "a data set") for spot in keys["datasets"].items()]
     methods = [_entry(spot, of_methods, "a method") for spot in keys["methods"].items()]
     for entry in methods:
@@ -91,8 +91,17 @@ def _trials(keys: Layer, seed: int) -> list[Trial]:
         )
         if data in [trial.data for trial in trials]:
             raise entry["name"].wrong(f"{data.name} is listed twice")
-        trials += [_trial(data, layer, method, methods) for method in methods]
+        trials += [_trial(data, layer, method, methods) for method in _asked_of(entry, methods)]
     return trials
+
+
+def _asked_of(entry: Layer, methods: list[Layer]) -> list[Layer]:
+    """Return the methods that are asked of a data set: all, or those that its entry names."""
+    if "methods" not in entry:
+        return methods
+    names = [method["name"].value for method in methods]
+    asked = [spot.one_of(names, f"methods of {entry['name'].value}") for spot in entry["methods"].items()]
+    return [method for method in methods if method["name"].value in asked]
 
 
 def _entry(spot: Spot, known: tuple[str, ...], what: str) -> Layer:

@@ -35,6 +35,12 @@ def test_every_data_set_meets_every_method_in_order(tmp_path: Path) -> None:
     assert pairs == [("wdbc", "fw"), ("wdbc", "swap"), ("digits", "fw"), ("digits", "swap")]
 
 
+def test_a_data_set_may_meet_some_of_the_methods(tmp_path: Path) -> None:
+    found = load(tmp_path, BASE.replace("wdbc, digits", "wdbc, {name: digits, methods: [swap]}")).trials
+    pairs = [(trial.data.name, trial.finals.base.method) for trial in found]
+    assert pairs == [("wdbc", "fw"), ("wdbc", "swap"), ("digits", "swap")]
+
+
 def test_a_number_without_a_point_is_a_number(tmp_path: Path) -> None:
     assert load(tmp_path, BASE).trials[0].finals.points()[0].tolerance == 1e-4
 
@@ -133,6 +139,7 @@ def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
         (BASE.replace("fw, swap", "fw, fw"), "@3: fw is listed twice"),
         (BASE.replace("fw, swap", "{name: swap, parameters: {comp: x}}"), "@3: method swap has no"),
         (BASE.replace("wdbc, digits", "wdbc, wdbc"), "@2: wdbc is listed twice"),
+        (BASE.replace("digits", "{name: digits, methods: cvm}"), "@2: methods of digits must be one of fw,"),
         (BASE.replace("wdbc, digits", "wbdc"), "@2: wbdc: neither a file nor a name in datasets.lock; did"),
         (BASE.replace("name: trial", "name: ../x"), "@1: name names a folder"),
         ("datasets: [wdbc]\nmethods: [fw]\n", "@1: the key 'name' is missing"),
