@@ -26,6 +26,12 @@ def together(work: Callable[[int], None], parts: int) -> None:
         other.result()
 
 
+def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:
+    """Call ``work(first, last)`` at the same time for shares of 0 ... size - 1, cut at multiples of ``whole``."""
+    ends = [size // whole * part // parts * whole for part in range(parts)] + [size]
+    together(lambda part: work(ends[part], ends[part + 1]), parts)
+
+
 def usable_threads() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

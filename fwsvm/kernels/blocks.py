@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._compile import njit
-from fwsvm._threads import together
+from fwsvm._threads import in_shares
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.lanes import load, splat, store, transpose
 from fwsvm.kernels.rows import Rows
@@ -176,10 +176,9 @@ def fill(
 ) -> None:  # fmt: skip
     """Do `fill_range` for the first ``size`` rows of ``which``, on several threads where that pays."""
     parts = threads if size * count > WORTH_A_THREAD else 1
-    ends = [size // TILE * part // parts * TILE for part in range(parts)] + [size]
-    together(
-        lambda part: fill_range(
-            kernel, anchors, width, count, rows, own, which, ends[part], ends[part + 1], out, lines
+    in_shares(
+        lambda first, last: fill_range(
+            kernel, anchors, width, count, rows, own, which, first, last, out, lines
         ),
-        parts,
-    )
+        size, parts, TILE,
+    )  # fmt: skip

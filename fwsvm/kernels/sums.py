@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 
 from fwsvm._compile import njit
-from fwsvm._threads import together
-from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, wide_row
+from fwsvm._threads import in_shares
+from fwsvm.kernels.blocks import WIDE, WORTH_A_THREAD, clear, lay_out, room_for_anchors, wide_row
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
-
-WORTH_A_THREAD = 512  # rows
 
 
 @njit(fastmath={"reassoc"})  # the sum over anchors in any order: else it waits on itself at every term
@@ -46,17 +44,16 @@ def weighted_sums(
     anchors = room_for_anchors(sources)
     own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
     lines = np.zeros((weights.shape[1], WIDE))
-    parts = threads if rows.height > WORTH_A_THREAD else 1
-    ends = [rows.height * part // parts for part in range(parts + 1)]
+    parts = threads if rows.height * WIDE > WORTH_A_THREAD else 1
 
-    def add(part: int) -> None:
-        _add_range(kernel, anchors, rows, own, lines, ends[part], ends[part + 1], out)
+    def add(first: int, last: int) -> None:
+        _add_range(kernel, anchors, rows, own, lines, first, last, out)
 
     for first in range(0, len(which), WIDE):
         some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
         lines[:, : len(some)] = weights[first : first + WIDE].T
         lines[:, len(some) :] = 0.0
         used = lay_out(anchors, sources, own_sources, some, WIDE)
-        together(add, parts)
+        in_shares(add, rows.height, parts)
         clear(anchors, used)
     return out

@@ -20,8 +20,11 @@ class CVM(NamedTuple):
     """Solve on the core set, add the ascent vertex, repeat.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap over all rows once the core set is
-    solved. ``inner``: largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that
-    violates by less.
+    solved.
+
+    Parameters
+    ----------
+    inner : largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that violates by less
     """
 
     inner: float = 1e-3

@@ -20,6 +20,11 @@ class Swap(NamedTuple):
     """Swap weight from j* = argmax of q on the active set to i* = argmin q if that promises more than Frank-Wolfe.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. A tie goes to Frank-Wolfe.
+
+    Parameters
+    ----------
+    compare : the improvement of the swap that is held against Frank-Wolfe's: unconstrained, as if a_j did not bound
+        the step (the paper, footnote 6), or clipped, what the step will really bring (the authors' program)
     """
 
     compare: Compare = Compare.UNCONSTRAINED

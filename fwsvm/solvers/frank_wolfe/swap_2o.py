@@ -13,6 +13,10 @@ class Swap2o(NamedTuple):
     """As SWAP, with j maximising (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) over the active set.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. A tie goes to Frank-Wolfe.
+
+    Parameters
+    ----------
+    compare : the improvement of the swap that is held against Frank-Wolfe's, unconstrained or clipped, as for swap
     """
 
     compare: Compare = Compare.UNCONSTRAINED
