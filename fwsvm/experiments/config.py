@@ -50,7 +50,9 @@ def load(path: Path, profile: str | None = None) -> Experiment:
     if profile is not None and profile not in file.profile_names:
         there = f"it has {', '.join(file.profile_names)}" if file.profile_names else "it has none"
         raise UsageError(f"{path}: there is no profile {profile!r}; {there}")
-    keys = file.at(profile, [key for key in FILE if key not in {"name", "extends", "profiles"}])
+    keys = file.at(
+        profile, [key for key in FILE if key not in {"name", "extends", "profiles"}], (*SETTINGS, *ROWS)
+    )
     for key in ("name", "datasets", "methods"):
         if key not in keys:
             raise file.document.wrong(f"the key {key!r} is missing")

@@ -1,8 +1,8 @@
 """The keys of an experiment from the places they may stand in: files it extends, the file itself, a profile.
 
 A file that ``extends`` others starts from their keys as these are at the same profile; its own keys win, then
-those of its own profile. Of several files the lists of data sets follow one another, and whatever else they
-say must be the same, or be said again.
+those of its own profile. Of several files the lists of data sets follow one another, each with the settings
+of its file.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fwsvm.errors import UsageError
 from fwsvm.experiments.spot import Spot, read
 
 #: Of each of these only one may be given; one given in a later place replaces another given earlier.
@@ -34,13 +33,14 @@ class Source:
         names = [*self.profiles, *(name for source in self.extended for name in source.profile_names)]
         return list(dict.fromkeys(names))
 
-    def at(self, profile: str | None, may_override: Iterable[str]) -> Layer:
-        """Return the keys that hold at a profile."""
-        keys = _joined([source.at(profile, may_override) for source in self.extended], self)
-        keys = merged(keys, self.keys)
+    def at(self, profile: str | None, of_profile: Iterable[str], of_data: Iterable[str]) -> Layer:
+        """Return the keys that hold at a profile; ``of_profile`` may stand in one, ``of_data`` with a data set."""
+        own = self.keys
         if profile in self.profiles:
-            keys = merged(keys, self.profiles[profile].mapping(may_override, f"profile {profile}"))
-        return keys
+            own = merged(own, self.profiles[profile].mapping(of_profile, f"profile {profile}"))
+        return merged(
+            _joined([other.at(profile, of_profile, of_data) for other in self.extended], own, of_data), own
+        )
 
 
 def source(path: Path, known: Iterable[str], above: tuple[Path, ...] = ()) -> Source:
@@ -77,31 +77,40 @@ def merged(under: Layer, over: Layer) -> Layer:
     return kept | over
 
 
-def _joined(layers: list[Layer], child: Source) -> Layer:
-    """Return the keys of the files that a file extends; each has a name of its own."""
-    joined: Layer = {}
+def _joined(layers: list[Layer], own: Layer, of_data: Iterable[str]) -> Layer:
+    """Return the keys of the files that a file extends, but for their names.
+
+    What they do not all say alike goes with the data sets of the file that says it, unless ``own`` says it.
+    """
+    every = dict.fromkeys(key for layer in layers for key in layer if key not in {"name", "datasets"})
+    alike = [key for key in every if all(_same(layer.get(key), layers[0].get(key)) for layer in layers)]
+    apart = [key for key in every if key not in alike and key not in own]
+    for key in apart:
+        if key not in of_data:
+            first, second = [layer[key] for layer in layers if key in layer][:2]
+            where = f"{first.file}:{first.line}"
+            raise second.wrong(f"{key} is not what {where} says; say it in the file that extends both")
+    joined = {key: layers[0][key] for key in alike}
+    chained: list[Spot] = []
     for layer in layers:
-        for key, spot in layer.items():
-            if key == "datasets":
-                joined[key] = _chained(joined[key], spot) if key in joined else spot
-            elif key in joined and key not in child.keys and _bare(joined[key]) != _bare(spot):
-                raise _disagreement(key, joined[key], spot)
-            elif key != "name":
-                joined[key] = spot
-    return joined
+        carried = {key: layer[key] for key in apart if key in layer}
+        entries = (
+            [_with(carried, entry) for entry in layer["datasets"].items()] if "datasets" in layer else []
+        )
+        chained += [entry for entry in entries if not any(_same(entry, known) for known in chained)]
+    return joined | ({"datasets": Spot(chained, chained[0].file, chained[0].line)} if chained else {})
 
 
-def _chained(first: Spot, second: Spot) -> Spot:
-    """Return one list of both lists' members, a repeated one once."""
-    members = first.items()
-    known = [_bare(member) for member in members]
-    return Spot([*members, *(m for m in second.items() if _bare(m) not in known)], first.file, first.line)
+def _with(carried: Layer, entry: Spot) -> Spot:
+    """Return an entry of data sets with settings that it does not make itself."""
+    if not carried:
+        return entry
+    own = entry.value if isinstance(entry.value, dict) else {"name": entry}
+    return Spot(merged(carried, own), entry.file, entry.line)
 
 
-def _disagreement(key: str, first: Spot, second: Spot) -> UsageError:
-    return second.wrong(
-        f"{key} is not what {first.file}:{first.line} says; say it in the file that extends both"
-    )
+def _same(a: Spot | None, b: Spot | None) -> bool:
+    return a is not None and b is not None and bool(_bare(a) == _bare(b))
 
 
 def _bare(spot: Spot) -> Any:

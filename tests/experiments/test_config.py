@@ -185,12 +185,23 @@ def test_data_sets_of_several_extended_files_follow_one_another(tmp_path: Path) 
     assert [trial.data.name for trial in found.trials] == ["wdbc", "digits", "letter"]
 
 
-def test_extended_files_that_disagree_need_a_word(tmp_path: Path) -> None:
-    (tmp_path / "other.yaml").write_text(BASE.replace("1e-4", "1e-5"))
+def test_each_data_set_keeps_the_settings_of_its_file(tmp_path: Path) -> None:
+    other = BASE.replace("wdbc, digits", "digits, letter").replace("1e-4", "1e-5") + "rows: 100\n"
+    (tmp_path / "other.yaml").write_text(other)
     both = "name: child\nextends: [trial.yaml, other.yaml]\n"
-    with pytest.raises(UsageError, match=r"other.yaml:4: tolerance is not what .*trial.yaml:4 says"):
+    found = child(tmp_path, BASE.replace(", digits", ""), both).trials
+    kept = {(t.data.name, t.data.rows, t.finals.points()[0].tolerance) for t in found}
+    assert kept == {("wdbc", None, 1e-4), ("digits", 100, 1e-5), ("letter", 100, 1e-5)}
+    found = child(tmp_path, BASE.replace(", digits", ""), both + "tolerance: 1e-3\n").trials
+    assert {trial.finals.points()[0].tolerance for trial in found} == {1e-3}
+
+
+def test_extended_files_with_other_methods_need_a_word(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(BASE.replace("fw, swap", "cvm").replace("wdbc, digits", "letter"))
+    both = "name: child\nextends: [trial.yaml, other.yaml]\n"
+    with pytest.raises(UsageError, match=r"other.yaml:3: methods is not what .*trial.yaml:3 says"):
         child(tmp_path, BASE, both)
-    assert child(tmp_path, BASE, both + "tolerance: 1e-3\n").trials[0].finals.varied["tolerance"] == (1e-3,)
+    assert len(child(tmp_path, BASE, both + "methods: [mfw]\n").trials) == 3
 
 
 @pytest.mark.parametrize(
