@@ -14,14 +14,21 @@ def stream(*seeds: int) -> np.ndarray:
     return np.random.SeedSequence(seeds).generate_state(1, np.uint64)
 
 
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
 @njit
-def next_bits(state):
-    """Return 64 random bits and move the stream on."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
+def _mixed(z):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+@njit
+def next_bits(state):
+    """Return 64 random bits and move the stream on."""
+    state[0] += STEP
+    return _mixed(state[0])
 
 
 @njit
@@ -34,3 +41,14 @@ def below(state, n):
 def uniform(state):
     """Return a random number in [0, 1) of 53 bits."""
     return (next_bits(state) >> np.uint64(11)) * (1.0 / (1 << 53))
+
+
+@njit
+def shuffle(order, size, state):
+    """Put ``order[:size]`` in random order (Fisher and Yates), size < 2^32."""
+    at = state[0]  # in a register, as far as the compiler knows `order` may be the same memory
+    for k in range(size - 1, 0, -1):
+        at += STEP
+        j = np.int64(((_mixed(at) >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+        order[k], order[j] = order[j], order[k]
+    state[0] = at

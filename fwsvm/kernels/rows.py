@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 
 def as_rows(X: np.ndarray | sparse.csr_array, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
-    compressed = sparse.csr_array(X)
+    compressed = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
     if not compressed.has_canonical_format:
         compressed = compressed.copy()  # it may share its numbers with X
         compressed.sum_duplicates()  # and sort

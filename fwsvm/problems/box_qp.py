@@ -84,7 +84,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     points["ridge"] = 0.0 if hinge else 0.5 / penalties[kept]
     points["first"], points["end"] = rows.starts[kept], rows.starts[kept + 1]
     qp = BoxQP(
-        rows.values, rows.columns.view(np.uint32), points, kept, rows.features, float(bias),
+        _read_only(rows.values), _read_only(rows.columns.view(np.uint32)), points, kept, rows.features, float(bias),
         float(penalties.sum() - penalties[kept].sum()) if len(kept) < rows.height else 0.0,
     )  # fmt: skip
     _set_curvature(qp)
@@ -97,6 +97,21 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     return qp
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view for reading: compiled code takes arrays that may be written for others than those that may not."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@njit(fastmath={"contract", "reassoc"})
+def _square(values):
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
 @njit
 def _set_curvature(qp):
     tiny = (
@@ -104,10 +119,9 @@ def _set_curvature(qp):
     )
     for i in range(len(qp.points)):
         point = qp.points[i]
-        total = qp.bias * qp.bias
-        for k in range(point.first, point.end):
-            total += qp.values[k] * qp.values[k]
-        point.curvature = max(total + point.ridge, tiny)
+        point.curvature = max(
+            _square(qp.values[point.first : point.end]) + qp.bias * qp.bias + point.ridge, tiny
+        )
 
 
 @njit(fastmath={"contract"}, forceinline=True)
@@ -194,17 +208,26 @@ class Certificate(NamedTuple):
 
 def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:
     """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,)."""
-    gap, least, most = _gap(qp, alpha, w)
+    gap, least, most = _gap(qp, alpha, margins_of(qp, w))
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
     return Certificate(dual + gap, dual, gap, least, most)
 
 
 @njit
-def _gap(qp, alpha, w):
+def margins_of(qp, w):
+    """Return y_i <w, x_i>, shape (m,)."""
+    margins = np.empty(len(qp.points))
+    for i in range(len(margins)):
+        margins[i] = qp.points[i].y * inner(qp, w, i)
+    return margins
+
+
+@njit
+def _gap(qp, alpha, margins):
     gap, least, most = 0.0, np.inf, -np.inf
     for i in range(len(alpha)):
         point = qp.points[i]
-        g = 1.0 - point.y * inner(qp, w, i) - point.ridge * alpha[i]
+        g = 1.0 - margins[i] - point.ridge * alpha[i]
         gap += shortfall(point, alpha[i], g)
         violation = projected(point, alpha[i], g)
         least, most = min(least, violation), max(most, violation)

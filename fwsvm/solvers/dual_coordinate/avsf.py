@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 from fwsvm._compile import njit
-from fwsvm._random import uniform
+from fwsvm._random import shuffle, uniform
 from fwsvm.errors import UsageError
 from fwsvm.problems.box_qp import Loss
-from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests, shuffle
+from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests
 from fwsvm.solvers.registry import register
 
 
@@ -55,23 +55,22 @@ class AVSF(NamedTuple):
 
 @njit
 def schedule(s, order, random):
-    """Algorithm 4: fill ``order`` with row numbers, row i about m p_i / sum p times; return sum p."""
-    rows = s.coordinates
-    m = len(rows)
-    total = 0.0
+    """Algorithm 4: fill ``order`` with row numbers, row i about m p_i / sum p times."""
+    preferences = s.preferences
+    m = len(preferences)
+    left, j = preferences.sum(), 0
     for i in range(m):
-        total += rows[i].preference
-    left, j = total, 0
-    for i in range(m):
-        p = rows[i].preference
-        share = p * (m - j) / left if i < m - 1 else float(m - j)
-        share = min(max(share, 0.0), float(m - j))
+        if j == m:
+            break
+        share = preferences[i] / left * (m - j)
         n = int(share + uniform(random))  # floor(share), and one more with the probability of its fraction
-        for k in range(j, min(j + n, m)):
+        if i == m - 1 or n > m - j:
+            n = m - j
+        order[j] = i  # overwritten if n is 0, so that the processor need not guess whether it is
+        for k in range(j + 1, j + n):
             order[k] = i
         j += n
-        left -= p
-    return total
+        left -= preferences[i]
 
 
 @begin.implements(AVSF)
@@ -92,7 +91,7 @@ def _rests(rule, s, i):
 @learn.implements(AVSF)
 def _learn(rule, s, i, gain):
     """Algorithm 5."""
-    now, row = s.now[0], s.coordinates[i]
+    now = s.now[0]
     if now.sweeps == 0:
         now.reference += gain * now.share
         return
@@ -102,7 +101,7 @@ def _learn(rule, s, i, gain):
         factor = math.exp(min(rule.c * (gain / now.reference - 1.0), 50.0))
     else:
         factor = math.exp(50.0)
-    row.preference = min(max(factor * row.preference, rule.p_min), rule.p_max)
+    s.preferences[i] = min(max(factor * s.preferences[i], rule.p_min), rule.p_max)
     now.reference += (gain - now.reference) * now.share
 
 
@@ -115,7 +114,6 @@ def _end(rule, s):
         return False
     if now.can_stop:
         return True
-    for i in range(len(s.coordinates)):
-        s.coordinates[i].preference = 1.0
+    s.preferences[:] = 1.0
     now.can_stop = 1
     return False

@@ -8,24 +8,26 @@ A survey computes all margins with w at rest: the exact gap, and for every row a
 until that row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is
 known to be a step of length zero, and a method that only needs to know that (`rests`) is spared the inner
 product. A survey is made when visits have spent a survey's worth of inner products on steps of length zero,
-and when the gap as last seen row by row suggests that the goal is reached.
+and when the gap as last seen row by row suggests that the goal is reached. If w misses it, the best multiple of w
+is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
 """
 
 import numpy as np
 
 from fwsvm._compile import generic, njit
-from fwsvm._random import below
 from fwsvm.kernels.prefetch import prefetch
 from fwsvm.problems.box_qp import add, inner, projected, shortfall
+from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
 
-AHEAD, FAR_AHEAD = 2, 6  # visits ahead that a row's values, and what is known of it, are asked for
-MOST_VALUES = np.uint64(64)  # values of a row that are asked for; the memory guesses the rest by itself
-LINE = np.uint64(8)
+AHEAD, FAR_AHEAD = 3, 8  # visits ahead that a row's values, and what is known of it, are asked for
+MOST_VALUES = np.uint64(256)  # values of a row that are asked for; the memory guesses the rest by itself
+VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(8), np.uint64(16)
 SURELY = 1.0 - 1e-9  # bounds are drawn in by this much against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
 RARELY, AT_FIRST = 1.5, 10  # a survey at the latest when the sweeps have grown by this factor and this number
+WORTH_A_TRY = 1000.0  # goals that the gap of w may be above the goal for a multiple of w to be tried
 AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
@@ -66,27 +68,24 @@ def learn(rule, s, i, gain):
     """Take note that a step at row i gained so much of D."""
 
 
-@njit
-def shuffle(order, size, random):
-    """Put ``order[:size]`` in random order (Fisher and Yates)."""
-    for k in range(size - 1, 0, -1):
-        j = below(random, k + 1)
-        order[k], order[j] = order[j], order[k]
-
-
 @njit(forceinline=True)
 def _ask_ahead(s, k):
     now = s.now[0]
     if k + FAR_AHEAD < now.size:
         i = s.order[k + FAR_AHEAD]
         prefetch(s.qp.points, i)
+        prefetch(s.qp.points, i + 1)  # a record may reach into the line in which the next begins
         prefetch(s.coordinates, i)
+        prefetch(s.coordinates, i + 1)
+        prefetch(s.preferences, i)
     if k + AHEAD < now.size:
         i = s.order[k + AHEAD]
         if s.coordinates[i].slack <= now.moved:
             first = s.qp.points[i].first
-            for at in range(first, min(s.qp.points[i].end, first + MOST_VALUES), LINE):
+            end = min(s.qp.points[i].end, first + MOST_VALUES)
+            for at in range(first, end, VALUES_A_LINE):
                 prefetch(s.qp.values, at)
+            for at in range(first, end, COLUMNS_A_LINE):
                 prefetch(s.qp.columns, at)
 
 
@@ -172,7 +171,7 @@ def goal(s):
 @njit
 def _next_sweep(rule, s):
     now = s.now[0]
-    now.doing, now.at = SWEEPING, 0
+    now.doing, now.at, now.theta, now.decrease = SWEEPING, 0, 1.0, 0.0
     begin(rule, s)
 
 
@@ -209,11 +208,16 @@ def _end_survey(rule, s):
     now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
     now.least_gap = min(now.least_gap, now.gap)
     if not now.by_own_rule:
-        if now.gap <= goal(s):
+        if goal(s) < now.gap <= WORTH_A_TRY * goal(s):
+            wanted, square = min(now.gap - goal(s), 0.5 * now.gap), (s.w * s.w).sum()
+            now.theta, now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)
+        if now.gap - now.decrease <= goal(s):
             now.stop = REACHED
-        elif now.at_rest >= AT_REST:
+            return
+        if now.at_rest >= AT_REST:
             now.stop = STALLED
-    now.optimism = min(max(now.optimism / now.gap, 1.0), 10.0) if now.gap > 0.0 else 1.0
+    seen = now.optimism / (now.gap - now.decrease) if now.gap > now.decrease else 1.0
+    now.optimism = min(max(seen, 1.0), WORTH_A_TRY)
     now.moved, now.idle, now.dual_surveyed, now.sweeps_surveyed = 0.0, 0, now.dual, now.sweeps
     _next_sweep(rule, s)
 

@@ -10,6 +10,7 @@ from fwsvm._random import stream
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.state import (
     COORDINATE,
@@ -75,14 +76,15 @@ class LinearRun:
         qp = self.qp
         m = len(qp.points)
         coordinates, now = np.zeros(m, COORDINATE), np.zeros(1, NOW)
-        coordinates["preference"], coordinates["slack"] = 1.0, -1.0
+        coordinates["slack"] = -1.0
         coordinates["shortfall"] = self.penalties[qp.rows]
         now["gap"] = coordinates["shortfall"].sum()
         now["optimism"] = 2.0 * now["gap"]
         now["dual"], now["dual_surveyed"], now["least_gap"] = qp.constant, np.nan, np.inf
-        now["least_before"], now["most_before"] = -np.inf, np.inf
+        now["theta"], now["least_before"], now["most_before"] = 1.0, -np.inf, np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
-        return State(qp, coordinates, np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32), now, random)
+        w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
+        return State(qp, coordinates, np.ones(m), w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]
@@ -95,6 +97,7 @@ class LinearRun:
         self.state.w[:] = w
         now["dual"] = certificate(self.qp, self._alpha, w).dual
         now["doing"], now["at"], now["optimism"], now["gap"] = SURVEYING, 0, 0.0, 0.0
+        now["theta"], now["decrease"] = 1.0, 0.0
 
     def _set_goal(self) -> None:
         now, tolerance = self.state.now, self.resolved.tolerance
@@ -129,7 +132,7 @@ class LinearRun:
         stop, now["stop"] = int(now["stop"][0]), GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
-        w, found = self._certificate()
+        _, found = self._certificate()
         if self._within(found):
             return Status.CONVERGED
         if stop == OWN_RULE:
@@ -137,17 +140,23 @@ class LinearRun:
         self.misses += 1
         if stop == STALLED or self.misses == MISSES:
             return Status.STALLED
-        self._refresh(w)
+        self._refresh(weights_of(self.qp, self._alpha))
         return None
 
     def _certificate(self) -> tuple[np.ndarray, Certificate]:
-        """Return w and the certificate of the present alpha, from scratch."""
+        """Return w and the certificate of the present alpha, from scratch.
+
+        Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
+        """
         iterations = int(self.state.now["iterations"][0])
         if self.found is None or self.found[0] != iterations:
             started = time.perf_counter()
             alpha = self._alpha
             w = weights_of(self.qp, alpha)
-            self.found = iterations, w, certificate(self.qp, alpha, w)
+            if self.resolved.stop == "eps":
+                self.found = iterations, w, certificate(self.qp, alpha, w)
+            else:
+                self.found = iterations, *best_certificate(self.qp, alpha, w)
             self.found_at = time.perf_counter()
             self.found_seconds = self.found_at - started
         return self.found[1:]
@@ -181,17 +190,18 @@ class LinearRun:
         return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
 
     def outcome(self, *, final_gap: bool) -> Outcome:
-        """Return P, D and P - D at the present alpha, from scratch."""
+        """Return P, D and P - D at the present alpha, from scratch or else as last seen."""
         if final_gap:
             _, c = self._certificate()
             return Outcome(c.primal, c.gap, c.relative_gap, c.primal, c.dual, "exact", self._within(c))
-        gap = float(self.state.coordinates["shortfall"].sum())
+        gap = float(self.state.coordinates["shortfall"].sum() - self.state.now["decrease"][0])
         primal = float(self.state.now["dual"][0]) + gap
         return Outcome(primal, gap, gap / primal, np.nan, np.nan, "none", within=False)
 
     def machine(self) -> Hyperplane:
         """Return the weights, that of the constant feature as the bias."""
-        w = self._certificate()[0] if self.resolved.final_gap else self.state.w
+        seen = self.state.w * self.state.now["theta"]
+        w = self._certificate()[0] if self.resolved.final_gap else seen
         return Hyperplane(w[:-1].copy(), float(w[-1]))
 
 

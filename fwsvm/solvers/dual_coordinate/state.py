@@ -14,7 +14,6 @@ SWEEPING, SURVEYING = range(2)
 COORDINATE = np.dtype(
     [
         ("alpha", np.float64),
-        ("preference", np.float64),  # p_i of AVSF
         ("margin", np.float64),  # y_i <w, x_i> at the last survey
         ("slack", np.float64),  # the row rests while |w - w at the survey|^2 is below this; -1: it does not
         ("shortfall", np.float64),  # its part of the gap when last looked at
@@ -36,7 +35,9 @@ NOW = np.dtype(
         ("fade", np.float64),  # exp(-c), what a step of length zero does to a preference
         ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * D
         ("goal_slope", np.float64),
-        ("optimism", np.float64),  # gap as tracked / gap as surveyed, when last surveyed
+        ("optimism", np.float64),  # gap as tracked / best gap as surveyed, when last surveyed
+        ("theta", np.float64),  # the best multiple of w, when last surveyed,
+        ("decrease", np.float64),  # and what it takes off P and the gap
         ("dual_surveyed", np.float64),  # D then
         ("sweeps_surveyed", np.int64),  # sweeps then
         ("least_gap", np.float64),  # the least gap surveyed
@@ -62,6 +63,7 @@ class State(NamedTuple):
     ----------
     qp : BoxQP of m points
     coordinates : ndarray of `COORDINATE`, shape (m,)
+    preferences : ndarray of float64, shape (m,), p of AVSF
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `NOW`, shape (1,)
@@ -70,6 +72,7 @@ class State(NamedTuple):
 
     qp: BoxQP
     coordinates: np.ndarray
+    preferences: np.ndarray
     w: np.ndarray
     order: np.ndarray
     now: np.ndarray
@@ -80,4 +83,4 @@ def bytes_needed(rows: int, features: int) -> int:
     """Return the memory a run takes beside its data: some 100 bytes a row and one weight a feature."""
     from fwsvm.problems.box_qp import POINT
 
-    return rows * (POINT.itemsize + COORDINATE.itemsize + 8 + 4) + 2 * 8 * (features + 1)
+    return rows * (POINT.itemsize + COORDINATE.itemsize + 8 + 8 + 4) + 2 * 8 * (features + 1)

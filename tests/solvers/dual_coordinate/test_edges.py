@@ -6,6 +6,7 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit
+from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.status import Status
 from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
@@ -182,3 +183,14 @@ def test_the_stopping_rules_mean_what_they_say(method):
     found = unchecked.outcome(final_gap=False)
     assert found.gap_kind == "none"
     assert found.relative_gap <= 1.1e-3
+
+
+@both
+def test_rows_that_may_not_be_written_are_compiled_for_once_and_give_the_same_bits(method):
+    X, y = text_like(30)
+    first = solve(method, X, y, 1.0)
+    signatures = len(advance.signatures)
+    for array in (X.data, X.indices, X.indptr, y):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(solve(method, X, y, 1.0).weights(), first.weights())
+    assert len(advance.signatures) == signatures

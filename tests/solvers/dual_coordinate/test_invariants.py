@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fwsvm._random import stream
 from fwsvm.problems.box_qp import certificate, weights_of
 from fwsvm.solvers.dual_coordinate.avsf import schedule
-from fwsvm.solvers.dual_coordinate.state import COORDINATE, SWEEPING
+from fwsvm.solvers.dual_coordinate.state import SWEEPING
 from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
 
 cases = {
@@ -41,7 +41,7 @@ def test_every_moment_of_a_run(method, loss, seed, C, bias, chunks):
         assert found.gap >= 0
         before = float(now["dual"])
         if method == "avsf":
-            p = s.coordinates["preference"]
+            p = s.preferences
             assert ((p >= 1 / 20) & (p <= 20)).all()
             assert now["size"] == len(s.order)
             _rows_at_rest_would_not_move(run, w)
@@ -99,9 +99,7 @@ def test_rows_are_visited_in_proportion_to_their_preferences():
 
 def _with_preferences(p):
     run = start("avsf", np.ones((len(p), 1)), np.where(np.arange(len(p)) % 2, -1.0, 1.0))
-    coordinates = np.zeros(len(p), COORDINATE)
-    coordinates["preference"] = p
-    return run.state._replace(coordinates=coordinates)
+    return run.state._replace(preferences=p)
 
 
 def _schedule(p, seed):
@@ -125,7 +123,7 @@ def test_avsf_moves_as_the_papers_algorithm_does_step_by_step(C):
             continue  # not where a schedule has just been drawn (the first is drawn by the first visit)
         if sweeps > 0:
             np.testing.assert_allclose(run.state.coordinates["alpha"], alpha, rtol=1e-7, atol=1e-9)
-            np.testing.assert_allclose(run.state.coordinates["preference"], p, rtol=1e-5)
+            np.testing.assert_allclose(run.state.preferences, p, rtol=1e-5)
         rested += int((run.state.coordinates["slack"] > now["moved"]).sum())
         for i in run.state.order.copy():
             g = 1.0 - y[i] * (rows[i] @ w)

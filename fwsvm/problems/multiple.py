@@ -1,0 +1,72 @@
+"""The best multiple of w: P(theta w), convex in one number, needs no more than the margins of w.
+
+Where C is large the last thing that dual coordinate descent gets right is the length of w: rows that belong on
+their margin are some thousandths short of it, and each is charged C times what it lacks, which a slightly longer
+w does not. D bounds P from below at every w, so P(theta w) - D(alpha) certifies theta w as P(w) - D does w.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm.problems.box_qp import BoxQP, Certificate, certificate, margins_of
+
+LEAST, MOST = 0.5, 2.0
+HALVINGS = 20  # of the interval that holds theta
+
+
+class Multiple(NamedTuple):
+    """theta, and by how much P(theta w) is below P(w)."""
+
+    theta: float
+    decrease: float
+
+
+@njit(forceinline=True)
+def _loss(point, lack):
+    """Return what a row costs that lacks so much to its margin."""
+    if lack <= 0.0:
+        return 0.0
+    return point.upper * lack if point.ridge == 0.0 else 0.5 * lack * lack / point.ridge
+
+
+@njit
+def _slope(points, margins, square, theta):
+    """Return dP(theta w) / dtheta."""
+    slope = theta * square
+    for i in range(len(points)):
+        point, lack = points[i], 1.0 - theta * margins[i]
+        if lack > 0.0:
+            slope -= margins[i] * (point.upper if point.ridge == 0.0 else lack / point.ridge)
+    return slope
+
+
+@njit
+def best_multiple(points, margins, square, wanted):
+    """Return the `Multiple` for margins y_i <w, x_i>, shape (m,), and |w|^2; (1, 0) where none is better.
+
+    Or where none takes off as much as ``wanted``, which tangents of P show early.
+    """
+    at_one = _slope(points, margins, square, 1.0)
+    least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)
+    for _ in range(HALVINGS):
+        if max(-at_one * (most - 1.0), at_one * (1.0 - least)) < wanted:
+            return Multiple(1.0, 0.0)
+        middle = 0.5 * (least + most)
+        if _slope(points, margins, square, middle) < 0.0:
+            least = middle
+        else:
+            most = middle
+    decrease = 0.5 * (1.0 - most * most) * square
+    for i in range(len(points)):
+        decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - most * margins[i])
+    return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
+
+
+def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, Certificate]:
+    """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
+    found = certificate(qp, alpha, w)
+    theta, decrease = best_multiple(qp.points, margins_of(qp, w), float(w @ w), 0.0)
+    gap = max(found.gap - decrease, 0.0)
+    return theta * w, found._replace(primal=found.dual + gap, gap=gap)
