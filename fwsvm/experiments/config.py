@@ -26,7 +26,7 @@ from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
-SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select")
+SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select", "warm_start")
 ROWS = ("rows", "test_rows", "test_fraction")
 FILE = ("name", "extends", "datasets", "methods", *SETTINGS, *ROWS, "seed", "workers", "profiles")
 SELECT = ("holdout", "folds", "method", "C", "sigma2", "gamma")
@@ -139,12 +139,25 @@ def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Tri
         for key, field in SWEPT.items():
             if field in selection.candidates.varied and key in own:
                 raise own[key].wrong(f"{key} is given here and chosen by select; leave one of them out")
+    finals = _sweep(own, method)
     return Trial(
         data=data,
-        finals=_sweep(own, method),
+        finals=finals,
         repetitions=own["repetitions"].whole("repetitions") if "repetitions" in own else 1,
         selection=selection,
+        warm_start="warm_start" in own and _warm_start(own["warm_start"], finals),
     )
+
+
+def _warm_start(spot: Spot, finals: Sweep) -> bool:
+    """Return whether reported runs start where those with a lower C ended; refuse it where there is no such run."""
+    wanted = spot.truth("warm_start")
+    chosen = METHODS[finals.base.method]
+    if wanted and chosen.family != "linear":
+        raise spot.wrong(f"warm_start is for linear methods; {chosen.name} starts cold")
+    if wanted and len(finals.varied.get("C", ())) < 2:
+        raise spot.wrong("warm_start goes from one C to the next higher one; give C several values")
+    return wanted
 
 
 def _selection(spot: Spot, layer: Layer, method: Layer, methods: list[Layer]) -> Selection:

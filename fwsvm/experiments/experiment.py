@@ -69,12 +69,16 @@ class Selection:
 
 @dataclass(frozen=True)
 class Trial:
-    """One method on one data set: the runs to report, and how parameters are chosen first, if they are."""
+    """One method on one data set: the runs to report, and how parameters are chosen first, if they are.
+
+    With ``warm_start`` the reported runs go from each C to the next higher one, where the last one ended.
+    """
 
     data: Data
     finals: Sweep
     repetitions: int
     selection: Selection | None
+    warm_start: bool = False
 
 
 @dataclass(frozen=True)

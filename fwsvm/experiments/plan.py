@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -34,6 +34,9 @@ class Cell:
     held_out : HeldOut or None
         How validation rows are chosen (select), and ``part``, which of them.
     repetition : int
+    after : tuple of float or None
+        For a run that starts where the one before ended: the values of C that were gone through, none at the first.
+        None: it starts cold.
     """
 
     run_id: str
@@ -46,6 +49,7 @@ class Cell:
     held_out: HeldOut | None = None
     part: int | None = None
     repetition: int | None = None
+    after: tuple[float, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -102,11 +106,13 @@ def run_id(
     held_out: str = "",
     part: int | None = None,
     repetition: int | None = None,
+    after: tuple[float, ...] | None = None,
 ) -> str:
     """Return a run's identity, 16 hexadecimal digits.
 
     It is the hash of data digest, profile, method and all its parameters, limits, seed, fold, repetition and
-    the digest of the code that computes (conventions 3). Threads, cache size and commit are not part of it.
+    the digest of the code that computes (conventions 3); of a run that does not start cold also of the values of
+    C that led there. Threads, cache size and commit are not part of it.
     """
     what = asdict(replace(settings, parameters={}))
     rule = method(settings.method).make(settings.parameters)
@@ -115,7 +121,8 @@ def run_id(
     }
     what = {name: value for name, value in what.items() if name not in RESOURCES}
     code = code_digest(type(rule).__module__)
-    key = json.dumps([sha256, profile, what, held_out, part, repetition, code], sort_keys=True)
+    led_there = [after] if after else []
+    key = json.dumps([sha256, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
@@ -147,25 +154,54 @@ def final_cells(
 ) -> Iterator[Cell]:
     """Yield the reported runs of a trial, with the parameters chosen for it."""
     for repetition in range(trial.repetitions):
-        for point in trial.finals.points():
-            settings = replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
-            identity = run_id(facts.sha256, experiment.profile, settings, repetition=repetition)
+        points = [
+            replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
+            for point in trial.finals.points()
+        ]
+        for settings, after in (
+            _ascending(points) if trial.warm_start else ((point, None) for point in points)
+        ):
+            identity = run_id(facts.sha256, experiment.profile, settings, repetition=repetition, after=after)
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.sha256, settings,
-                repetition=repetition,
+                repetition=repetition, after=after,
             )  # fmt: skip
+
+
+def _ascending(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[float, ...]]]:
+    """Yield settings that differ in C alone one after another, each with the lower values of C."""
+    chains: dict[str, list[Settings]] = {}
+    for point in points:
+        chains.setdefault(str(replace(point, C=None)), []).append(point)
+    for chain in chains.values():
+        chain.sort(key=lambda point: point.C or 0.0)
+        for number, point in enumerate(chain):
+            yield point, tuple(before.C or 0.0 for before in chain[:number])
+
+
+def with_beginnings(cells: Iterable[Cell], of: Sequence[Cell]) -> list[Cell]:
+    """Return those cells of ``of`` that are among ``cells`` or lead to one of them by warm starts."""
+    wanted = {cell.run_id for cell in cells}
+    needed: set[str] = set()
+    for chain in tasks(of):
+        last = max((n for n, cell in enumerate(chain) if cell.run_id in wanted), default=-1)
+        warm = chain[0].after is not None
+        needed |= {
+            cell.run_id for n, cell in enumerate(chain) if cell.run_id in wanted or (warm and n <= last)
+        }
+    return [cell for cell in of if cell.run_id in needed]
 
 
 def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
     """Return the cells in the groups that one worker takes at a time.
 
     Select cells that differ in C alone make one group, in ascending C: they share kernel values. A final cell
-    stands alone.
+    stands alone, unless it starts where another one ends.
     """
 
     def alike(cell: Cell) -> Any:
-        if cell.role == FINAL:
+        if cell.role == FINAL and cell.after is None:
             return cell.run_id
-        return cell.data, cell.part, str(replace(cell.settings, C=None))
+        return cell.role, cell.data, cell.part, cell.repetition, str(replace(cell.settings, C=None))
 
     return [list(group) for _, group in groupby(cells, key=alike)]

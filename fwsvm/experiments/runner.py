@@ -1,7 +1,7 @@
 """Runs an experiment: what is missing of it, in order, each row written before the next run begins.
 
-Data set by data set the parameter search comes first, then the reported runs: these start cold and go one
-after another, so that their times mean something.
+Data set by data set the parameter search comes first, then the reported runs: these start cold, unless they are
+told not to, and go one after another, so that their times mean something.
 """
 
 from collections import Counter
@@ -111,14 +111,16 @@ class Runner:
         return self.course
 
     def _make(self, cells: Sequence[Cell], *, at_once: int) -> None:
-        """Run those of the cells that are not done."""
-        to_do = []
+        """Run those of the cells that are not done, and again those at whose end one of them starts."""
+        wanted = []
         for cell in cells:
             self._take_over(cell)
-            if self.store.done(cell.run_id) and not self.force:
+            if cell.run_id not in self._refused and (self.force or not self.store.done(cell.run_id)):
+                wanted.append(cell)
+        to_do = plan.with_beginnings(wanted, cells)
+        for cell in cells:
+            if cell not in to_do and self.store.done(cell.run_id) and not self.force:
                 self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
-            elif cell.run_id not in self._refused:
-                to_do.append(cell)
         if to_do:
             self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
 

@@ -81,6 +81,12 @@ class Spot:
             raise self.wrong(f"{what} must be a whole number, not {self.shown}")
         return int(value)
 
+    def truth(self, what: str) -> bool:
+        """Return a yes or no."""
+        if not isinstance(self.value, bool):
+            raise self.wrong(f"{what} must be true or false, not {self.shown}")
+        return self.value
+
     @property
     def shown(self) -> str:
         """The value as a message shows it."""
