@@ -1,113 +1,93 @@
 """The test of a step on rows T_k drawn without regard to the sample S_k (004 Algorithm 1 step 4).
 
 T_k has as many rows as S_k. `Fresh` draws all of them anew each iteration, which costs |S_k|^2 kernel values. `Kept`
-lets T_k grow as S_k does, by a random stream of its own, and keeps the kernel values between the two: a run then
-computes each once. T_k is independent of S_k either way; under `Kept` the incumbent has passed tests on T_{k-1}, but
-has not been fitted to it.
+lets T_k grow as S_k does, by a random stream of its own, so that <beta, phi(x)> and <d, phi(x)> at its rows follow the
+method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way; under `Kept`
+the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
 """
-
-from typing import Any
 
 import numpy as np
 
 from fwsvm._compile import njit
-from fwsvm._threads import together
-from fwsvm.kernels.blocks import WIDE, clear, fill_range, lay_out, room_for_anchors
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.stochastic.sample import Sample, Store, take
-
-WORTH_A_THREAD = 1 << 15  # numbers read or kernel values
+from fwsvm.solvers.stochastic.sample import Sample, take
+from fwsvm.solvers.stochastic.state import State
 
 
 class Fresh:
     """T_k drawn anew each iteration, without replacement."""
 
-    def __init__(self, problem: Binary, sample: Sample, random: np.random.Generator) -> None:
-        self.problem, self.sample, self.random = problem, sample, random
+    def __init__(self, problem: Binary, sample: Sample, random: np.random.Generator, threads: int) -> None:
+        self.problem, self.sample, self.random, self.threads = problem, sample, random, threads
         self.kernel_evaluations = 0
 
-    def products(self, alpha: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return <beta, phi(x)> for alpha and for d, both (n,), at the rows of T_k, shape (n, 2), and their labels."""
+    def losses(self, state: State) -> tuple[float, float]:
+        """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
         sample, n = self.sample, len(self.sample)
         rows = self.random.choice(len(self.problem.y), n, replace=False, shuffle=False)
-        sources, others = np.column_stack([alpha, d]), take(self.problem.X, rows, sample.dtype)
+        sources = np.column_stack([state.alpha[:n], state.d[:n]])
+        others = take(self.problem.X, rows, sample.dtype)
         self.kernel_evaluations += n * n
-        values = weighted_sums(sample.kernel, sample.rows, np.arange(n), sources, others, sample.threads)
-        return values, self.problem.y[rows]
+        kernel, own_rows = sample.store.kernel, sample.store.rows
+        both = weighted_sums(kernel, own_rows, np.arange(n), sources, others, self.threads).T.copy()
+        return mean_losses(self.problem.y[rows], both[0], both[1], float(state.now["step"][0]))
 
 
 class Kept:
-    """T_k that grows with S_k; ``values[i, t]`` is k(s_i, t_t)."""
+    """T_k that grows with S_k, and <., phi(x)> at its rows for the vectors of the state.
 
-    def __init__(self, problem: Binary, sample: Sample, random: np.random.Generator, most: int) -> None:
-        self.problem, self.sample = problem, sample
-        self.order = random.permutation(len(problem.y))[:most]
-        self.store = Store(sample.kernel, problem.X.shape[1], sample.dtype)
-        self.values: np.ndarray = np.empty((most, most), sample.dtype)
-        self.kernel_evaluations = 0
+    Attributes
+    ----------
+    alpha, d, g, inside : ndarrays of float64, shape (capacity,)
+    """
 
-    def products(self, alpha: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return <beta, phi(x)> for alpha and for d, both (n,), at the rows of T_k, shape (n, 2), and their labels."""
+    def __init__(self, sample: Sample, capacity: int) -> None:
+        self.sample = sample
+        self.alpha, self.d, self.g, self.inside = np.zeros((4, capacity))
+        self.kernel_evaluations = 0  # they are counted with those of the sample
+
+    def pad(self, old: int, products: np.ndarray) -> None:
+        """Take in the rows drawn, with the sums of `state.coefficients` there, (4, r)."""
         n = len(self.sample)
-        self._grow(n)
-        used = np.flatnonzero((alpha != 0.0) | (d != 0.0))
-        out = np.zeros((2, n))
+        self.alpha[old:n], self.d[old:n], self.inside[old:n], _ = products
 
-        def add(first: int, last: int) -> None:
-            _add_rows(self.values, used, alpha, d, first, last, out)
+    def subgradient(self, state: State) -> None:
+        """Set <g, phi(x)> after the state has set g; ``inside`` is right. Where g is Euclidean, 0 for now."""
+        if state.euclid:
+            self.g[: len(self.sample)] = 0.0
+        else:
+            _subgradient(state, self.alpha, self.d, self.inside, self.g)
 
-        self._spread(add, n, len(used))
-        return out.T, self.problem.y[self.order[:n]]
+    def turn(self, state: State) -> None:
+        """Set <d, phi(x)> after the state has set d."""
+        n, last = len(self.sample), float(state.now["last"][0])
+        self.d[:n] = last * self.d[:n] - (1.0 - last) * self.g[:n]
 
-    def _grow(self, n: int) -> None:
-        """Compute the kernel values of S_k and T_k that are not there yet, 64 rows of S_k at a time."""
-        old = self.store.rows.height
-        if n == old:
-            return
-        self.store.append(take(self.problem.X, self.order[old:n], self.sample.dtype))
-        rows, own, everyone = self.store.rows, self.store.own, np.arange(n, dtype=np.int32)
-        sources, own_sources = self.sample.rows, self.sample.store.own
-        anchors = room_for_anchors(sources)
-        for top in range(0, n, WIDE):
-            some = everyone[top : top + WIDE]
-            start = old if top + len(some) <= old else 0
-            laid = lay_out(anchors, sources, own_sources, some, WIDE)
-            lines: Any = some.astype(np.int64)
+    def move(self, state: State) -> None:
+        """Set <beta, phi(x)> after the state has moved."""
+        n = len(self.sample)
+        self.alpha[:n] += state.now["step"][0] * self.d[:n]
 
-            def add(
-                first: int, last: int, count: int = len(some), lines: Any = lines, start: int = start
-            ) -> None:
-                fill_range(
-                    self.sample.kernel, anchors, WIDE, count, rows, own, everyone, start + first, start + last,
-                    self.values, lines,
-                )  # fmt: skip
-
-            self._spread(add, n - start, len(some))
-            clear(anchors, laid)
-            self.kernel_evaluations += len(some) * (n - start)
-
-    def _spread(self, add: Any, size: int, depth: int) -> None:
-        """Call ``add(first, last)`` over 0 ... size - 1, in parts at once where that pays."""
-        parts = self.sample.threads if size * depth > WORTH_A_THREAD else 1
-        ends = [size // 8 * part // parts * 8 for part in range(parts)] + [size]
-        together(lambda part: add(ends[part], ends[part + 1]), parts)
+    def losses(self, state: State) -> tuple[float, float]:
+        """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
+        n = len(self.sample)
+        return mean_losses(self.sample.w[:n], self.alpha[:n], self.d[:n], float(state.now["step"][0]))
 
 
-@njit(fastmath={"contract"})
-def _add_rows(values, used, alpha, d, first, last, out):
-    """Add alpha_i values[i] and d_i values[i] to the two lines of ``out[:, first:last]``, two rows in one pass."""
-    c = 0
-    while c + 2 <= used.size:
-        i, j = used[c], used[c + 1]
-        a, b, p, q = alpha[i], alpha[j], d[i], d[j]
-        for t in range(first, last):
-            v, w = values[i, t], values[j, t]
-            out[0, t] += a * v + b * w
-            out[1, t] += p * v + q * w
-        c += 2
-    if c < used.size:
-        i = used[c]
-        for t in range(first, last):
-            out[0, t] += alpha[i] * values[i, t]
-            out[1, t] += d[i] * values[i, t]
+@njit
+def _subgradient(s, alpha, d, inside, out):
+    now = s.now[0]
+    n, t = now.rows, now.at
+    for i in range(n):
+        out[i] = s.lam * (alpha[i] + t * d[i]) - inside[i] / n
+
+
+@njit
+def mean_losses(w, at, ahead, step):
+    """Return the mean hinge losses of outputs ``at`` and of at + step ahead, all of shape (n,)."""
+    before = after = 0.0
+    for i in range(w.size):
+        before += max(0.0, 1.0 - w[i] * at[i])
+        after += max(0.0, 1.0 - w[i] * (at[i] + step * ahead[i]))
+    return before / w.size, after / w.size

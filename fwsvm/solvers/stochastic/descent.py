@@ -1,10 +1,15 @@
 """One iteration of Wolfe's method, and of SCS on its present sample: subgradient, direction, step length."""
 
+from typing import Any
+
+import numpy as np
+
 from fwsvm._compile import njit
+from fwsvm.solvers.stochastic.acceptance import Kept
 from fwsvm.solvers.stochastic.direction import turn
-from fwsvm.solvers.stochastic.line_search import search
-from fwsvm.solvers.stochastic.objective import measure, raise_bound, subgradient
-from fwsvm.solvers.stochastic.state import inner
+from fwsvm.solvers.stochastic.line_search import Constants, search
+from fwsvm.solvers.stochastic.objective import look, measure, raise_bound, subgradient
+from fwsvm.solvers.stochastic.state import State, inner, move
 
 #: The part of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too
 #: far away.
@@ -12,10 +17,10 @@ SHORT = 1e-3
 
 
 @njit
-def aim(directions, s):
-    """Set g and d for the point ahead, and the bound that comes with them."""
+def turn_to(directions, s):
+    """Set d from g, and the bound that comes with it."""
     now = s.now[0]
-    subgradient(s)
+    now.gradient2 = inner(s, s.g, s.g, s.Q_g)
     turn(directions, s)
     now.fresh = 0
     now.length2 = inner(s, s.d, s.d, s.Q_d)
@@ -23,26 +28,91 @@ def aim(directions, s):
 
 
 @njit
-def propose(directions, constants, s, eps):
-    """Set g, d and t for the incumbent; return whether even -g there is shorter than eps.
-
-    A short d proves nothing: the shortest of a subgradient here and one from elsewhere can vanish far from the
-    optimum (spec 10.7). So a direction shorter than ``eps``, or than the known gap leaves room for, is thrown
-    away, and -g at the incumbent is looked at instead.
-    """
+def short(s, eps):
+    """Return whether d is shorter than ``eps``, or than the known gap leaves room for."""
     now = s.now[0]
-    measure(s)
-    aim(directions, s)
-    least2 = max(eps * eps, 2.0 * s.lam * SHORT * (now.value - now.lower))
-    if now.length2 <= least2:
-        now.fresh, now.ahead = 1, 0.0
-        now.resets += 1
-        aim(directions, s)
-        if now.length2 <= least2:
-            now.step = 0.0
-            return True
-    search(constants, s)
-    return False
+    return now.length2 <= max(eps * eps, 2.0 * s.lam * SHORT * (now.value - now.lower))
+
+
+@njit
+def forget(s):
+    """Let the next direction be -g at the incumbent, whatever came before."""
+    now = s.now[0]
+    now.fresh, now.ahead = 1, 0.0
+    now.resets += 1
+
+
+class Descent:
+    """The iteration on a sample.
+
+    Parameters
+    ----------
+    directions : TwoVectors or Bundle
+    constants : Constants, of the line search
+    state : State
+    sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
+    eps : float, the length of a subgradient below which it counts as 0
+    kept : Kept, optional, a test whose sums follow the point
+    """
+
+    def __init__(
+        self,
+        directions: Any,
+        constants: Constants,
+        state: State,
+        sums: Any,
+        eps: float,
+        kept: Kept | None = None,
+    ) -> None:
+        self.directions, self.constants, self.state = directions, constants, state
+        self.sums, self.eps, self.kept = sums, eps, kept
+
+    def propose(self) -> bool:
+        """Set g, d and t for the incumbent; return whether even -g there is short.
+
+        A short d proves nothing: the shortest of a subgradient here and one from elsewhere can vanish far from the
+        optimum (spec 10.7). So it is thrown away, and -g at the incumbent is looked at instead.
+        """
+        s = self.state
+        measure(s)
+        self.aim()
+        if short(s, self.eps):
+            forget(s)
+            self.aim()
+            if short(s, self.eps):
+                s.now["step"] = 0.0
+                return True
+        search(self.constants, s)
+        return False
+
+    def aim(self) -> None:
+        """Set g and d for the point ahead."""
+        s, kept = self.state, self.kept
+        look(s)
+        flips = int(s.now["flips"][0])
+        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside, kept.inside if kept else None)
+        subgradient(s)
+        if kept:
+            kept.subgradient(s)
+        if s.euclid:
+            n = int(s.now["rows"][0])
+            self._add(np.arange(n), s.g[:n], s.Q_g, kept.g if kept else None)
+        turn_to(self.directions, s)
+        if kept:
+            kept.turn(s)
+
+    def _add(
+        self, which: np.ndarray, weights: np.ndarray, here: np.ndarray, there: np.ndarray | None
+    ) -> None:
+        """Add sum_j weights[j] k(s_which[j], .) at the rows of the sample and of the test."""
+        outs = [here[None]] if there is None else [here[None], there[None]]
+        self.sums.add(which, weights[None], outs)
+
+    def move(self) -> None:
+        """Make the candidate the incumbent."""
+        move(self.state)
+        if self.kept:
+            self.kept.move(self.state)
 
 
 @njit

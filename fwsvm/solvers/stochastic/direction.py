@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._compile import generic, njit
-from fwsvm.solvers.stochastic.state import copy, inner
+from fwsvm.solvers.stochastic.state import copy, dot, inner
 
 #: The shortest of a bundle is found to this part of its squared length, or after so many exchanges.
-SHARP, EXCHANGES = 1e-6, 2000
+SHARP, EXCHANGES = 1e-6, 200
+#: Rounding of inner products, as a part of the greatest.
+RIDGE = 1e-12
 
 
 class TwoVectors(NamedTuple):
@@ -22,7 +24,10 @@ class TwoVectors(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """d_k = -Nr(conv G_k). Slots 0 ... ``used`` - 1 hold subgradients; full, or told to, it starts again.
+    """d_k = -Nr(conv G_k). Slots 0 ... ``used`` - 1 hold subgradients since the last reset.
+
+    It starts again when told to, when it is full, and when the path along which they were taken is longer than
+    ``budget``: a subgradient from far away says little about f here (Wolfe 1975).
 
     Attributes
     ----------
@@ -30,6 +35,8 @@ class Bundle(NamedTuple):
     products : ndarray, shape (size, size), <g_a, g_b>
     weights : ndarray, shape (size,)
     used : ndarray of int64, shape (1,)
+    path : ndarray, shape (1,), the length so far
+    budget : float
     """
 
     g: np.ndarray
@@ -39,13 +46,14 @@ class Bundle(NamedTuple):
     products: np.ndarray
     weights: np.ndarray
     used: np.ndarray
+    path: np.ndarray
+    budget: float
 
 
-def room_for_bundle(size: int, capacity: int) -> Bundle:
+def room_for_bundle(size: int, capacity: int, budget: float) -> Bundle:
     """Return an empty bundle."""
-    vectors = np.zeros((4, size, capacity))
-    products, weights, used = np.zeros((size, size)), np.zeros(size), np.zeros(1, np.int64)
-    return Bundle(vectors[0], vectors[1], vectors[2], vectors[3], products, weights, used)
+    vectors, used = np.zeros((4, size, capacity)), np.zeros(1, np.int64)
+    return Bundle(*vectors, np.zeros((size, size)), np.zeros(size), used, np.zeros(1), budget)  # type: ignore[call-arg]
 
 
 @generic
@@ -66,6 +74,7 @@ def _turn_two(directions, s):
     n, last = now.rows, 0.0
     if now.fresh == 0:
         last = weight_of_last(inner(s, s.d, s.d, s.Q_d), inner(s, s.g, s.d, s.Q_d), now.gradient2)
+    now.last = last
     for i in range(n):
         s.d[i] = last * s.d[i] - (1.0 - last) * s.g[i]
         s.Q_d[i] = last * s.Q_d[i] - (1.0 - last) * s.Q_g[i]
@@ -77,8 +86,9 @@ def _turn_two(directions, s):
 def _turn_many(directions, s):
     now = s.now[0]
     n, size = now.rows, directions.weights.size
-    if now.fresh != 0 or directions.used[0] == size:
-        directions.used[0] = 0
+    directions.path[0] += (now.step if now.step > 0.0 else now.at) * np.sqrt(max(now.length2, 0.0))
+    if now.fresh != 0 or directions.used[0] == size or directions.path[0] > directions.budget:
+        directions.used[0], directions.path[0] = 0, 0.0
     k = directions.used[0]
     directions.used[0] += 1
     copy(n, s.g, directions.g[k])
@@ -103,33 +113,80 @@ def _turn_many(directions, s):
 
 @njit
 def shortest(products, count, weights):
-    """Set ``weights`` to the convex weights of the shortest vector, given all inner products.
+    """Set ``weights`` to the convex weights of the shortest vector, given all inner products (Wolfe 1976).
 
-    Weight goes from the worst vector in use to the best, as in SWAP, until no vector z of the set has
-    <shortest, z> below |shortest|^2 by more than a small part of it.
+    The vectors in use get the weights of the shortest of all their affine combinations; those that would become
+    negative go out of use; and the vector z of least <shortest, z> comes in, until that is |shortest|^2.
     """
-    best = 0
+    used, scale = np.empty(count, np.int64), 0.0
     for a in range(count):
         weights[a] = 0.0
-        if products[a, a] < products[best, best]:
-            best = a
-    weights[best] = 1.0
-    along = np.empty(count)
+        scale = max(scale, products[a, a])
+    best = 0
     for a in range(count):
-        along[a] = products[a, best]
+        best = a if products[a, a] < products[best, best] else best
+    used[0], size, weights[best] = best, 1, 1.0
     for _ in range(EXCHANGES):
-        i, j, length2 = 0, -1, 0.0
-        for a in range(count):
-            length2 += weights[a] * along[a]
-            if along[a] < along[i]:
-                i = a
-            if weights[a] > 0.0 and (j < 0 or along[a] > along[j]):
-                j = a
-        if length2 - along[i] <= SHARP * length2:
+        i, least, length2 = _least(products, count, weights)
+        if length2 - least <= max(SHARP * length2, RIDGE * scale) or weights[i] > 0.0:
             return
-        apart = products[i, i] - 2.0 * products[i, j] + products[j, j]
-        share = min(weights[j], (along[j] - along[i]) / apart) if apart > 0.0 else weights[j]
-        weights[i] += share
-        weights[j] -= share
-        for a in range(count):
-            along[a] += share * (products[a, i] - products[a, j])
+        used[size], size = i, size + 1
+        while True:
+            target = _affine(products, used, size, scale)
+            share = 1.0
+            for c in range(size):
+                if target[c] <= 0.0:
+                    share = min(share, weights[used[c]] / (weights[used[c]] - target[c] + 1e-300))
+            left = 0
+            for c in range(size):
+                a = used[c]
+                weights[a] = weights[a] + share * (target[c] - weights[a])
+                if weights[a] > 1e-14:
+                    used[left], left = a, left + 1
+                else:
+                    weights[a] = 0.0
+            if left == size:
+                break
+            size = left
+
+
+@njit
+def _least(products, count, weights):
+    """Return the vector z of least <x, z>, that product, and <x, x>, for the combination x of the given weights."""
+    i, least, length2 = 0, np.inf, 0.0
+    for a in range(count):
+        along = dot(count, products[a], weights)
+        length2 += weights[a] * along
+        if along < least:
+            i, least = a, along
+    return i, least, length2
+
+
+@njit
+def _affine(products, used, size, scale):
+    """Return weights of sum 1 that make the combination of the vectors in use shortest, by a Cholesky factor.
+
+    They solve (G + scale 1 1') v = 1 up to a factor; the ridge is for vectors that depend on one another.
+    """
+    L, v, total = np.empty((size, size)), np.ones(size), 0.0
+    for a in range(size):
+        for b in range(a + 1):
+            rest = products[used[a], used[b]] + scale
+            if a == b:
+                rest += RIDGE * scale
+            for c in range(b):
+                rest -= L[a, c] * L[b, c]
+            if a == b:
+                L[a, a] = np.sqrt(max(rest, RIDGE * scale))
+            else:
+                L[a, b] = rest / L[b, b]
+    for a in range(size):
+        for b in range(a):
+            v[a] -= L[a, b] * v[b]
+        v[a] /= L[a, a]
+    for a in range(size - 1, -1, -1):
+        for b in range(a + 1, size):
+            v[a] -= L[b, a] * v[b]
+        v[a] /= L[a, a]
+        total += v[a]
+    return v / total

@@ -8,11 +8,12 @@ and at a kink the slope may jump over R. The first case takes the boundary, the 
 was seen.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm._compile import njit
+from fwsvm.errors import UsageError
 from fwsvm.solvers.stochastic.objective import along
 from fwsvm.solvers.stochastic.state import dot, inner
 
@@ -25,6 +26,15 @@ class Constants(NamedTuple):
     m1: float
     m2: float
     n: float
+
+
+def checked_constants(rule: Any) -> Constants:
+    """Return a rule's constants for the line search; `UsageError` unless 0 < m1 < m2 < 1/2 and n > 1."""
+    if not (0 < rule.m1 < rule.m2 < 0.5 and rule.n > 1):
+        raise UsageError(
+            f"the line search needs 0 < m1 < m2 < 1/2 and n > 1, not {rule.m1}, {rule.m2} and {rule.n}"
+        )
+    return Constants(rule.m1, rule.m2, rule.n)
 
 
 @njit

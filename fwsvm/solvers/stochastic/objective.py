@@ -1,10 +1,8 @@
 """The objective on a sample, f_k (004 problem (3)): its value, a subgradient, and its course along a line."""
 
-import numpy as np
-
 from fwsvm._compile import njit
 from fwsvm.problems.hinge import box_dual
-from fwsvm.solvers.stochastic.state import copy, dot, inner
+from fwsvm.solvers.stochastic.state import copy, dot
 
 dual_value = njit(box_dual)
 
@@ -40,50 +38,38 @@ def measure(s):
     now.value = 0.5 * s.lam * now.square + hinge / n
 
 
-@njit(fastmath={"contract"})
-def _add_columns(Q, n, which, factors, count, out):
-    """Add factors[c] Q[:, which[c]] to ``out``, four in one pass; Q is symmetric: columns are rows."""
-    c = 0
-    while c + 4 <= count:
-        a, b, e, f = Q[which[c]], Q[which[c + 1]], Q[which[c + 2]], Q[which[c + 3]]
-        p, q, r, t = factors[c], factors[c + 1], factors[c + 2], factors[c + 3]
-        for i in range(n):
-            out[i] += (p * a[i] + q * b[i]) + (r * e[i] + t * f[i])
-        c += 4
-    while c < count:
-        a, p = Q[which[c]], factors[c]
-        for i in range(n):
-            out[i] += p * a[i]
-        c += 1
-
-
 @njit
-def subgradient(s):
-    """Set g to a subgradient of f_k at alpha + ahead d, with Q g.
-
-    In the kernel's space it is sum_i c_i phi(x_i) with c = lambda alpha - w.*inside/n: g is c, and lengths
-    are c' Q c. The Euclidean reading of "g in the subdifferential of f_k(alpha)" is the vector Q c.
-    Rows that went in or out of their margins since last time cost a column each.
-    """
+def look(s):
+    """List the rows that went in or out of their margins at alpha + ahead d since the last subgradient."""
     now = s.now[0]
-    n, t = now.rows, now.ahead
-    which, factors, count = np.empty(n, np.int64), np.empty(n), 0
+    n, t, count = now.rows, now.ahead, 0
     for i in range(n):
         margin = s.w[i] * (s.Q_alpha[i] + t * s.Q_d[i])
         inside = 1.0 if margin < 1.0 else 0.0
         if inside != s.inside[i]:
-            which[count], factors[count] = i, s.w[i] * (inside - s.inside[i])
-            s.inside[i] = inside
+            s.flipped[count], s.change[count] = i, s.w[i] * (inside - s.inside[i])
             count += 1
-    _add_columns(s.Q, n, which, factors, count, s.Q_inside)
+    now.flips = count
+
+
+@njit
+def subgradient(s):
+    """Set g to a subgradient of f_k at alpha + ahead d, with Q g; `look` has been there, and Q inside is right.
+
+    In the kernel's space it is sum_i c_i phi(x_i) with c = lambda alpha - w.*inside/n: g is c, and lengths
+    are c' Q c. The Euclidean reading of "g in the subdifferential of f_k(alpha)" is the vector Q c; Q g is then
+    left 0.
+    """
+    now = s.now[0]
+    n, t = now.rows, now.ahead
+    for c in range(now.flips):
+        s.inside[s.flipped[c]] = 1.0 - s.inside[s.flipped[c]]
     for i in range(n):
         s.g[i] = s.lam * (s.alpha[i] + t * s.d[i]) - s.w[i] * s.inside[i] / n
         s.Q_g[i] = s.lam * (s.Q_alpha[i] + t * s.Q_d[i]) - s.Q_inside[i] / n
-    if s.euclid:
-        for i in range(n):
-            s.g[i], s.Q_g[i], which[i] = s.Q_g[i], 0.0, i
-        _add_columns(s.Q, n, which, s.g, n, s.Q_g)
-    now.gradient2 = inner(s, s.g, s.g, s.Q_g)
+        if s.euclid:
+            s.g[i], s.Q_g[i] = s.Q_g[i], 0.0
+    now.at = t
 
 
 @njit

@@ -60,6 +60,9 @@ class StochasticRun(ABC):
         self.m = len(problem.y)
         self.dtype = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
 
+        self.eps = resolved.tolerance if resolved.stop == "eps" else 0.0
+        self.goal = 0.0 if resolved.stop == "eps" else resolved.tolerance
+
     @abstractmethod
     def solution(self) -> Solution:
         """Return the method's present answer."""
@@ -70,6 +73,17 @@ class StochasticRun(ABC):
         return certificate(
             self.resolved.kernel, X, y, self.lam, found.rows, found.alpha, found.u, self.resolved.threads
         )
+
+    def held(self) -> bool | None:
+        """Hold the tracked gap against the one from scratch: True if it stands, None to go on to a smaller goal.
+
+        False where the numbers at hand cannot tell any smaller gap.
+        """
+        exact = self.certificate(self.solution())
+        if exact.gap <= self.resolved.tolerance * exact.primal:
+            return True
+        self.goal *= 0.5
+        return None if self.goal > 1e-3 * self.resolved.tolerance else False
 
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return the objective over all rows and its gap, exact or estimated."""

@@ -1,16 +1,13 @@
-"""The rows that a method has drawn, and their kernel matrix: all the memory that a run takes."""
+"""The rows that a method has drawn: with their kernel values all the memory that a run takes."""
 
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fwsvm._compile import njit
-from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows
-
-TILE = 64
+from fwsvm.solvers.process import Binary
 
 
 def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
@@ -66,53 +63,28 @@ def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
 
 
 class Sample:
-    """S_k: rows drawn without replacement in an order fixed by the seed, so that S_{k-1} is a part of S_k.
+    """Rows drawn one after another in an order fixed by the seed, so that each sample is a part of the next.
 
     Attributes
     ----------
-    order : ndarray of int, shape (m,), the first ``len(sample)`` entries are the rows drawn
-    kernel_evaluations : int
+    order : ndarray of int, shape (most,), the first ``len(sample)`` entries are the rows drawn
+    store : Store, the rows drawn, in the order of drawing
+    w : ndarray of float64, shape (most,), labels +1 or -1
     """
 
-    def __init__(
-        self, X: np.ndarray | sparse.csr_array, kernel: Any, dtype: type, order: np.ndarray, threads: int
-    ) -> None:
-        self.X, self.kernel, self.dtype, self.order, self.threads = X, kernel, dtype, order, threads
-        self.store = Store(kernel, X.shape[1], dtype)
-        self.kernel_evaluations = 0
+    def __init__(self, problem: Binary, kernel: Any, dtype: type, order: np.ndarray) -> None:
+        self.problem, self.dtype, self.order = problem, dtype, order
+        self.store = Store(kernel, problem.X.shape[1], dtype)
+        self.w = problem.y[order]
 
     def __len__(self) -> int:
-        return self.rows.height
+        return self.store.rows.height
 
-    @property
-    def rows(self) -> Rows:
-        """The rows drawn, in the order of drawing."""
-        return self.store.rows
-
-    def grow(self, size: int, Q: np.ndarray) -> None:
-        """Draw rows until there are ``size``, and write their kernel values to Q[:size, :size]."""
-        old = len(self)
-        drawn = self.order[old:size]
-        self.store.append(take(self.X, drawn, self.dtype))
-        own, anchors = self.store.own, room_for_anchors(self.rows)
-        everyone = np.arange(size, dtype=np.int32)
-        for first in range(old, size, WIDE):
-            some = everyone[first : min(first + WIDE, size)]
-            used = lay_out(anchors, self.rows, own, some, WIDE)
-            fill(
-                self.kernel, anchors, WIDE, len(some), self.rows, own, everyone, first + len(some), Q,
-                some.astype(np.int64), self.threads,
-            )  # fmt: skip
-            clear(anchors, used)
-            self.kernel_evaluations += len(some) * (first + len(some))
-        _mirror(Q, old, size)
+    def draw(self, size: int) -> None:
+        """Draw rows until there are ``size``."""
+        self.store.append(take(self.problem.X, self.order[len(self) : size], self.dtype))
 
 
-@njit
-def _mirror(Q, old, size):
-    """Copy Q[i, j] to Q[j, i] for every j < i with i >= old, in tiles that fit the cache."""
-    for top in range(old // TILE * TILE, size, TILE):
-        for left in range(0, top + 1, TILE):
-            for i in range(max(top, old), min(top + TILE, size)):
-                for j in range(left, min(left + TILE, i)):
-                    Q[j, i] = Q[i, j]
+def drawn(problem: Binary, most: int, stream: int) -> np.ndarray:
+    """Return ``most`` different rows of the problem in random order, from one of its streams of random numbers."""
+    return np.random.default_rng((*problem.stream, stream)).choice(len(problem.y), most, replace=False)

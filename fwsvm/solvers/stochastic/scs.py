@@ -11,12 +11,13 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
-from fwsvm.solvers.stochastic.descent import closed, propose
+from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
+from fwsvm.solvers.stochastic.line_search import checked_constants
 from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
-from fwsvm.solvers.stochastic.sample import Sample
-from fwsvm.solvers.stochastic.state import move, pad, room_for
-from fwsvm.solvers.stochastic.wolfe import Metric, checked_constants
+from fwsvm.solvers.stochastic.sample import Sample, drawn
+from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
+from fwsvm.solvers.stochastic.sums import Computed
 
 SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
 
@@ -53,18 +54,19 @@ class Scs(NamedTuple):
     ----------
     metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
     growth : linear, first + more (k - 1) rows; or theory, first (radius / delta_k)^4 (Theorem 3.3)
-    test : kept, T_k grows as S_k does and each kernel value is computed once; or fresh, all of T_k is new each time
+    test : kept, T_k grows as S_k does, at the cost of its new rows; or fresh, all of T_k is new each time
     first : rows of S_1; 1000, as the co-author's program has for another problem
-    more : rows an iteration adds; 250, so that the sample doubles in the first four iterations
-    largest : rows at most; 10,000 take 400 MB of float32 kernel values, and as much again with ``kept``
+    more : rows an iteration adds; 500: with 250 more iterations are spent on samples too small for what is left to
+        learn (tried on synthetic:gaussians of 12 features)
+    largest : rows at most; 20,000: up to so many rows the sample may become all of them, and the gap is exact
     radius : delta_0; 0.1
-    least_radius : delta_min; 1e-4
+    least_radius : delta_min; 0.01: every halving below costs a success to win back, once the sample has grown
     greatest_radius : delta_max; 1, the ball that holds the minimiser
     factor : gamma, by which a success widens and a failure narrows the ball; 2
     eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
     eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
-    patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops;
-        3
+    patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
+        line search that finds no step still yields a subgradient, and a few of these turn the direction
     m1, m2 : of the line search, see wolfe; 0.1 and 0.4
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
@@ -73,15 +75,15 @@ class Scs(NamedTuple):
     growth: Growth = Growth.LINEAR
     test: Test = Test.KEPT
     first: int = 1000
-    more: int = 250
-    largest: int = 10_000
+    more: int = 500
+    largest: int = 20_000
     radius: float = 0.1
-    least_radius: float = 1e-4
+    least_radius: float = 0.01
     greatest_radius: float = 1.0
     factor: float = 2.0
     eta1: float = 0.1
     eta2: float = 1e-3
-    patience: int = 3
+    patience: int = 10
     m1: float = 0.1
     m2: float = 0.4
     n: float = 1000.0
@@ -93,21 +95,21 @@ class ScsRun(StochasticRun):
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
         _check(rule)
-        self.rule, self.constants = rule, checked_constants(rule)
-        kept = rule.test is Test.KEPT
-        fits = int((resolved.cache_bytes // (np.dtype(self.dtype).itemsize * (2 if kept else 1))) ** 0.5)
-        self.most = min(self.m, rule.largest, fits)
-        self.state = room_for(self.most, self.lam, self.dtype, euclid=rule.metric is Metric.EUCLID)
-        order = np.random.default_rng((*problem.stream, SAMPLING)).permutation(self.m)
-        self.sample = Sample(problem.X, resolved.kernel, self.dtype, order, resolved.threads)
-        testing = np.random.default_rng((*problem.stream, TESTING))
-        self.acceptance = (
-            Kept(problem, self.sample, testing, self.most) if kept else Fresh(problem, self.sample, testing)
-        )
-        self.unit = np.sqrt(2.0 / self.lam) if rule.metric is Metric.RKHS else 1.0 / self.lam
+        self.rule = rule
+        most = self.most = min(self.m, rule.largest)
+        self.state = room_for(most, self.lam, euclid=rule.metric is Metric.EUCLID)
+        self.sample = Sample(problem, resolved.kernel, self.dtype, drawn(problem, most, SAMPLING))
+        self.samples = [self.sample]
+        kept = None
+        if rule.test is Test.KEPT:
+            self.samples.append(Sample(problem, resolved.kernel, self.dtype, drawn(problem, most, TESTING)))
+            kept = Kept(self.samples[1], most)
+        random = np.random.default_rng((*problem.stream, TESTING))
+        self.test = kept or Fresh(problem, self.sample, random, resolved.threads)
+        self.sums = Computed(resolved.kernel, self.samples, resolved.threads)
+        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, kept)
+        self.unit = reach(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
-        self.eps = resolved.tolerance if resolved.stop == "eps" else 0.0
-        self.goal = 0.0 if resolved.stop == "eps" else resolved.tolerance
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
         self.ended: Status | None = None
@@ -123,17 +125,17 @@ class ScsRun(StochasticRun):
 
     def _iterate(self) -> bool:
         """Do one iteration; return False where the method stops."""
-        s, now, rule = self.state, self.state.now[0], self.rule
+        now, rule = self.state.now[0], self.rule
         self._grow()
         full = len(self.sample) == self.most
         if not full:
             now["ahead"] = 0.0  # new rows tell more about the incumbent than another subgradient nearby
-        vanishes = propose(TwoVectors(), self.constants, s, self.eps)
+        vanishes = self.descent.propose()
         self.iterations += 1
         if full and self._at_end(vanishes):
             return False
         if self._succeeds():
-            move(s)
+            self.descent.move()
             now["ball"] = min(rule.factor * now["ball"], rule.greatest_radius * self.unit)
             self.steps += 1
             self.failures = 0
@@ -152,9 +154,15 @@ class ScsRun(StochasticRun):
             size = int(np.ceil(min(rule.first * ratio**4, self.most)))
         old, size = len(self.sample), min(max(size, len(self.sample)), self.most)
         if size > old:
-            self.sample.grow(size, self.state.Q)
-            self.state.w[old:size] = self.problem.y[self.sample.order[old:size]]
-            pad(self.state, size)
+            for sample in self.samples:
+                sample.draw(size)
+            self.sums.grown()
+            used, weights = coefficients(self.state)
+            products = [np.zeros((4, size - old)) for _ in self.samples]
+            self.sums.add(used, weights, products, old)
+            pad(self.state, self.sample.w[old:size], products[0])
+            if self.descent.kept:
+                self.descent.kept.pad(old, products[1])
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, as many rows as S_k has, drawn without regard to it."""
@@ -169,17 +177,10 @@ class ScsRun(StochasticRun):
     def _on_test_sample(self) -> tuple[float, float]:
         """Return f_T at the incumbent and at the candidate."""
         s, now, n = self.state, self.state.now[0], len(self.sample)
-        if (
-            n == self.m and self.iterations > 1
-        ):  # T_k is S_k; not so the first time, for a warm-up to compile it all
-            return float(now["value"]), float(now["value_after"])
-        t, linear = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n])
-        square = float(now["square"])
+        t, linear, square = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n]), float(now["square"])
         grown = square + 2.0 * t * linear + t * t * float(now["curvature"]) / self.lam
-        both, labels = self.acceptance.products(s.alpha[:n], s.d[:n])
-        margins = labels[:, None] * (both @ np.array([[1.0, 1.0], [0.0, t]]))
-        hinge = np.maximum(0.0, 1.0 - margins).mean(axis=0)
-        return 0.5 * self.lam * square + float(hinge[0]), 0.5 * self.lam * grown + float(hinge[1])
+        before, after = self.test.losses(s)
+        return 0.5 * self.lam * square + before, 0.5 * self.lam * grown + after
 
     # ---------------------------------------------------------------- the end
 
@@ -196,15 +197,10 @@ class ScsRun(StochasticRun):
         """Hold the gap on the sample against the one from scratch, where the sample is everything."""
         if len(self.sample) < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
-        exact = self.certificate(self.solution())
-        if exact.gap <= self.resolved.tolerance * exact.primal:
-            return Status.CONVERGED
-        self.goal *= 0.5
-        return (
-            None
-            if self.failures < self.rule.patience and self.goal > 1e-3 * self.resolved.tolerance
-            else Status.STALLED
-        )
+        stands = self.held()
+        if stands is None and self.failures < self.rule.patience:
+            return None
+        return Status.CONVERGED if stands else Status.STALLED
 
     def solution(self) -> Solution:
         """Return alpha over the sample, and the bound that the sample gives."""
@@ -223,7 +219,7 @@ class ScsRun(StochasticRun):
 
     def counters(self) -> Counters:
         """Return what was done; a step is a successful iteration."""
-        evaluations = self.sample.kernel_evaluations + self.acceptance.kernel_evaluations
+        evaluations = self.sums.kernel_evaluations + self.test.kernel_evaluations
         return Counters(self.iterations, self.steps, evaluations)
 
 

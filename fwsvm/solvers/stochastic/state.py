@@ -1,14 +1,30 @@
 """What Wolfe's method and SCS carry from iteration to iteration: a point, a direction, and Q times each.
 
+Q_ij = k(x_i, x_j) is the kernel matrix of the sample (see `sums`).
+
 All vectors are coefficients over the rows of the sample: beta = sum_j alpha_j phi(x_j). Rows that the sample
 takes in later have coefficient 0 until then (004 Remark 1(iv)), so growing is padding.
 """
 
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from fwsvm._compile import njit
+
+
+class Metric(Enum):
+    """In which lengths of subgradients and directions are taken."""
+
+    RKHS = "rkhs"
+    EUCLID = "euclid"
+
+
+def reach(lam: float, metric: Metric) -> float:
+    """Return the distance from 0 within which the minimiser lies, for f(0) = 1: the unit of all lengths."""
+    return float(np.sqrt(2.0 / lam)) if metric is Metric.RKHS else 1.0 / lam
+
 
 NOW = np.dtype(
     [
@@ -24,6 +40,9 @@ NOW = np.dtype(
         ("step", np.float64),  # t_k, 0 where the line search found none
         ("value_after", np.float64),  # f_k(alpha + t_k d)
         ("ahead", np.float64),  # the next subgradient is taken at alpha + ahead d
+        ("at", np.float64),  # the ahead at which g was taken
+        ("flips", np.int64),  # rows that went in or out of their margins since the last subgradient
+        ("last", np.float64),  # lam*, the weight of the last direction in the new one (`TwoVectors`)
         ("fresh", np.int64),  # 1: there is no previous direction
         ("resets", np.int64),  # directions thrown away
         ("trials", np.int64),  # step lengths looked at
@@ -38,7 +57,6 @@ class State(NamedTuple):
     ----------
     lam : float, lambda
     euclid : bool, whether lengths are Euclidean in the coefficients instead of in the kernel's space
-    Q : ndarray of float32 or float64, shape (capacity, capacity), the sample's kernel matrix
     w : ndarray of float64, shape (capacity,), labels +1 or -1
     alpha, Q_alpha : ndarrays of float64, shape (capacity,), the incumbent
     d, Q_d : the direction
@@ -46,12 +64,13 @@ class State(NamedTuple):
     inside, Q_inside : inside[i] = 1 where row i is inside its margin at the point of g, and Q (w.*inside)
     u, Q_u : the mean of ``inside`` over the subgradients that make up d, and Q (w.*u): a dual candidate
     best_u : the u of ``now.lower``
+    change : what the rows that flipped add to w.*inside
+    flipped : ndarray of int64, shape (capacity,), these rows, the first ``now.flips``
     now : ndarray of `NOW`, shape (1,)
     """
 
     lam: float
     euclid: bool
-    Q: np.ndarray
     w: np.ndarray
     alpha: np.ndarray
     Q_alpha: np.ndarray
@@ -64,32 +83,34 @@ class State(NamedTuple):
     u: np.ndarray
     Q_u: np.ndarray
     best_u: np.ndarray
+    change: np.ndarray
+    flipped: np.ndarray
     now: np.ndarray
 
 
-def room_for(capacity: int, lam: float, dtype: type, *, euclid: bool) -> State:
+def room_for(capacity: int, lam: float, *, euclid: bool) -> State:
     """Return the state of an empty sample at alpha = 0, where f = 1; memory is taken as rows come."""
     now = np.zeros(1, NOW)
     now["fresh"], now["ball"], now["value"], now["lower"] = 1, np.inf, 1.0, -np.inf
-    return State(lam, euclid, np.empty((capacity, capacity), dtype), *np.zeros((12, capacity)), now)  # type: ignore[call-arg]
+    vectors = np.zeros((13, capacity))
+    vectors = np.zeros((13, capacity))
+    return State(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
 
 
-@njit
-def pad(s, rows):
-    """Take in the sample's new rows up to ``rows``, whose Q and w are there: all their coefficients are 0."""
-    now = s.now[0]
-    old = now.rows
-    for i in range(old, rows):
-        q_alpha = q_d = q_inside = q_u = 0.0
-        for j in range(old):
-            q = np.float64(s.Q[i, j])
-            q_alpha += q * s.alpha[j]
-            q_d += q * s.d[j]
-            q_inside += q * s.w[j] * s.inside[j]
-            q_u += q * s.w[j] * s.u[j]
-        s.Q_alpha[i], s.Q_d[i], s.Q_inside[i], s.Q_u[i] = q_alpha, q_d, q_inside, q_u
-    now.rows = rows
-    now.lower = -np.inf  # f_k is another function now
+def coefficients(s: State) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that have any coefficient, (j,), and alpha, d, w.*inside and w.*u there, (4, j)."""
+    n = int(s.now["rows"][0])
+    all_four = np.stack([s.alpha[:n], s.d[:n], s.w[:n] * s.inside[:n], s.w[:n] * s.u[:n]])
+    used = np.flatnonzero(all_four.any(axis=0))
+    return used, np.ascontiguousarray(all_four[:, used])
+
+
+def pad(s: State, w: np.ndarray, products: np.ndarray) -> None:
+    """Take in new rows with labels w, (r,), and no coefficients; ``products`` are Q times `coefficients`, (4, r)."""
+    old, n = int(s.now["rows"][0]), int(s.now["rows"][0]) + len(w)
+    s.w[old:n] = w
+    s.Q_alpha[old:n], s.Q_d[old:n], s.Q_inside[old:n], s.Q_u[old:n] = products
+    s.now["rows"], s.now["lower"] = n, -np.inf  # f_k is another function now
 
 
 @njit

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fwsvm.problems.hinge import box_dual
-from fwsvm.solvers.stochastic.descent import aim, propose
+from fwsvm.solvers.stochastic.descent import Descent
 from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle, shortest, weight_of_last
 from fwsvm.solvers.stochastic.line_search import Constants, search
-from fwsvm.solvers.stochastic.objective import along, measure, raise_bound, subgradient
-from fwsvm.solvers.stochastic.state import inner, move, pad, room_for
+from fwsvm.solvers.stochastic.objective import along, measure, raise_bound
+from fwsvm.solvers.stochastic.state import coefficients, inner, pad, room_for
+from fwsvm.solvers.stochastic.sums import Stored
 from tests.solvers.stochastic.problems import gram, objective, optimum
 
 SOME = settings(max_examples=60, deadline=None)
@@ -19,38 +20,42 @@ M1, M2 = 0.1, 0.4
 vectors = arrays(np.float64, 3, elements=st.floats(-10, 10, allow_subnormal=False))
 
 
-def state_of(Q, w, lam, *, euclid=False, alpha=None):
-    """Return the state over a given kernel matrix, at alpha."""
-    n = len(w)
-    s = room_for(n, lam, np.float64, euclid=euclid)
-    s.Q[:], s.w[:] = Q, w
-    pad(s, n)
+class Given(Stored):
+    """Sums over a kernel matrix that is given."""
+
+    def __init__(self, Q):
+        self.Q = Q
+
+
+def descent_of(Q, w, lam, *, euclid=False, alpha=None, directions=None, eps=0.0):
+    """Return the iteration over a given kernel matrix, at alpha."""
+    s = room_for(len(w), lam, euclid=euclid)
+    pad(s, w, np.zeros((4, len(w))))
     if alpha is not None:
         s.alpha[:], s.Q_alpha[:] = alpha, Q @ alpha
     measure(s)
-    return s
+    return Descent(directions or TwoVectors(), Constants(M1, M2, 1000.0), s, Given(Q), eps)
 
 
 @st.composite
 def points(draw):
-    """Draw a state over up to 12 random rows, somewhere on the way: after a few iterations of any length."""
+    """Draw an iteration over up to 12 random rows, somewhere on the way: after a few steps of any length."""
     n, seed = draw(st.integers(2, 12)), draw(st.integers(0, 10_000))
     rng = np.random.default_rng(seed)
     Q = gram(rng.normal(size=(n, 2)), 0.5)
     w = rng.choice([-1.0, 1.0], n)
-    s = state_of(
-        Q, w, draw(st.sampled_from([1.0, 0.1, 1e-3])), euclid=draw(st.booleans()), alpha=rng.normal(size=n)
-    )
-    s.now["ball"] = draw(st.sampled_from([np.inf, 1.0, 1e-2]))
+    lam, euclid = draw(st.sampled_from([1.0, 0.1, 1e-3])), draw(st.booleans())
+    p = descent_of(Q, w, lam, euclid=euclid, alpha=rng.normal(size=n))
+    p.state.now["ball"] = draw(st.sampled_from([np.inf, 1.0, 1e-2]))
     for _ in range(draw(st.integers(0, 5))):
-        propose(TwoVectors(), Constants(M1, M2, 1000.0), s, 0.0)
-        move(s)
-    return s
+        p.propose()
+        p.move()
+    return p
 
 
-def length2(s, v):
+def length2(s, Q, v):
     """Return |v|^2 in the state's metric."""
-    return v @ v if s.euclid else v @ s.Q @ v
+    return v @ v if s.euclid else v @ Q @ v
 
 
 @SOME
@@ -65,45 +70,49 @@ def test_the_weight_is_the_best_of_a_grid(d, g):
 
 @SOME
 @given(points())
-def test_the_direction_is_short_and_goes_down(s):
+def test_the_direction_is_short_and_goes_down(p):
+    s, Q = p.state, p.sums.Q
     first, before = s.now["fresh"][0] == 1, s.d.copy()
-    aim(TwoVectors(), s)
-    d2, g2 = length2(s, s.d), length2(s, s.g)
-    slack = 1e-9 * (g2 + length2(s, before)) + 1e-12
+    p.aim()
+    d2, g2 = length2(s, Q, s.d), length2(s, Q, s.g)
+    slack = 1e-9 * (g2 + length2(s, Q, before)) + 1e-12
     assert d2 <= g2 + slack
     if not first:
-        assert d2 <= length2(s, before) + slack
+        assert d2 <= length2(s, Q, before) + slack
     assert inner(s, s.g, s.d, s.Q_d) <= -d2 + slack
-    np.testing.assert_allclose(s.Q_d, s.Q @ s.d, atol=1e-9 * (1 + abs(s.d).max()))
+    np.testing.assert_allclose(s.Q_d, Q @ s.d, atol=1e-9 * (1 + abs(s.d).max()))
 
 
 @SOME
 @given(points())
-def test_the_subgradient_supports_the_objective(s):
-    subgradient(s)
-    rng = np.random.default_rng(0)
+def test_the_subgradient_supports_the_objective(p):
+    s, Q = p.state, p.sums.Q
     here = s.alpha + s.now["ahead"][0] * s.d
-    f = objective(s.Q, s.w, s.lam, here)
+    p.aim()
+    rng = np.random.default_rng(0)
+    f = objective(Q, s.w, s.lam, here)
     c = s.lam * here - s.w * s.inside / len(s.w)
     for _ in range(5):
         there = here + rng.normal(size=len(here))
-        assert objective(s.Q, s.w, s.lam, there) >= f + c @ s.Q @ (there - here) - 1e-9 * (1 + f)
+        assert objective(Q, s.w, s.lam, there) >= f + c @ Q @ (there - here) - 1e-9 * (1 + f)
 
 
 @SOME
 @given(points(), st.integers(1, 6))
-def test_the_bundle_is_as_short_as_its_shortest_pair(s, iterations):
-    bundle = room_for_bundle(8, len(s.w))
+def test_the_bundle_is_as_short_as_its_shortest_pair(p, iterations):
+    s = p.state
+    p.directions = room_for_bundle(8, len(s.w), np.inf)
     s.now["fresh"] = 1
-    kept = []
+    kept, longest2 = [], 0.0
     for _ in range(iterations):
-        aim(bundle, s)
+        p.aim()
         kept.append(s.g.copy())
+        longest2 = max(longest2, float(s.now["gradient2"][0]))
         search(Constants(M1, M2, 1000.0), s) if s.now["length2"] > 1e-20 else None
         for a in kept:  # <shortest, z> >= |shortest|^2 for every z of the set: what makes it the shortest
             inward = -(s.d @ a if s.euclid else s.Q_d @ a)
-            assert inward >= s.now["length2"] - 1e-5 * (s.now["length2"] + 1e-12) - 1e-12
-        move(s)
+            assert inward >= s.now["length2"] * (1 - 1e-5) - 1e-9 * longest2 - 1e-12
+        p.move()
 
 
 def test_the_shortest_of_opposite_vectors_is_zero():
@@ -116,37 +125,39 @@ def test_the_shortest_of_opposite_vectors_is_zero():
 
 @SOME
 @given(points())
-def test_an_accepted_step_decreases_enough_within_the_ball(s):
-    aim(TwoVectors(), s)
+def test_an_accepted_step_decreases_enough_within_the_ball(p):
+    s, Q = p.state, p.sums.Q
+    p.aim()
     d2 = s.now["length2"][0]
     if d2 < 1e-18:
         return
-    f = objective(s.Q, s.w, s.lam, s.alpha)
+    f = objective(Q, s.w, s.lam, s.alpha)
     measure(s)
     search(Constants(M1, M2, 1000.0), s)
     t = s.now["step"][0]
     assert t * np.sqrt(d2) <= s.now["ball"][0] * (1 + 1e-12)
     if t > 0:
-        after = objective(s.Q, s.w, s.lam, s.alpha + t * s.d)
+        after = objective(Q, s.w, s.lam, s.alpha + t * s.d)
         assert after - f <= -M1 * t * d2 + 1e-9 * (1 + f)
         assert s.now["value_after"][0] == pytest.approx(after, abs=1e-9 * (1 + f))
         before = s.alpha.copy()
-        move(s)
+        p.move()
         np.testing.assert_array_equal(s.alpha, before + t * s.d)
-        assert s.now["square"][0] == pytest.approx(s.alpha @ s.Q @ s.alpha, rel=1e-7, abs=1e-9)
+        assert s.now["square"][0] == pytest.approx(s.alpha @ Q @ s.alpha, rel=1e-7, abs=1e-9)
     else:
         assert s.now["ahead"][0] > 0
 
 
 @SOME
 @given(points(), st.floats(0.0, 5.0))
-def test_value_and_slope_along_a_line(s, t):
-    aim(TwoVectors(), s)
+def test_value_and_slope_along_a_line(p, t):
+    s, Q = p.state, p.sums.Q
+    p.aim()
     linear = s.lam * (s.alpha @ s.Q_d)
     s.now["curvature"] = s.lam * (s.d @ s.Q_d)
     value, slope = along(s, t, linear)
     constant = 0.5 * s.lam * s.alpha @ s.Q_alpha
-    f = objective(s.Q, s.w, s.lam, s.alpha + t * s.d)
+    f = objective(Q, s.w, s.lam, s.alpha + t * s.d)
     assert value + constant == pytest.approx(f, rel=1e-8, abs=1e-9)
     h = 1e-6
     ahead, behind = (along(s, t + e, linear)[0] for e in (h, -h))
@@ -159,10 +170,11 @@ def test_value_and_slope_along_a_line(s, t):
 
 @SOME
 @given(points())
-def test_the_bound_is_below_the_minimum(s):
-    aim(TwoVectors(), s)
+def test_the_bound_is_below_the_minimum(p):
+    s, Q = p.state, p.sums.Q
+    p.aim()
     raise_bound(s)
-    assert s.now["lower"][0] <= optimum(s.Q, s.w, s.lam, tolerance=1e-6) * (1 + 2e-6) + 1e-12
+    assert s.now["lower"][0] <= optimum(Q, s.w, s.lam, 1e-6, sweeps=30_000) * (1 + 2e-6) + 1e-12
     assert ((s.best_u >= 0) & (s.best_u <= 1 + 1e-12)).all()
 
 
@@ -181,13 +193,17 @@ def test_no_candidate_proves_nothing():
 def test_growing_pads():
     Q = gram(np.random.default_rng(0).normal(size=(6, 2)), 0.5)
     w = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0])
-    s = room_for(6, 0.1, np.float64, euclid=False)
-    s.Q[:], s.w[:] = Q, w
-    pad(s, 4)
+    p = descent_of(Q[:4, :4], w[:4], 0.1)
     for _ in range(3):
-        propose(TwoVectors(), Constants(M1, M2, 1000.0), s, 0.0)
-        move(s)
-    pad(s, 6)
+        p.propose()
+        p.move()
+    small, s = p.state, room_for(6, 0.1, euclid=False)
+    for old, new in zip(small[2:], s[2:], strict=True):
+        new[: len(old)] = old
+    used, weights = coefficients(s)
+    pad(s, w[4:], weights @ Q[np.ix_(used, [4, 5])])
+    assert s.now["rows"][0] == 6
+    assert (s.w == w).all()
     assert (s.alpha[4:] == 0).all()
     assert (s.d[4:] == 0).all()
     for vector, product in ((s.alpha, s.Q_alpha), (s.d, s.Q_d), (w * s.inside, s.Q_inside), (w * s.u, s.Q_u)):
@@ -197,35 +213,58 @@ def test_growing_pads():
 def test_at_a_kink_without_acceptable_slope_the_best_decrease_is_taken():
     # One row, Q = 1, tiny lambda: f is max(0, 1 - alpha) and almost nothing else. The slope along d jumps from -1 to
     # about lambda at the kink, over R = [-m2, 0), so no step length has both properties.
-    s = state_of(np.ones((1, 1)), np.ones(1), 1e-6)
-    aim(TwoVectors(), s)
+    p = descent_of(np.ones((1, 1)), np.ones(1), 1e-6)
+    s = p.state
+    p.aim()
     s.now["curvature"] = s.lam
     slopes = [along(s, t, 0.0)[1] for t in np.linspace(0.01, 3.0, 300)]
     assert not any(0 > slope >= -M2 for slope in slopes)
     search(Constants(M1, M2, 1e6), s)
     assert s.now["step"][0] > 0
-    move(s)
+    p.move()
     assert s.now["value"][0] < 1e-5
 
 
 def test_a_direction_that_vanishes_away_from_the_optimum_is_thrown_away():
     # A bundle of opposite subgradients from elsewhere: their shortest combination is 0 although f is not minimal.
     Q, w, lam = np.eye(2), np.array([1.0, 1.0]), 0.1
-    s = state_of(Q, w, lam, alpha=np.zeros(2))
-    subgradient(s)
+    p = descent_of(Q, w, lam, alpha=np.zeros(2), eps=1e-6)
+    s = p.state
+    p.aim()
     s.d[:], s.Q_d[:] = s.g, s.Q_g  # -d = -g: together with g the shortest vector is 0
     s.now["fresh"] = 0
-    done = propose(TwoVectors(), Constants(M1, M2, 1000.0), s, 1e-6)
-    assert not done
+    assert not p.propose()
     assert s.now["resets"][0] == 1
     np.testing.assert_array_equal(s.d, -s.g)
     assert s.now["step"][0] > 0
-    move(s)
+    p.move()
     assert s.now["value"][0] < 1.0
 
 
 def test_at_the_optimum_even_the_subgradient_vanishes():
     Q, w = np.eye(2), np.array([1.0, -1.0])  # lambda = 1: alpha* = w/m, where every hinge is active
-    s = state_of(Q, w, 1.0, alpha=w / 2)
-    assert propose(TwoVectors(), Constants(M1, M2, 1000.0), s, 1e-12)
+    p = descent_of(Q, w, 1.0, alpha=w / 2, eps=1e-12)
+    s = p.state
+    assert p.propose()
     assert s.now["value"][0] == pytest.approx(s.now["lower"][0])
+
+
+@SOME
+@given(points(), st.floats(1e-3, 2.0), st.integers(1, 8))
+def test_a_bundle_starts_again_where_its_path_is_too_long(p, budget, iterations):
+    s, length, used, went = p.state, 0.0, 0, 0.0
+    p.directions = room_for_bundle(50, len(s.w), budget)
+    s.now["fresh"] = 1
+    for _ in range(iterations):
+        length += went
+        fresh = s.now["fresh"][0] == 1 or length > budget
+        p.aim()
+        used, length = (1, 0.0) if fresh else (used + 1, length)
+        assert p.directions.used[0] == used
+        assert p.directions.path[0] == pytest.approx(length)
+        if used == 1:
+            np.testing.assert_array_equal(s.d, -s.g)
+        measure(s)
+        search(p.constants, s) if s.now["length2"] > 1e-20 else None
+        went = (s.now["step"][0] or s.now["ahead"][0]) * np.sqrt(max(s.now["length2"][0], 0.0))
+        p.move()

@@ -67,13 +67,13 @@ def test_the_test_estimates_the_objective_on_its_rows(test):
     p.advance(5)
     s, now, n = p.state, p.state.now[0], len(p.sample)
     if test == "fresh":
-        stream = p.acceptance.random.bit_generator.state
+        stream = p.test.random.bit_generator.state
         F0, F1 = p._on_test_sample()
-        p.acceptance.random.bit_generator.state = stream
-        T = p.acceptance.random.choice(400, n, replace=False, shuffle=False)
+        p.test.random.bit_generator.state = stream
+        T = p.test.random.choice(400, n, replace=False, shuffle=False)
     else:
         F0, F1 = p._on_test_sample()
-        T = p.acceptance.order[:n]
+        T = p.test.sample.order[:n]
     S = p.sample.order[:n]
     Q = gram(X, p.resolved.kernel.gamma)
     alpha, square = s.alpha[:n], now["square"]
@@ -89,25 +89,37 @@ def test_the_test_estimates_the_objective_on_its_rows(test):
 def test_the_two_samples_come_from_streams_of_their_own():
     X, y = drawn(100)
     one, other = (started("scs", X, y, parameters={**SMALL, "test": "fresh"}) for _ in range(2))
-    other.acceptance.random.random(1000)
+    other.test.random.random(1000)
     one.advance(5)
     other.advance(5)
     assert np.array_equal(one.sample.order, other.sample.order)
-    assert one.acceptance.random.random() != other.acceptance.random.random()
+    assert one.test.random.random() != other.test.random.random()
     kept = started("scs", X, y, parameters=SMALL)
     assert np.array_equal(kept.sample.order, one.sample.order)
-    assert not np.array_equal(kept.sample.order, kept.acceptance.order)
+    assert not np.array_equal(kept.sample.order, kept.test.sample.order)
 
 
-def test_kept_kernel_values_are_computed_once():
+@pytest.mark.parametrize("metric", ["rkhs", "euclid"])
+def test_the_sums_are_right_after_any_number_of_steps(metric):
     X, y = drawn(500)
-    p = started("scs", X, y, lambda_=0.01, parameters=SMALL)
-    p.advance(8)
-    n, order = p.acceptance.store.rows.height, p.sample.order
+    p = started("scs", X, y, lambda_=0.01, tolerance=1e-6, parameters={**SMALL, "metric": metric})
+    p.advance(15)
+    n, s, T = len(p.sample), p.state, p.test
     Q = gram(X, p.resolved.kernel.gamma)
-    np.testing.assert_allclose(
-        p.acceptance.values[:n, :n], Q[np.ix_(order[:n], p.acceptance.order[:n])], rtol=2e-5
-    )
+    S, tested = p.sample.order[:n], T.sample.order[:n]
+    inside = s.w[:n] * s.inside[:n]
+    for vector, here in ((s.alpha[:n], s.Q_alpha), (s.d[:n], s.Q_d), (inside, s.Q_inside)):
+        np.testing.assert_allclose(here[:n], Q[np.ix_(S, S)] @ vector, atol=1e-9 * n)
+    for vector, there in ((s.alpha[:n], T.alpha), (s.d[:n], T.d), (inside, T.inside)):
+        np.testing.assert_allclose(there[:n], Q[np.ix_(tested, S)] @ vector, atol=1e-9 * n)
+
+
+def test_threads_change_the_sums_by_rounding_at_most():
+    X, y = drawn(3000)
+    one, two = (started("scs", X, y, lambda_=0.01, threads=threads) for threads in (1, 2))
+    one.advance(4)
+    two.advance(4)
+    assert np.array_equal(one.state.alpha, two.state.alpha)  # a row's sum is made by one thread
 
 
 def test_the_same_seed_gives_the_same_bits_however_the_steps_are_asked_for():
@@ -127,17 +139,9 @@ def test_memory_is_that_of_the_sample():
     X, y = drawn(3000)
     p = started("scs", X, y, parameters={"first": 50, "more": 50, "largest": 400})
     finished(p)
-    assert p.state.Q.shape == (400, 400)
+    assert p.state.alpha.shape == (400,)
     assert len(p.sample) == 400
-    assert p.sample.rows.height == 400
-
-
-def test_a_small_cache_bounds_the_sample():
-    X, y = drawn(3000)
-    for test, matrices in (("kept", 2), ("fresh", 1)):
-        p = started("scs", X, y, cache_mib=1, parameters={"first": 5000, "test": test})
-        p.advance(1)
-        assert len(p.sample) == int((2**18 / matrices) ** 0.5)  # 2^18 float32 numbers are one MiB
+    assert p.sample.store.rows.height == 400
 
 
 def test_theory_asks_for_the_fourth_power():
@@ -206,6 +210,7 @@ def test_rows_with_weights_are_refused_in_a_sentence():
         ("wolfe", {"m1": 0.6}, "m1"),
         ("wolfe", {"n": 1.0}, "n > 1"),
         ("wolfe", {"keep": "full", "size": 1}, "size"),
+        ("wolfe", {"keep": "full", "path": 0.0}, "path"),
         ("pegasos", {"batch": 0}, "batch"),
     ],
 )

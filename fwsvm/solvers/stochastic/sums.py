@@ -1,0 +1,121 @@
+"""Sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test: stored or computed kernel values.
+
+A row whose coefficient changes adds its kernel values once. `Stored` reads them from the kernel matrix; `Computed`
+computes them anew, 64 rows at a time, which takes little longer than to read them and no memory: a method that draws
+a large sample and changes few coefficients needs each about twice.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm._threads import together
+from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
+from fwsvm.solvers.stochastic.sample import Sample, Store
+
+WORTH_A_THREAD = 1 << 16  # kernel values
+
+
+class Computed:
+    """Sums at the rows of several samples, the first of which is the one that coefficients are over."""
+
+    def __init__(self, kernel: Any, samples: Sequence[Sample], threads: int) -> None:
+        self.kernel, self.samples, self.threads = kernel, samples, threads
+        self.kernel_evaluations = 0
+
+    def grown(self) -> None:
+        """Take note that the samples have drawn rows."""
+        rows = self.samples[0].store.rows
+        self.anchors = [room_for_anchors(rows) for _ in range(self.threads)]
+
+    def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray], first: int = 0) -> None:
+        """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t - first]`` for the rows t >= first of each sample.
+
+        Parameters
+        ----------
+        which : ndarray of int, shape (j,)
+        weights : ndarray, shape (outputs, j)
+        outs : ndarrays of float64, shape (outputs, at least rows - first), one a sample
+        """
+        source = self.samples[0].store
+        for sample, out in zip(self.samples, outs, strict=True):
+            store, size = sample.store, len(sample) - first
+            self.kernel_evaluations += len(which) * size
+            parts = self.threads if size * len(which) > WORTH_A_THREAD else 1
+            ends = [first + size * part // parts for part in range(parts + 1)]
+
+            def share(part: int, store: Store = store, out: np.ndarray = out, ends: list[int] = ends) -> None:
+                _add_range(
+                    self.kernel, self.anchors[part], source.rows, source.own, which, weights, store.rows, store.own,
+                    first, ends[part], ends[part + 1], out,
+                )  # fmt: skip
+
+            together(share, parts)
+
+
+class Stored:
+    """Sums at the rows of one sample whose kernel matrix is kept.
+
+    Attributes
+    ----------
+    Q : ndarray of float32 or float64, shape (rows, rows)
+    """
+
+    def __init__(self, kernel: Any, sample: Sample, threads: int) -> None:
+        m, rows, own = len(sample), sample.store.rows, sample.store.own
+        self.Q: np.ndarray = np.empty((m, m), sample.dtype)
+        anchors, everyone = room_for_anchors(rows), np.arange(m, dtype=np.int32)
+        for first in range(0, m, WIDE):
+            some = everyone[first : first + WIDE]
+            laid = lay_out(anchors, rows, own, some, WIDE)
+            fill(
+                kernel, anchors, WIDE, len(some), rows, own, everyone, m, self.Q, some.astype(np.int64), threads
+            )  # fmt: skip
+            clear(anchors, laid)
+        self.kernel_evaluations = m * m
+
+    def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray]) -> None:
+        """Add sum_j weights[0, j] Q[which[j]] to ``outs[0][0]``."""
+        _add_rows(self.Q, which, weights[0], outs[0][0])
+
+
+@njit(
+    fastmath={"reassoc", "contract"}
+)  # the sum over anchors in any order: else it waits on itself at every term
+def _add_range(kernel, anchors, sources, own_sources, which, weights, rows, own, start, first, last, out):
+    """Add the sums at rows first ... last - 1 to ``out``, whose first column is row ``start``."""
+    values, lines = np.empty(WIDE, rows.values.dtype), np.empty((weights.shape[0], WIDE))
+    for at in range(0, which.size, WIDE):
+        count = min(WIDE, which.size - at)
+        some = which[at : at + count]
+        for o in range(weights.shape[0]):
+            for c in range(WIDE):
+                lines[o, c] = weights[o, at + c] if c < count else 0.0
+        laid = lay_out(anchors, sources, own_sources, some, WIDE)
+        for t in range(first, last):
+            wide_row(kernel, anchors, rows, t, own[t], values, 0)
+            for o in range(weights.shape[0]):
+                total = 0.0
+                for c in range(WIDE):
+                    total += lines[o, c] * values[c]
+                out[o, t - start] += total
+        clear(anchors, laid)
+
+
+@njit(fastmath={"contract"})
+def _add_rows(Q, which, factors, out):
+    """Add factors[c] Q[which[c]] to ``out``, four rows in one pass."""
+    n, count, c = Q.shape[0], which.size, 0
+    while c + 4 <= count:
+        a, b, e, f = Q[which[c]], Q[which[c + 1]], Q[which[c + 2]], Q[which[c + 3]]
+        p, q, r, t = factors[c], factors[c + 1], factors[c + 2], factors[c + 3]
+        for i in range(n):
+            out[i] += (p * a[i] + q * b[i]) + (r * e[i] + t * f[i])
+        c += 4
+    while c < count:
+        a, p = Q[which[c]], factors[c]
+        for i in range(n):
+            out[i] += p * a[i]
+        c += 1
