@@ -212,3 +212,37 @@ def test_verdicts_on_smaller_or_unfinished_runs_say_so() -> None:
 def test_an_unknown_claim_is_an_error() -> None:
     with pytest.raises(UsageError, match="no claim's name begins with 005"):
         claims.evaluate(None, ["005"])
+
+
+def test_a_comparison_of_times_that_were_all_cut_short_is_not_run() -> None:
+    cut = {m: [10.0] * 8 for m in ("cvm", "mfw")}
+    rows = [
+        row(dataset=d, method=m, train_seconds=t)
+        for m, ts in cut.items()
+        for d, t in zip(WEB, ts, strict=True)
+    ]
+    rows += [row(dataset=d, method="fw", train_seconds=20.0, status="time_limit") for d in WEB]
+    (verdict,) = evaluate(cells_of(*rows), ["003-friedman-time"])
+    assert verdict.word == "not run"
+
+
+def test_bounds_decide_only_what_they_can() -> None:
+    """A growth, or the course over C, of times that were all cut short at one limit says nothing."""
+
+    def run(dataset, method, seconds, **more):
+        return row(dataset=dataset, method=method, train_seconds=seconds, **more)
+
+    cut = {"status": "time_limit"}
+    series = [run(d, "cvm", 1.0 + i, rows=1000 * (i + 1)) for i, d in enumerate(WEB)]
+    series += [run(d, "fw", 10.0, rows=1000 * (i + 1), **cut) for i, d in enumerate(WEB)]
+    (verdict,) = evaluate(cells_of(*series), ["003-scales-better"])
+    assert verdict.word == "not run"
+    times = {"cvm": (10, 5, 10), "fw": (10, 6, 4)}
+    sweep = [
+        run("shuttle", m, t, C=C, **(cut if t == 10 else {}))
+        for m in times
+        for C, t in zip((1, 16, 256), times[m], strict=True)
+    ]
+    faster, below = evaluate(cells_of(*sweep), ["003-C-faster", "003-C-below-cvm"])
+    assert (faster.ours.holds, faster.ours.evidence.count("FW")) == (True, 1)
+    assert "FW faster than CVM at 1 of 2 points" in below.ours.evidence

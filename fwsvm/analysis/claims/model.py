@@ -83,8 +83,8 @@ class View:
             if math.isnan(a) or math.isnan(b):
                 continue
             if name == "time":
-                a_bound, b_bound = self.cut_short(dataset, first), self.cut_short(dataset, second)
-                if (a_bound and (b_bound or a < b)) or (b_bound and b < a):
+                bounds = self.cut_short(dataset, first), self.cut_short(dataset, second)
+                if not sure(a, bounds[0], b, bounds[1]):
                     continue
             yield dataset, a, b
 
@@ -98,6 +98,11 @@ class View:
                     (str(cell["dataset"]), str(cell["method"])), {str(k): v for k, v in cell.items()}
                 )
         return found
+
+
+def sure(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
+    """Return whether it is certain which time is the shorter, where one that was cut short is a lower bound."""
+    return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 
 def listed(datasets: Sequence[str], most: int = 6) -> str:

@@ -17,6 +17,7 @@ from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import series
 from fwsvm.analysis.statistics import wilcoxon
 from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.errors import ResultsError
 
 WEB, ADULT = series("web"), series("adult")
 MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
@@ -214,7 +215,10 @@ def some_differ(methods: Sequence[str], name: str, level: float) -> Check:
         import pandas as pd
 
         design = all_pairs(methods, [name])
-        f = compare(pd.DataFrame(cells), list(design.methods), name).friedman
+        try:
+            f = compare(pd.DataFrame(cells), list(design.methods), name).friedman
+        except ResultsError:  # of too few data sets has every method a value that is no bound
+            return None
         said = f"F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} data sets; mean ranks " + ", ".join(
             f"{HEADS[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))  # fmt: skip
         return Finding(f.p_F <= level, said + coverage(len(datasets), ALL))
