@@ -67,8 +67,11 @@ class SimplexRun:
                 f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
                 "give --cache-mb less, or --search sampled"
             )
-        if self.sampled:
-            return columns_of(resolved.kernel, rows, 0, resolved.threads)
+        if (
+            self.sampled
+        ):  # half of the budget, if that holds them all; the rest is for the active set's own lines
+            fits = 2 * rows.height**2 * np.dtype(dtype).itemsize <= resolved.cache_bytes
+            return columns_of(resolved.kernel, rows, resolved.cache_bytes if fits else 0, resolved.threads)
         if handover is None:
             return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
         number = self.stream[-1]
@@ -92,6 +95,8 @@ class SimplexRun:
             slot_of=np.full(m, -1, np.int32) if self.sampled else columns.slot_of,
             values=np.empty((WIDE, room), dtype),
             drawn=np.zeros(WIDE, np.int32),
+            whole=columns.kept,
+            whole_slot=columns.slot_of,
         )
 
     def _starting_point(self) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,8 @@
 `Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` (003 section
 4.2) looks at some rows drawn at random and keeps q on the active set alone: the kernel values it needs, between the
 candidates and the active set, do not depend on m, and its gap proves nothing. It keeps the kernel matrix of the
-active set: each row that enters brings its column, which is a line for itself and one more value for all others.
+active set: each row that enters brings its column, which is a line for itself and one more value for all others. Where
+memory holds all columns and the active set is no small part of the rows, the candidates' are kept as well.
 
 Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.values`), which comes back with
 ``now.stop`` when it wants some; so it is compiled once for all kernels.
@@ -20,6 +21,9 @@ from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED, WANTS_VALUES
 
 VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
 OWN_LINES = 2  # where the lines of active rows begin
+#: `Sampled` keeps whole columns, as the papers' programs keep what they computed, once the active set has more than
+#: this part of the rows: one then costs little more than what is asked of it now, and serves when its row comes again.
+WORTH_A_COLUMN = 1 / 8
 
 
 class Full(NamedTuple):
@@ -124,23 +128,53 @@ def _shift_all(search, s, move):
 
 @look.implements(Sampled)
 def _look_at_some(search, s):
-    """Draw candidates, come back for their kernel values, and take the best if it violates the goal."""
+    """Draw candidates and take the best if it violates the goal; come back for kernel values not at hand."""
     now = s.now[0]
-    if now.draws > 0:
-        best = _best_candidate(s, search.candidates)
-        if now.gap > goal(s):
-            _hold(s, best, s.drawn[best])
-            return
-        if now.draws == search.retries:
-            now.draws = 0
-            now.stop = NO_VIOLATOR
-            return
-    else:
+    if now.draws == 0:
         now.iterations += 1
-    for c in range(search.candidates):
-        s.drawn[c] = below(s.random, s.q.size)
-    now.draws += 1
-    now.stop = WANTS_VALUES
+    while True:
+        if now.draws > 0:
+            best = _best_candidate(s, search.candidates)
+            if now.gap > goal(s):
+                _hold(s, best, s.drawn[best])
+                return
+            if now.draws == search.retries:
+                now.draws = 0
+                now.stop = NO_VIOLATOR
+                return
+        for c in range(search.candidates):
+            s.drawn[c] = below(s.random, s.q.size)
+        now.draws += 1
+        if not _values_at_hand(s, search.candidates):
+            now.stop = WANTS_VALUES
+            return
+        gather(s, s.drawn, search.candidates)
+
+
+@njit
+def whole_columns_serve(s):
+    """Whether to use whole columns: all would fit, and the active set has more than `WORTH_A_COLUMN` of the rows."""
+    return s.whole.shape[0] == s.q.size and s.now[0].active > WORTH_A_COLUMN * s.q.size
+
+
+@njit
+def _values_at_hand(s, candidates):
+    """Whether the candidates' whole columns are kept, and there is room for what is needed of them."""
+    if not whole_columns_serve(s) or s.now[0].active >= s.values.shape[1]:
+        return False
+    for c in range(candidates):  # noqa: SIM110 - compiled code has no all over a generator
+        if s.whole_slot[s.drawn[c]] < 0:
+            return False
+    return True
+
+
+@njit
+def gather(s, which, count):
+    """Copy the kernel values of the first ``count`` rows of ``which`` with the active set from whole columns."""
+    for c in range(count):
+        column = s.whole[s.whole_slot[which[c]]]
+        for p in range(s.now[0].active):
+            s.values[c, p] = column[s.active[p]]
 
 
 @njit

@@ -59,6 +59,8 @@ class State(NamedTuple):
         `Sampled`: kernel values of the candidates with the active set.
     drawn : ndarray of int32, shape (64,)
         `Sampled`: the candidates.
+    whole, whole_slot : ndarray, shape (slots, m); ndarray of int32, shape (m,)
+        `Sampled`: columns over all rows, and the line of each row's, -1 for none.
     """
 
     search: Any
@@ -75,3 +77,5 @@ class State(NamedTuple):
     slot_of: np.ndarray
     values: np.ndarray
     drawn: np.ndarray
+    whole: np.ndarray
+    whole_slot: np.ndarray
