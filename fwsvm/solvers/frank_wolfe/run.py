@@ -23,7 +23,8 @@ from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
-WHOLE_BYTES = 1 << 26  # `Sampled` keeps all columns up to this size; beyond it fresh memory costs more than they save
+#: `Sampled` keeps all columns up to this size: beyond it, fresh memory costs more than it saves.
+WHOLE_BYTES = 1 << 26
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
