@@ -38,7 +38,7 @@ def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bo
     say("classes", _classes(data.classes, resolved.family.multiclass))
     say("scaling", data.scaling if data.scaling != "none" else "none (values as they are)")
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
-    say("problem", _problem(resolved))
+    say("problem", resolved.family.problem)
     say("kernel", _kernel(resolved))
     say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
     say("stop", _stop(resolved))
@@ -58,14 +58,6 @@ def _classes(classes: tuple[str, ...], multiclass: str) -> str:
     return f"{len(classes)} ({shown}), {multiclass}"
 
 
-def _problem(resolved: "Resolved") -> str:
-    return {
-        "simplex": "min a'K~a on the simplex (squared hinge, bias penalised)",
-        "linear": "min |w|^2/2 + C sum of losses",
-        "stochastic": "min lambda/2 |w|^2 + mean hinge, no bias",
-    }[resolved.family.name]
-
-
 def _kernel(resolved: "Resolved") -> str:
     from fwsvm.kernels.kernel import family
 
@@ -82,7 +74,7 @@ def _kernel(resolved: "Resolved") -> str:
 
 def _stop(resolved: "Resolved") -> str:
     said = f"{resolved.stop} {resolved.tolerance:g}"
-    if resolved.family.name == "simplex":
+    if resolved.family.searches:
         said += f", {resolved.search} search"
     if resolved.max_iterations is not None:
         said += f", at most {resolved.max_iterations:,} iterations"

@@ -63,13 +63,14 @@ def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
 
 def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
     """Return what to train, by name: both searches, and double precision, which tight tolerances end in."""
-    if method.family != "simplex":
-        return [(kernel, lambda: _train(method.name, kernel))]
-    return [
-        (kernel, lambda: _train(method.name, kernel)),
-        (f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")),
-        (f"{kernel}, double precision", lambda: _train(method.name, kernel, tolerance=1e-15)),
-    ]
+    from fwsvm.solvers import FAMILIES
+
+    jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
+    if "sampled" in FAMILIES[method.family].searches:
+        jobs.append((f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")))
+    if FAMILIES[method.family].searches:
+        jobs.append((f"{kernel}, double precision", lambda: _train(method.name, kernel, tolerance=1e-15)))
+    return jobs
 
 
 def _train(method: str, kernel: str, **given: Any) -> None:

@@ -18,12 +18,15 @@ class Family:
 
     Attributes
     ----------
-    name : {"simplex", "linear", "stochastic"}
+    name : {"simplex", "active-face", "linear", "stochastic"}
+    problem : str, what is minimised, for people
     kernels : tuple of str or None
         Kernels it can use; None for any.
     default_kernel : str
     stops : tuple of str
         Stopping rules it knows, the default first.
+    searches : tuple of str
+        Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
     start : callable (Binary, rule, Resolved, Handover or None) -> Process
     iteration_cap : int or None
@@ -31,12 +34,14 @@ class Family:
     """
 
     name: str
+    problem: str
     kernels: tuple[str, ...] | None
     default_kernel: str
     stops: tuple[str, ...]
     multiclass: str
     start: Callable[..., Any]
     iteration_cap: int | None = None
+    searches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,6 @@ class Resolved:
     def as_columns(self) -> dict[str, Any]:
         """Return the settings under the names of the results columns (conventions 2); None where one has no meaning."""
         gamma = getattr(self.kernel, "gamma", None)
-        simplex = self.family.name == "simplex"
         return {
             "method": self.method.name,
             "kernel": self.kernel_name,
@@ -60,7 +59,7 @@ class Resolved:
             "coef0": getattr(self.kernel, "coef0", None),
             "C": self.C,
             "lambda": self.lambda_,
-            "search": self.search if simplex else None,
+            "search": self.search if self.family.searches else None,
             "stop": self.stop,
             "tolerance": self.tolerance,
             "seed": self.seed,
@@ -81,8 +80,8 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     family = FAMILIES[chosen.family]
     paper = settings.protocol in {"paper", "libcvm"}
     _one_of("protocol", settings.protocol, PROTOCOLS)
-    search = settings.search or ("sampled" if paper else "full")
-    _one_of("search", search, SEARCHES)
+    search = settings.search or ("sampled" if paper and "sampled" in family.searches else "full")
+    _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
     stop = settings.stop or ("meb" if paper and "meb" in family.stops else family.stops[0])
     _one_of(f"stop of {chosen.name}", stop, family.stops)
     tolerance = settings.tolerance

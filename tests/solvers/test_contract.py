@@ -70,7 +70,7 @@ def parts(name: str, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def optimum(name: str, problem: Problem) -> tuple[float, float]:
     """Return bounds on the least objective."""
     K, y, C = parts(name, problem)
-    if METHODS[name].family == "simplex":
+    if FAMILIES[METHODS[name].family].problem == FAMILIES["simplex"].problem:
         extended = naive.extended(K, y, C)
         best = naive.simplex_optimum(extended)
         least = float(best @ extended @ best)

@@ -20,6 +20,7 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
 
 FAMILIES["linear"] = Family(
     name="linear",
+    problem="min |w|^2/2 + C sum of losses",
     kernels=("linear",),
     default_kernel="linear",
     stops=("relative", "gap", "eps"),

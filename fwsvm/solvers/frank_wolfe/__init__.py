@@ -20,9 +20,11 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
 
 FAMILIES["simplex"] = Family(
     name="simplex",
+    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
     kernels=None,
     default_kernel="rbf",
     stops=("relative", "gap", "meb"),
+    searches=("full", "sampled"),
     multiclass="one-vs-one",
     start=_start,
 )

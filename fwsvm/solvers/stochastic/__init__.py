@@ -22,6 +22,7 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
 
 FAMILIES["stochastic"] = Family(
     name="stochastic",
+    problem="min lambda/2 |w|^2 + mean hinge, no bias",
     kernels=None,
     default_kernel="rbf",
     stops=("relative", "eps"),

@@ -1,0 +1,30 @@
+"""Methods of ours on the simplex: solve on the face of the active rows exactly, then see which rows are active there.
+
+The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also gives the start.
+`face` solves the linear systems, `run` is the Process; a method is one file.
+"""
+
+from typing import Any
+
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Process
+from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.resolve import Resolved
+
+
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+    from fwsvm.solvers.active_face.run import FaceRun
+
+    return FaceRun(problem, rule, resolved, handover)
+
+
+FAMILIES["active-face"] = Family(
+    name="active-face",
+    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
+    kernels=None,
+    default_kernel="rbf",
+    stops=("relative", "gap", "meb"),
+    searches=("full",),
+    multiclass="one-vs-one",
+    start=_start,
+)
