@@ -34,10 +34,10 @@ objective and gap from scratch: what `Result` calls certified does not rest on t
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwsvm.api import load, predict, save, train
+    from fwsvm.api import load, predict, save, train, train_blocks
 
 __version__ = "0.1.0"
-__all__ = ["load", "predict", "save", "train"]
+__all__ = ["load", "predict", "save", "train", "train_blocks"]
 
 
 def __getattr__(name: str) -> Any:

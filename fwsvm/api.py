@@ -1,9 +1,10 @@
-"""fwsvm from Python: `train`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
+"""fwsvm from Python: `train`, `train_blocks`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
 
 What the command line does with files is done here with arrays: the same data sets by name, settings, classes
 (conventions: with two classes the larger label is +1), machines and results.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm import data as data_sets
+from fwsvm.data import synthetic
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
@@ -22,6 +24,7 @@ from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical, fitted
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import Result, Settings, fit
+from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
 
 Model: TypeAlias = KernelModel | LinearModel
@@ -76,6 +79,50 @@ def train(
     if given is not None and given.shape != codes.shape:
         raise UsageError(f"there are weights of shape {given.shape} for {len(codes)} rows")
     return fit(table.X, codes, classes, chosen, weights=given, watch=watch)
+
+
+def train_blocks(
+    blocks: str | Iterable[tuple[ArrayLike, ArrayLike]], *, watch: Watch | None = None, **settings: Any
+) -> Result:
+    """Train a machine from blocks of rows that never lie in memory together.
+
+    For methods that draw the rows they use: ``scs``, and ``pegasos`` with a limit of iterations. Memory is that of the
+    rows drawn and of one block. The result is that of `train` with the same rows in one array, but for rounding in the
+    default width of the kernel.
+
+    Parameters
+    ----------
+    blocks : iterable of (rows, labels), or text
+        Rows of shape (any number, n), dense or sparse, and their labels. It is gone through twice, so it must start
+        anew each time: a list, or an object with ``__iter__``, but no generator. Text is ``synthetic:KIND?...``, whose
+        training rows are drawn block by block.
+    watch, **settings
+        As of `train`.
+
+    Raises
+    ------
+    UsageError
+        A method that looks at all rows, blocks that do not fit together, or more than two classes.
+    """
+    chosen = _settings({"method": "scs", **settings})
+    stream = synthetic.Stream(synthetic.recipe(blocks)) if isinstance(blocks, str) else blocks
+    if iter(stream) is stream:
+        raise UsageError("a generator can be gone through once only; give a list or an object with __iter__")
+    checked = _Blocks(stream)
+    found = survey(checked)
+    classes = classes_of(found.labels)
+    return fit_blocks(checked, found, lambda labels: encode(labels, classes), classes, chosen, watch=watch)
+
+
+class _Blocks:
+    """Blocks as the solvers take them: rows of float64, labels of one kind."""
+
+    def __init__(self, blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> None:
+        self.blocks = blocks
+
+    def __iter__(self) -> Iterator[tuple[Rows, np.ndarray]]:
+        for X, y in self.blocks:
+            yield _rows(X), _labels(y)
 
 
 def predict(model: Model | Result, X: ArrayLike, *, threads: int = 1) -> np.ndarray:

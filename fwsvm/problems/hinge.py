@@ -116,6 +116,11 @@ def certificate(
     return Certificate(primal, dual, primal - dual)
 
 
+def fixed_sample(m: int) -> np.ndarray:
+    """Return the rows of m, ascending, on which objectives are estimated."""
+    return np.sort(np.random.default_rng(FIXED_SAMPLE).choice(m, min(m, FIXED_SAMPLE), replace=False))
+
+
 def estimate(
     kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
     alpha: np.ndarray, square: float, threads: int,
@@ -125,7 +130,7 @@ def estimate(
     The other parameters are those of `certificate`. Kernel values are float32.
     """
     m = len(w)
-    sample = np.sort(np.random.default_rng(FIXED_SAMPLE).choice(m, min(m, FIXED_SAMPLE), replace=False))
+    sample = fixed_sample(m)
     few, others = as_rows(X[rows], np.float32), as_rows(X[sample], np.float32)
     values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
     hinge = np.maximum(0.0, 1.0 - w[sample] * values)

@@ -78,20 +78,21 @@ def fit(
     """
     X, codes, weights = _checked(X, codes, classes, weights)
     resolved = resolve(settings, X)
-    compile_seconds = _warm_up(resolved)
+    compile_seconds = warm_up(resolved)
     parts: list[Part] = []
     clock, check = Clock(), 0.0
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     for number, sub in enumerate(problems):
-        part, seconds = _solve(
-            X, weights, sub, number, len(problems), resolved, limits, clock, watch, handover
+        problem = _binary(X, weights, sub, number, resolved)
+        part, seconds = solve(
+            problem, sub.rows, number, len(problems), resolved, limits, clock, watch, handover
         )
         parts.append(part)
         check += seconds
         if part.course.status in {Status.INTERRUPTED, Status.TIME_LIMIT}:
             break
-    return _result(X, codes, tuple(classes), resolved, parts, problems, clock, compile_seconds, check)
+    return gathered(X, codes, tuple(classes), resolved, parts, problems, clock, compile_seconds, check)
 
 
 def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
@@ -128,7 +129,7 @@ def _checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[
     return X, codes, weights
 
 
-def _warm_up(resolved: Resolved) -> float:
+def warm_up(resolved: Resolved) -> float:
     """Run the method on a tiny problem, so that compiling is no part of any time reported; return its seconds.
 
     Once in a process for all that is compiled apart.
@@ -148,18 +149,21 @@ def _warm_up(resolved: Resolved) -> float:
     return time.perf_counter() - started
 
 
-def _solve(
-    X: Rows, weights: np.ndarray, sub: Subproblem, number: int, total: int, resolved: Resolved, limits: Limits,
-    clock: Clock, watch: Watch | None, handover: Handover | None,
-) -> tuple[Part, float]:  # fmt: skip
-    """Solve one subproblem; return it and the seconds spent on its certificate."""
+def _binary(X: Rows, weights: np.ndarray, sub: Subproblem, number: int, resolved: Resolved) -> Binary:
     everything = len(sub.rows) == X.shape[0]
-    problem = Binary(
+    return Binary(
         X if everything else X[sub.rows],
         np.where(sub.positive, 1.0, -1.0),
         resolved.C * weights[sub.rows],
         (resolved.seed, number),
     )
+
+
+def solve(
+    problem: Binary, rows: np.ndarray, number: int, total: int, resolved: Resolved, limits: Limits, clock: Clock,
+    watch: Watch | None, handover: Handover | None,
+) -> tuple[Part, float]:  # fmt: skip
+    """Solve one subproblem, made of these rows of the whole; return it and the seconds spent on its certificate."""
     with clock.running():
         process = resolved.family.start(problem, resolved.rule, resolved, handover)
     told = _teller(number, total, resolved, clock, watch)
@@ -171,7 +175,7 @@ def _solve(
     if handover is not None and (end := process.weights()) is not None:
         handover.leave(number, end)
     support = process.point().support_vectors
-    return Part(sub.rows, course, outcome, process.counters(), process.machine(), support), seconds
+    return Part(rows, course, outcome, process.counters(), process.machine(), support), seconds
 
 
 def _teller(
@@ -191,10 +195,11 @@ def _teller(
     return tell
 
 
-def _result(
+def gathered(
     X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
     problems: list[Subproblem], clock: Clock, compile_seconds: float, check_seconds: float,
 ) -> Result:  # fmt: skip
+    """Return the result of the parts of a run over rows X (m, n) with class numbers ``codes`` (m,)."""
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
     status, message = _verdict(parts, problems)

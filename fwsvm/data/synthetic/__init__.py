@@ -122,6 +122,16 @@ def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Itera
         yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
 
 
+class Stream:
+    """The training rows in blocks, drawn anew each time they are gone through."""
+
+    def __init__(self, made: Recipe, block_rows: int = 65536) -> None:
+        self.made, self.block_rows = made, block_rows
+
+    def __iter__(self) -> Iterator[Block]:
+        return blocks(self.made, block_rows=self.block_rows)
+
+
 def _piece(drawn: Block, cell: int, start: int, stop: int) -> Block:
     X, labels = drawn
     rows = slice(max(start - cell * CELL, 0), min(stop - cell * CELL, CELL))

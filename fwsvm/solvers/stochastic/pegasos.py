@@ -14,8 +14,9 @@ from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws
 from fwsvm.solvers.stochastic.sample import Store, take
+from fwsvm.solvers.stochastic.walk import NOW, Walk, steps
 
 POOL = 4096  # rows drawn at a time, about
 WORTH_A_THREAD = 1 << 15  # kernel values
@@ -45,97 +46,6 @@ class Pegasos(NamedTuple):
     averaging: bool = False
 
 
-NOW = np.dtype(
-    [
-        ("t", np.int64),  # steps done
-        ("size", np.int64),  # rows in the expansion, those of the present block that joined included
-        ("scale", np.float64),  # w = scale sum_j counts[j] y_j phi(x_j)
-        ("shrunk", np.float64),  # product of all projections
-        ("square", np.float64),  # |w|^2
-        ("scales", np.float64),  # sum of the scales of all w_t so far
-        ("loss", np.float64),  # hinge losses met in the present pool, before the step
-        ("met", np.int64),
-    ]
-)
-
-
-class Walk(NamedTuple):
-    """What the compiled step works on.
-
-    Attributes
-    ----------
-    lam, batch, projection : the method's numbers
-    counts : ndarray of float64, shape (room,); without projection whole numbers
-    missed : ndarray of float64, shape (room,), counts weighted by the ``scales`` of before they came, for the
-        mean
-    y : ndarray of float64, shape (room,)
-    ids : ndarray of int64, shape (room,), the rows in the expansion
-    place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
-    now : ndarray of `NOW`, shape (1,)
-    """
-
-    lam: float
-    batch: int
-    projection: bool
-    counts: np.ndarray
-    missed: np.ndarray
-    y: np.ndarray
-    ids: np.ndarray
-    place: np.ndarray
-    now: np.ndarray
-
-
-@njit
-def step(walk, rows, labels, sums, products, first):
-    """Take one step with the block's rows first ... first + batch - 1.
-
-    ``sums`` are sum_j counts[j] y_j k(x_j, .) at the block's rows (B,), kept right for the rows still to
-    come; ``products`` their kernel values among one another (B, B).
-    """
-    now, k = walk.now[0], walk.batch
-    now.t += 1
-    t = now.t
-    eta, kept, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
-    violators, count = np.empty(k, np.int64), 0
-    for i in range(first, first + k):
-        margin = labels[i] * now.scale * sums[i]
-        now.loss += max(0.0, 1.0 - margin)
-        if margin < 1.0:
-            violators[count] = i
-            count += 1
-    now.met += k
-    cross = among = 0.0
-    for a in range(count):
-        i = violators[a]
-        cross += labels[i] * now.scale * sums[i]
-        for b in range(count):
-            among += labels[i] * labels[violators[b]] * products[i, violators[b]]
-    now.square = kept * kept * now.square + 2.0 * kept * eta * cross + eta * eta * among
-    for a in range(count):
-        i = violators[a]
-        j = walk.place[rows[i]]
-        if j < 0:
-            j = now.size
-            now.size += 1
-            walk.place[rows[i]], walk.ids[j], walk.y[j] = j, rows[i], labels[i]
-        walk.counts[j] += gain
-        walk.missed[j] += gain * now.scales
-        for later in range(first + k, sums.size):
-            sums[later] += gain * labels[i] * products[i, later]
-    if walk.projection and walk.lam * now.square > 1.0:
-        now.shrunk /= np.sqrt(walk.lam * now.square)
-        now.square = 1.0 / walk.lam
-    now.scale = now.shrunk * eta
-    now.scales += now.scale
-
-
-@njit
-def steps(walk, rows, labels, sums, products, first, last):
-    """Take the steps that use the block's rows first ... last - 1."""
-    for at in range(first, last, walk.batch):
-        step(walk, rows, labels, sums, products, at)
-
-
 @njit(fastmath={"contract"})
 def _add_range(kernel, anchors, rows, own, counts, y, first, last, out):
     """Add the values of rows first ... last - 1 of the expansion at the 64 anchors to ``out`` (64,)."""
@@ -145,6 +55,12 @@ def _add_range(kernel, anchors, rows, own, counts, y, first, last, out):
         weight = counts[j] * y[j]
         for c in range(WIDE):
             out[c] += weight * values[c]
+
+
+def _shape(rule: Pegasos) -> tuple[int, int]:
+    """Return the rows of a block, 64 or one batch, and of a pool, whole blocks."""
+    block = rule.batch * max(1, WIDE // rule.batch)
+    return block, block * max(1, POOL // block)
 
 
 class PegasosRun(StochasticRun):
@@ -161,7 +77,7 @@ class PegasosRun(StochasticRun):
         if resolved.stop == "eps":
             raise UsageError("pegasos has no stopping rule, so --stop eps has no meaning; give it a limit")
         self.rule = rule
-        self.block = rule.batch * max(1, WIDE // rule.batch)
+        self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)
         self.store = Store(resolved.kernel, problem.X.shape[1], self.dtype)
         now = np.zeros(1, NOW)
@@ -174,7 +90,7 @@ class PegasosRun(StochasticRun):
         self.sums = np.empty(self.block)
         self.kernel_evaluations = 0
         self.at = self.block  # the next row of the block; the block is used up
-        self.pool_at = self.pool_end = 0
+        self.pool_at = self.pool_end  # the pool is used up
         self.mean_loss = 1.0
 
     def advance(self, steps_wanted: int) -> int:
@@ -234,7 +150,7 @@ class PegasosRun(StochasticRun):
         if now["met"][0]:
             self.mean_loss = float(now["loss"][0] / now["met"][0])
             now["loss"], now["met"] = 0.0, 0
-        self.pool_at, self.pool_end = 0, self.block * max(1, POOL // self.block)
+        self.pool_at = 0
         self.pool_ids = self.random.integers(self.m, size=self.pool_end)
         self.pool = take(self.problem.X, self.pool_ids, self.dtype)
         self.pool_own = own_terms(self.resolved.kernel, self.pool)
@@ -299,3 +215,12 @@ class PegasosRun(StochasticRun):
 @begin.register
 def _(rule: Pegasos, problem: Binary, resolved: Resolved) -> PegasosRun:
     return PegasosRun(rule, problem, resolved)
+
+
+@draws.register
+def _(rule: Pegasos, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
+    if resolved.max_iterations is None:
+        return draws.dispatch(object)(rule, resolved, m, stream)
+    random, (_, pool) = np.random.default_rng(stream), _shape(rule)
+    pools = -(-resolved.max_iterations * rule.batch // pool)
+    return np.unique(np.concatenate([random.integers(m, size=pool) for _ in range(pools)]))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.hinge import EXACT_ROWS, Certificate, certificate, estimate, regularisation
@@ -20,6 +21,15 @@ FLOAT32_TOLERANCE = 1e-5
 def begin(rule: Any, problem: Binary, resolved: Resolved) -> Process:
     """Return the process of a method on a two-class problem; each method's file adds its own."""
     raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
+
+
+@singledispatch
+def draws(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
+    """Return the rows of m that a run may look at, whatever happens in it; each method that can tell adds its own."""
+    raise UsageError(
+        f"{resolved.method.name} as set up may look at any row, so it cannot be trained from blocks; use scs with "
+        "kept tests, or pegasos with a limit of iterations, or give the rows as one array"
+    )
 
 
 class Solution(NamedTuple):

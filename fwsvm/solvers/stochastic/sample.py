@@ -12,11 +12,12 @@ from fwsvm.solvers.process import Binary
 
 def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
     """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: to look for them costs more than they do."""
-    if sparse.issparse(X):
-        return as_rows(X[which], dtype)
-    m, n = len(which), X.shape[1]
+    taken = X[which]
+    if sparse.issparse(taken):
+        return as_rows(taken, dtype)
+    m, n = taken.shape
     features = np.tile(np.arange(n, dtype=np.int32), m)
-    return Rows(X[which].astype(dtype).reshape(-1), features, n * np.arange(m + 1, dtype=np.int64), n)
+    return Rows(taken.astype(dtype).reshape(-1), features, n * np.arange(m + 1, dtype=np.int64), n)
 
 
 class Store:
@@ -85,6 +86,6 @@ class Sample:
         self.store.append(take(self.problem.X, self.order[len(self) : size], self.dtype))
 
 
-def drawn(problem: Binary, most: int, stream: int) -> np.ndarray:
-    """Return ``most`` different rows of the problem in random order, from one of its streams of random numbers."""
-    return np.random.default_rng((*problem.stream, stream)).choice(len(problem.y), most, replace=False)
+def drawn(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:
+    """Return ``most`` different rows of m in random order."""
+    return np.random.default_rng(stream).choice(m, most, replace=False)

@@ -14,7 +14,7 @@ from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws
 from fwsvm.solvers.stochastic.sample import Sample, drawn
 from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Computed
@@ -98,12 +98,12 @@ class ScsRun(StochasticRun):
         self.rule = rule
         most = self.most = min(self.m, rule.largest)
         self.state = room_for(most, self.lam, euclid=rule.metric is Metric.EUCLID)
-        self.sample = Sample(problem, resolved.kernel, self.dtype, drawn(problem, most, SAMPLING))
-        self.samples = [self.sample]
-        kept = None
-        if rule.test is Test.KEPT:
-            self.samples.append(Sample(problem, resolved.kernel, self.dtype, drawn(problem, most, TESTING)))
-            kept = Kept(self.samples[1], most)
+        self.samples = [
+            Sample(problem, resolved.kernel, self.dtype, drawn(self.m, most, (*problem.stream, number)))
+            for number in ((SAMPLING, TESTING) if rule.test is Test.KEPT else (SAMPLING,))
+        ]
+        self.sample = self.samples[0]
+        kept = Kept(self.samples[1], most) if rule.test is Test.KEPT else None
         random = np.random.default_rng((*problem.stream, TESTING))
         self.test = kept or Fresh(problem, self.sample, random, resolved.threads)
         self.sums = Computed(resolved.kernel, self.samples, resolved.threads)
@@ -112,7 +112,6 @@ class ScsRun(StochasticRun):
         self.state.now["ball"] = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
-        self.ended: Status | None = None
 
     # ---------------------------------------------------------------- Algorithm 1
 
@@ -235,3 +234,11 @@ def _check(rule: Scs) -> None:
 @begin.register
 def _(rule: Scs, problem: Binary, resolved: Resolved) -> ScsRun:
     return ScsRun(rule, problem, resolved)
+
+
+@draws.register
+def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
+    if rule.test is Test.FRESH:
+        return draws.dispatch(object)(rule, resolved, m, stream)
+    most = min(m, rule.largest)
+    return np.union1d(drawn(m, most, (*stream, SAMPLING)), drawn(m, most, (*stream, TESTING)))

@@ -1,0 +1,195 @@
+"""Training from blocks of rows that never lie in memory together, by methods that draw the rows they use.
+
+The blocks are gone through twice: once to count rows, features, labels and spread, and once to pick the rows that the
+method's random numbers name. The run is the one that the same rows in one array give.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.widths import WIDTH_RULES
+from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
+from fwsvm.solvers.fit import Rows, Subproblem, fit, gathered, solve, warm_up
+from fwsvm.solvers.loop import Clock, Limits, Watch
+from fwsvm.solvers.process import Binary, Expansion
+from fwsvm.solvers.registry import method
+from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.stochastic.run import draws
+
+Blocks: TypeAlias = Iterable[tuple[Rows, np.ndarray]]
+Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
+
+
+class Survey(NamedTuple):
+    """What a pass over the blocks found.
+
+    Attributes
+    ----------
+    rows, features : int
+    labels : ndarray, the different labels in order of first appearance
+    spread : float, the mean of |x_i - x_j|^2 over i != j
+    """
+
+    rows: int
+    features: int
+    labels: np.ndarray
+    spread: float
+
+
+def survey(blocks: Blocks) -> Survey:
+    """Go through the blocks once.
+
+    Raises
+    ------
+    UsageError
+        No block, blocks of different widths, values that are not finite, or labels that do not fit their rows.
+    """
+    rows, features, labels = 0, 0, []
+    mean, squares = np.zeros(0), 0.0  # of x, and the sum of |x - mean|^2
+    for X, y in blocks:
+        if X.ndim != 2 or X.shape[0] != len(y) or (rows and X.shape[1] != features):
+            raise UsageError(
+                f"a block after {rows} rows has shape {X.shape} and {len(y)} labels; all blocks have the same "
+                "number of features and a label a row"
+            )
+        if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+            raise UsageError(f"the block after {rows} rows holds values that are not finite numbers")
+        if len(y) == 0:
+            continue
+        own_mean, own_squares = _moments(X)
+        if rows == 0:
+            features, mean = X.shape[1], np.zeros(X.shape[1])
+        total, apart = rows + len(y), own_mean - mean
+        squares += own_squares + float(apart @ apart) * rows * len(y) / total
+        mean = mean + apart * (len(y) / total)
+        rows = total
+        distinct, firsts = np.unique(y, return_index=True)
+        labels += [label for label in distinct[np.argsort(firsts)].tolist() if label not in labels]
+    if rows < 2:
+        raise UsageError("the blocks hold fewer than two rows")
+    return Survey(rows, features, np.array(labels), 2.0 * squares / (rows - 1))
+
+
+def _moments(X: Rows) -> tuple[np.ndarray, float]:
+    """Return the mean row, and the sum of squared distances from it."""
+    if sparse.issparse(X):
+        mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
+        return mean, max(0.0, float(np.sum(np.square(X.data))) - X.shape[0] * float(mean @ mean))
+    mean = X.mean(axis=0)
+    centred = X - mean
+    return mean, float(np.vdot(centred, centred))
+
+
+class Picked:
+    """Rows of a larger table by their numbers there; those that were not picked must not be asked for.
+
+    Parameters
+    ----------
+    rows : int, of the larger table
+    numbers : ndarray of int, shape (p,), ascending
+    values : array, shape (p,) or (p, n)
+    """
+
+    def __init__(self, rows: int, numbers: np.ndarray, values: Rows) -> None:
+        self.numbers, self.values = numbers, values
+        self.shape = (rows, *values.shape[1:])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def places(self, which: np.ndarray) -> np.ndarray:
+        """Return where among the picked rows the rows ``which`` are."""
+        return np.searchsorted(self.numbers, which)
+
+    def __getitem__(self, which: np.ndarray) -> Any:
+        return self.values[self.places(which)]
+
+
+def fit_blocks(
+    blocks: Blocks, found: Survey, encode: Encode, classes: tuple[str, ...], settings: Settings, *,
+    watch: Watch | None = None,
+) -> Result:  # fmt: skip
+    """Train a machine for two classes; memory is that of the rows the method draws, and of one block.
+
+    Parameters
+    ----------
+    blocks : iterable of (rows, labels), the one that ``found`` is the survey of
+    encode : callable, labels to class numbers, 0 and 1; 0 is +1
+    classes : two labels
+
+    Raises
+    ------
+    UsageError
+        A method that looks at all rows; more than two classes; a width that would need all rows.
+    """
+    if len(classes) != 2:
+        raise UsageError(
+            f"blocks are for two classes, and these hold {len(classes)}; give the rows as one array"
+        )
+    resolved = _resolved(settings, found)
+    method_draws = draws(resolved.rule, resolved, found.rows, (resolved.seed, 0))
+    if found.rows <= EXACT_ROWS:
+        X, codes = _pick(blocks, np.arange(found.rows), encode)
+        width = getattr(resolved.kernel, "gamma", None)
+        return fit(X, codes, classes, replace(settings, gamma=width, sigma2=None), watch=watch)
+    numbers = np.union1d(method_draws, fixed_sample(found.rows))
+    X, codes = _pick(blocks, numbers, encode)
+    compile_seconds, clock = warm_up(resolved), Clock()
+    problem = Binary(
+        Picked(found.rows, numbers, X),
+        Picked(found.rows, numbers, np.where(codes == 0, 1.0, -1.0)),  # type: ignore[arg-type]
+        np.broadcast_to(resolved.C, found.rows),
+        (resolved.seed, 0),
+    )
+    limits = Limits(resolved.time_limit, resolved.max_iterations)
+    part, check = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, watch, None)
+    machine = part.machine
+    assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
+    part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))
+    whole = [Subproblem(part.rows, codes == 0)]
+    return gathered(X, codes, classes, resolved, [part], whole, clock, compile_seconds, check)
+
+
+def _resolved(settings: Settings, found: Survey) -> Resolved:
+    """Resolve the settings with the kernel's width from the survey."""
+    chosen = method(settings.method)
+    nothing = np.broadcast_to(0.0, (found.rows, found.features))
+    given = settings.gamma is not None or settings.sigma2 is not None
+    resolved = resolve(settings if given else replace(settings, gamma=1.0), nothing)
+    if given or not hasattr(resolved.kernel, "gamma"):
+        return resolved
+    if resolved.kernel_name == "laplacian" or settings.width_rule == "libcvm":
+        raise UsageError(
+            f"{chosen.name} from blocks: the default width of the {resolved.kernel_name} kernel "
+            f"(rule {settings.width_rule}) needs all rows at once; give gamma"
+        )
+    factor = WIDTH_RULES[settings.width_rule] if resolved.kernel_name == "rbf" else 1.0
+    gamma = factor / found.spread if found.spread > 0 else 1.0
+    rule = settings.width_rule if resolved.kernel_name == "rbf" else "default"
+    return replace(resolved, kernel=resolved.kernel._replace(gamma=gamma), width_rule=rule)
+
+
+def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Rows, np.ndarray]:
+    """Go through the blocks a second time and keep the rows ``numbers``, ascending."""
+    parts, codes, first = [], [], 0
+    for X, y in blocks:
+        low, high = np.searchsorted(numbers, [first, first + len(y)])
+        which = numbers[low:high] - first
+        if len(which):
+            parts.append(sparse.csr_array(X)[which] if sparse.issparse(X) else X[which])
+            codes.append(encode(y[which]))
+        first += len(y)
+    if sum(map(len, codes)) < len(numbers):
+        raise UsageError(
+            "the blocks ended sooner when gone through again; give an iterable that starts anew each time, "
+            "such as a list or an object with __iter__"
+        )
+    stacked = sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
+    return stacked.astype(np.float64, copy=False), np.concatenate(codes)

@@ -1,0 +1,97 @@
+"""The steps of pegasos: what they carry, and one of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm._compile import njit
+
+NOW = np.dtype(
+    [
+        ("t", np.int64),  # steps done
+        ("size", np.int64),  # rows in the expansion, those of the present block that joined included
+        ("scale", np.float64),  # w = scale sum_j counts[j] y_j phi(x_j)
+        ("shrunk", np.float64),  # product of all projections
+        ("square", np.float64),  # |w|^2
+        ("scales", np.float64),  # sum of the scales of all w_t so far
+        ("loss", np.float64),  # hinge losses met in the present pool, before the step
+        ("met", np.int64),
+    ]
+)
+
+
+class Walk(NamedTuple):
+    """What the compiled step works on.
+
+    Attributes
+    ----------
+    lam, batch, projection : the method's numbers
+    counts : ndarray of float64, shape (room,); without projection whole numbers
+    missed : ndarray of float64, shape (room,), counts weighted by the ``scales`` of before they came, for the
+        mean
+    y : ndarray of float64, shape (room,)
+    ids : ndarray of int64, shape (room,), the rows in the expansion
+    place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
+    now : ndarray of `NOW`, shape (1,)
+    """
+
+    lam: float
+    batch: int
+    projection: bool
+    counts: np.ndarray
+    missed: np.ndarray
+    y: np.ndarray
+    ids: np.ndarray
+    place: np.ndarray
+    now: np.ndarray
+
+
+@njit
+def step(walk, rows, labels, sums, products, first):
+    """Take one step with the block's rows first ... first + batch - 1.
+
+    ``sums`` are sum_j counts[j] y_j k(x_j, .) at the block's rows (B,), kept right for the rows still to
+    come; ``products`` their kernel values among one another (B, B).
+    """
+    now, k = walk.now[0], walk.batch
+    now.t += 1
+    t = now.t
+    eta, kept, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    violators, count = np.empty(k, np.int64), 0
+    for i in range(first, first + k):
+        margin = labels[i] * now.scale * sums[i]
+        now.loss += max(0.0, 1.0 - margin)
+        if margin < 1.0:
+            violators[count] = i
+            count += 1
+    now.met += k
+    cross = among = 0.0
+    for a in range(count):
+        i = violators[a]
+        cross += labels[i] * now.scale * sums[i]
+        for b in range(count):
+            among += labels[i] * labels[violators[b]] * products[i, violators[b]]
+    now.square = kept * kept * now.square + 2.0 * kept * eta * cross + eta * eta * among
+    for a in range(count):
+        i = violators[a]
+        j = walk.place[rows[i]]
+        if j < 0:
+            j = now.size
+            now.size += 1
+            walk.place[rows[i]], walk.ids[j], walk.y[j] = j, rows[i], labels[i]
+        walk.counts[j] += gain
+        walk.missed[j] += gain * now.scales
+        for later in range(first + k, sums.size):
+            sums[later] += gain * labels[i] * products[i, later]
+    if walk.projection and walk.lam * now.square > 1.0:
+        now.shrunk /= np.sqrt(walk.lam * now.square)
+        now.square = 1.0 / walk.lam
+    now.scale = now.shrunk * eta
+    now.scales += now.scale
+
+
+@njit
+def steps(walk, rows, labels, sums, products, first, last):
+    """Take the steps that use the block's rows first ... last - 1."""
+    for at in range(first, last, walk.batch):
+        step(walk, rows, labels, sums, products, at)
