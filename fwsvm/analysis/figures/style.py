@@ -130,7 +130,7 @@ def titled(panel: "Axes", title: str, x: str, y: str) -> None:
 
 def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, with at least two labels on it and none that overlap; call it after drawing."""
-    from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis = panel.xaxis if which == "x" else panel.yaxis
     (panel.set_xscale if which == "x" else panel.set_yscale)("log")
@@ -139,5 +139,12 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
     subs = (1,) if decades > 2.4 else (1, 2, 5) if decades > 0.6 else tuple(range(1, 10))
     axis.set_major_locator(LogLocator(subs=subs, numticks=12))
-    plain = FuncFormatter(lambda value, _: f"{value:g}")
-    axis.set_major_formatter(plain if low > 5e-4 and high < 5e4 else LogFormatterMathtext())
+    plain = low > 5e-4 and high < 5e4
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if plain else _power(value)))
+
+
+def _power(value: float) -> str:
+    """Return a number of a log axis as 10^7 or 2 x 10^7, set as mathematics."""
+    exponent = math.floor(math.log10(value) + 1e-9)
+    digit = f"{value / 10**exponent:.3g}"
+    return f"$10^{{{exponent}}}$" if digit == "1" else f"${digit}\\times 10^{{{exponent}}}$"

@@ -1,4 +1,4 @@
-"""Time and accuracy against C (002 Figure 1; 003 Figures 7, 8); a time cut short is a hollow marker."""
+"""Time and accuracy against C (002 Figure 1; 003 Figures 7, 8); a run cut short is a hollow marker."""
 
 import math
 
@@ -31,9 +31,10 @@ def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
                 log_axis(panel, "y")
             titled(panel, label_of(dataset), "C", kind.title)
         legend(figure, axes[: len(order)])
-        hollow = (
-            "; hollow markers are lower bounds, cut short by a limit" if bool(here["censored"].any()) else ""
+        cut = (
+            "lower bounds, cut short by a limit" if name in {"time", "steps"} else "runs cut short by a limit"
         )
+        hollow = f"; hollow markers are {cut}" if bool(here["censored"].any()) else ""
         drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{hollow}.", figure))
     return drawings
 
@@ -55,6 +56,6 @@ def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: lis
                 style["linestyle"] = "-" if tolerance == tolerances[0] else (0, (4, 2))
                 style["label"] += f", tolerance {tolerance:g}"
             panel.plot(mine["C"], mine[column] * factor, **style)
-            cut = mine[mine["censored"].astype(bool)] if column == "train_seconds" else mine.head(0)
+            cut = mine[mine["censored"].astype(bool)]
             hollow = {"markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2}
             panel.plot(cut["C"], cut[column] * factor, style["marker"], markersize=6, **hollow)
