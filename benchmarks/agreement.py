@@ -12,7 +12,6 @@ SET is a name of datasets.lock, a path, or synthetic:...; of several classes the
 """
 
 import argparse
-import csv
 import multiprocessing
 import resource
 import signal
@@ -22,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from linear import PENALTIES, TOLERANCES, Set, drive, linear_svc, load, primal, start, warm_up
+from linear import PENALTIES, TOLERANCES, Set, drive, linear_svc, load, primal, start, warm_up, write
 from scipy import sparse
 
 SETS = (
@@ -134,10 +133,7 @@ def main() -> None:
         found.append(line)
         print("  ".join(f"{key}={value}" for key, value in line.items()), flush=True)
         if arguments.csv:
-            with open(arguments.csv, "w", newline="", encoding="utf-8") as stream:  # noqa: PTH123
-                writer = csv.DictWriter(stream, list(line))
-                writer.writeheader()
-                writer.writerows(found)
+            write(arguments.csv, found)
 
 
 if __name__ == "__main__":

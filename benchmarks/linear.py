@@ -290,11 +290,16 @@ def main() -> None:
     for line in {"steps": steps, "gap": gap, "factor": factor}[arguments.what](arguments.sets, arguments):
         lines.append(line)
         print("  ".join(f"{key}={value}" for key, value in line.items()), flush=True)
-    if arguments.csv:
-        with open(arguments.csv, "w", newline="", encoding="utf-8") as stream:  # noqa: PTH123
-            writer = csv.DictWriter(stream, list(dict.fromkeys(key for line in lines for key in line)))
-            writer.writeheader()
-            writer.writerows(lines)
+        if arguments.csv:
+            write(arguments.csv, lines)
+
+
+def write(file: str, lines: list[dict[str, Any]]) -> None:
+    """Write what there is so far, so that a run that is ended leaves it."""
+    with open(file, "w", newline="", encoding="utf-8") as stream:  # noqa: PTH123
+        writer = csv.DictWriter(stream, list(dict.fromkeys(key for line in lines for key in line)))
+        writer.writeheader()
+        writer.writerows(lines)
 
 
 if __name__ == "__main__":
