@@ -112,3 +112,13 @@ def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
     for ours, paper in zip(seven.rows[::2], seven.rows[1::2], strict=True):
         assert ours.entries == paper.entries
     assert "ours on 26 data sets" in five.notes[0]
+
+
+def test_times_that_were_all_cut_short_leave_the_accuracies_to_compare() -> None:
+    cells = against_003.rbf_cells()
+    cells = cells.assign(censored=cells["censored"] | (cells["method"] == "fw"))
+    evaluation = evaluate(design("003"), cells)
+    assert [compared.measure for compared in evaluation.compared] == ["accuracy"]
+    assert "fewer than two data sets have time" in evaluation.lacking[0]
+    texts = [entry.text for entry in beside_003.tables(evaluation)["5"].rows[0].entries]
+    assert texts == ["-", "20", "-", "-"]

@@ -100,16 +100,17 @@ def table() -> Table:
 
 
 def statistic(evaluation: Evaluation, measure: str, test: str, quantity: str) -> float:
-    """Return W or F (``statistic``) or ``p`` of a test, such as ``FW vs CVM`` or ``Friedman``."""
+    """Return W or F (``statistic``) or ``p`` of a test, such as ``FW vs CVM`` or ``Friedman``; NaN without it."""
     if test == "Friedman":
-        result = next(c.friedman for c in evaluation.compared if c.measure == measure)
-        return result.F if quantity == "statistic" else result.p_F
+        for compared in evaluation.compared:
+            if compared.measure == measure:
+                return compared.friedman.F if quantity == "statistic" else compared.friedman.p_F
     first, _, second = test.lower().partition(" vs ")
-    tested = next(
-        t for t in evaluation.tested
-        if (t.hypothesis.measure, t.hypothesis.first, t.hypothesis.second) == (measure, first, second)
-    )  # fmt: skip
-    return tested.test.W if quantity == "statistic" else tested.p
+    for tested in evaluation.tested:
+        h = tested.hypothesis
+        if (h.measure, h.first, h.second) == (measure, first, second):
+            return tested.test.W if quantity == "statistic" else tested.p
+    return math.nan
 
 
 def _explanations() -> dict[tuple[str, str, str], str]:

@@ -1,5 +1,6 @@
 """003's Tables 5, 6 and 7 from results of our own, each beside what the paper prints."""
 
+import math
 from collections.abc import Callable
 
 from fwsvm.analysis import published
@@ -47,7 +48,12 @@ def _numbers(
         ours = [statistic(evaluation, measure.lower(), test, quantity) for _, test, _ in columns]
         paper = [str(printed[name]) for _, _, name in columns]
         rounded = [round(value, 4) if prefix == "W" else value for value in ours]
-        rows.append(Row((measure, "ours"), tuple(Entry(shown(value)) for value in rounded)))
+        rows.append(
+            Row(
+                (measure, "ours"),
+                tuple(Entry("-" if math.isnan(value) else shown(value)) for value in rounded),
+            )
+        )
         rows.append(Row(("", "paper"), tuple(map(Entry, paper)), first=False))
         tidy += [
             {"measure": measure.lower(), "test": test, "quantity": quantity, "ours": value, "printed": there}
@@ -84,4 +90,4 @@ def _coverage(evaluation: Evaluation) -> tuple[str, ...]:
         notes.append(
             f"{compared.measure}: ours on {compared.friedman.n} data sets, the paper's on 26{without}"
         )
-    return tuple(notes)
+    return (*notes, *evaluation.lacking)

@@ -36,25 +36,35 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of a design: one `Compared` per measure, one `Tested` per hypothesis."""
+    """What came of a design: a `Compared` per measure and a `Tested` per hypothesis.
+
+    What too few data sets have the numbers for (times cut short are none) is left out, and ``lacking`` says why.
+    """
 
     design: Design
     compared: tuple[Compared, ...]
     tested: tuple[Tested, ...]
+    lacking: tuple[str, ...] = ()
 
 
 def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Evaluation:
     """Carry out the design; data sets lacking a method are left out of the tests that need it, and named.
 
-    Each test of a pair uses every data set that has these two. Raises ResultsError if fewer than two data
+    Each test of a pair uses every data set that has these two. Raises ResultsError if in no measure two data
     sets have all methods.
     """
     plain = without_sweeps(cells)
     cells = cells if plain.empty else plain
-    compared = tuple(compare(cells, list(design.methods), name, alpha=alpha) for name in design.measures)
-    return Evaluation(
-        design, compared, tuple(t for name in design.measures for t in _tested(design, cells, name))
-    )
+    compared, lacking = [], []
+    for name in design.measures:
+        try:
+            compared.append(compare(cells, list(design.methods), name, alpha=alpha))
+        except ResultsError as error:
+            lacking.append(error)
+    if not compared:
+        raise lacking[0]
+    tested = tuple(t for name in design.measures for t in _tested(design, cells, name))
+    return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
 
 
 def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> Compared:
@@ -85,6 +95,8 @@ def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[Tested]:
     for hypothesis in hypotheses:
         pair = [hypothesis.first, hypothesis.second]
         values, left_out = matrix(cells, measure(name).column, pair)
+        if values.empty:
+            continue
         test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
         found.append((hypothesis, test, p_value(test, hypothesis), left_out))
     adjusted = holm([p for _, _, p, _ in found])

@@ -15,7 +15,7 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
     """Return the tables of an evaluation; ``source`` says whose numbers went in."""
     return [
         *(friedman_table(compared, source) for compared in evaluation.compared),
-        wilcoxon_table(evaluation.tested, evaluation.design.place, source),
+        wilcoxon_table(evaluation.tested, evaluation.design.place, source, evaluation.lacking),
         conclusions(evaluation.tested, evaluation.design.place),
     ]
 
@@ -55,10 +55,11 @@ def friedman_table(compared: Compared, source: str) -> Table:
     return Table(title, ("",), ("value", "p"), tuple(rows), notes, tuple(tidy))
 
 
-def wilcoxon_table(tested: Iterable[Tested], place: str, source: str) -> Table:
+def wilcoxon_table(tested: Iterable[Tested], place: str, source: str, lacking: tuple[str, ...] = ()) -> Table:
     """Return one line per hypothesis: rank sums, p-values one- and two-sided, and Holm's adjustment."""
     rows, tidy = [], []
     left_out: dict[str, str] = {}
+    convention = ""
     for t in tested:
         h, w = t.hypothesis, t.test
         pair = f"{HEADS.get(h.first, h.first)} - {HEADS.get(h.second, h.second)}"
@@ -86,6 +87,7 @@ def wilcoxon_table(tested: Iterable[Tested], place: str, source: str) -> Table:
         ),
         f"Wilcoxon signed ranks: {convention}",
         *_left_out(left_out),
+        *lacking,
     )
     heads = ("N", "zeros", "W", "H1", "p one-sided", "p two-sided", "p Holm")
     return Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes, tuple(tidy))
