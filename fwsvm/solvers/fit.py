@@ -84,7 +84,9 @@ def fit(
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     for number, sub in enumerate(problems):
-        problem = _binary(X, weights, sub, number, resolved)
+        rows = X if len(sub.rows) == X.shape[0] else X[sub.rows]
+        signs, penalties = np.where(sub.positive, 1.0, -1.0), resolved.C * weights[sub.rows]
+        problem = Binary(rows, signs, penalties, (resolved.seed, number))
         part, seconds = solve(
             problem, sub.rows, number, len(problems), resolved, limits, clock, watch, handover
         )
@@ -147,16 +149,6 @@ def warm_up(resolved: Resolved) -> float:
     process.outcome(final_gap=True)
     _WARM.add(kinds)
     return time.perf_counter() - started
-
-
-def _binary(X: Rows, weights: np.ndarray, sub: Subproblem, number: int, resolved: Resolved) -> Binary:
-    everything = len(sub.rows) == X.shape[0]
-    return Binary(
-        X if everything else X[sub.rows],
-        np.where(sub.positive, 1.0, -1.0),
-        resolved.C * weights[sub.rows],
-        (resolved.seed, number),
-    )
 
 
 def solve(

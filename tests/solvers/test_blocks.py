@@ -57,6 +57,7 @@ def test_blocks_give_the_machine_of_the_array(many, kind, method, settings):
         assert getattr(parts, name) == getattr(whole, name) or name == "gap_error"
     np.testing.assert_equal(parts.gap_error, whole.gap_error)
     assert parts.gap_error > 0
+    assert f"standard error {parts.gap_error:.3g}." in parts.message
     assert np.array_equal(parts.model.coefficients, whole.model.coefficients)
     assert np.array_equal(fwsvm.predict(parts, X), fwsvm.predict(whole, X))
 

@@ -1,8 +1,9 @@
 """Methods on the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
 
-`sample` holds the rows drawn and their kernel matrix, `state` the point, `objective` value and subgradient on
-a sample, `direction` and `line_search` what the paper calls so, `descent` their one iteration, `run` what all
-methods share as a `Process`. A method is one file with its parameters and its loop.
+`sample` holds the rows drawn, `sums` their kernel values, kept or computed when needed, `state` the point,
+`objective` value and subgradient on a sample, `direction`, `line_search` and `acceptance` what the paper calls so,
+`descent` their one iteration, `run` what all methods share as a `Process`. A method is one file with its parameters
+and its loop; `walk` is the step of pegasos.
 """
 
 from typing import Any
