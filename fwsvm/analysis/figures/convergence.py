@@ -124,6 +124,10 @@ def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFram
                 panel.plot(x, np.nanmedian(values, axis=0), **style)
                 band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
                 panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
+    for panel in axes:
+        low, high = panel.dataLim.intervaly
+        if low > 0 and high > 10 * low:
+            log_axis(panel, "y")
     titled(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
     titled(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
     axes[1].invert_xaxis()
