@@ -13,8 +13,9 @@ Where to look, from the top; a layer imports only from those below it:
     cli, estimators, api       three ways in; none of them computes
     experiments                a YAML file becomes cells, rows of runs.csv, traces; restarted where it stopped
     analysis                   tables, tests, figures and claims from result files, whoever wrote them
-    solvers                    how: `fit`, one loop (clock, limits, trace) over three families, a method a file
+    solvers                    how: `fit`, one loop (clock, limits, trace) over the families, a method a file
       solvers.frank_wolfe        fw, mfw, swap, swap-2o, cvm: on the simplex, with any kernel
+      solvers.active_face        newton: ours, exact on the face of the active rows, for large C
       solvers.dual_coordinate    liblinear, avsf: on the box, linear
       solvers.stochastic         wolfe, pegasos, scs: on samples, with any kernel
     data                       files, downloads by digest, names; knows no kernel and no solver
