@@ -65,7 +65,7 @@ def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None
         if line.get_markerfacecolor() == "white" and line.get_xdata().size
     ]
     assert sorted(float(y) for line in hollow for y in line.get_ydata()) == [400000, 932000, 1450000, 2160000]
-    assert "lower bounds" in drawing.caption
+    assert "a time there is a lower bound" in drawing.caption
 
 
 def test_the_rank_diagram_states_the_critical_difference() -> None:

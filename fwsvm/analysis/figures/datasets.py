@@ -7,7 +7,18 @@ from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.source import Source, label_of, methods_of
-from fwsvm.analysis.figures.style import GRID, Drawing, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.style import (
+    GRID,
+    HOLLOW,
+    INK,
+    Drawing,
+    hollow,
+    legend,
+    log_axis,
+    look,
+    panels,
+    titled,
+)
 from fwsvm.analysis.measures import Measure, measure
 
 
@@ -15,7 +26,10 @@ def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(source.shown(source.cells))
     in_series = [dataset for name in SERIES for dataset in published.series(name)]
-    cells = cells if source.datasets else cells[~cells["dataset"].isin(in_series)]
+    if (
+        not source.datasets
+    ):  # the series have a picture of their own, under the kernel that they are drawn with
+        cells = cells[~(cells["dataset"].isin(in_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:
         return []
     drawings = []
@@ -45,6 +59,13 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
         spread = (here[f"{kind.column}_sd"].fillna(0) * kind.factor).clip(upper=values * 0.67)
         panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1)
         panel.plot(values, heights, **style)
+        cut = here["censored"].astype(bool)
+        panel.plot(
+            values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style["marker"], **hollow(style)
+        )
+    for place, dataset in enumerate(order):
+        if cells.loc[cells["dataset"] == dataset, kind.column].isna().all():
+            panel.text(0.01, place, "missing", transform=panel.get_yaxis_transform(), va="center", color=INK)
     panel.set_yticks(range(len(order)), [label_of(dataset) for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name != "accuracy":
@@ -54,5 +75,6 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
     title = title_of(kind, baseline)
     titled(panel, "", title, "")
     legend(figure, axes)
-    caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}."
+    caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}"
+    caption += f"{HOLLOW}." if bool(cells["censored"].any()) else "."
     return Drawing(f"datasets-{kind.name}{suffix}", caption, figure)

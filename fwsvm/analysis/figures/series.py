@@ -7,7 +7,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import INK, Drawing, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.style import HOLLOW, INK, Drawing, hollow, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.tables.layouts import HEADS
 
@@ -60,7 +60,8 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
         titled(panel, SERIES[name], "training rows m", title_of(kind, baseline))
     legend(figure, axes)
     caption = f"{title_of(kind, baseline)} against the number of training rows"
-    caption += "." if kind.derived else "; bands are one standard deviation."
+    caption += "" if kind.derived else "; bands are one standard deviation"
+    caption += f"{HOLLOW}." if bool(cells["censored"].any()) else "."
     return Drawing(f"series-{kind.name}", caption, figure)
 
 
@@ -85,6 +86,8 @@ def _line(panel: "Axes", points: pd.DataFrame, kind: Measure, style: dict[str, A
         low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
     panel.plot(points["place"], values, **style)
     panel.fill_between(points["place"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0)
+    cut = points["censored"].astype(bool)
+    panel.plot(points["place"][cut], values[cut], style["marker"], **hollow(style))
 
 
 def title_of(kind: Measure, baseline: str) -> str:

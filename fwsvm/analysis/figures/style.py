@@ -37,6 +37,16 @@ SPARE: tuple[tuple[str, str, Any], ...] = (
 INK, GRID = "#222222", "#DDDDDD"
 
 
+#: What the captions of pictures with `hollow` markers end with.
+HOLLOW = "; hollow markers have runs cut short by a limit: a time there is a lower bound"
+
+
+def hollow(style: dict[str, Any]) -> dict[str, Any]:
+    """Return the look of a marker, of a method's style, where a run was cut short."""
+    return {"markersize": 6, "markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2,
+            "linestyle": "none"}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A finished picture: the name of its file, what it shows in a sentence, and the figure."""

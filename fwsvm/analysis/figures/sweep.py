@@ -6,7 +6,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.source import Source, label_of, methods_of
-from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.style import HOLLOW, Drawing, hollow, legend, log_axis, look, panels, titled
 from fwsvm.analysis.measures import measure
 
 
@@ -31,11 +31,8 @@ def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
                 log_axis(panel, "y")
             titled(panel, label_of(dataset), "C", kind.title)
         legend(figure, axes[: len(order)])
-        cut = (
-            "lower bounds, cut short by a limit" if name in {"time", "steps"} else "runs cut short by a limit"
-        )
-        hollow = f"; hollow markers are {cut}" if bool(here["censored"].any()) else ""
-        drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{hollow}.", figure))
+        cut_short = HOLLOW if bool(here["censored"].any()) else ""
+        drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{cut_short}.", figure))
     return drawings
 
 
@@ -57,5 +54,4 @@ def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: lis
                 style["label"] += f", tolerance {tolerance:g}"
             panel.plot(mine["C"], mine[column] * factor, **style)
             cut = mine[mine["censored"].astype(bool)]
-            hollow = {"markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2}
-            panel.plot(cut["C"], cut[column] * factor, style["marker"], markersize=6, **hollow)
+            panel.plot(cut["C"], cut[column] * factor, style["marker"], **hollow(style))
