@@ -30,7 +30,7 @@ _OPTIONS = (
                  help="default, paper (sampled search, MEB rule at 1e-6) or libcvm."),
     click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after so long on the clock."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of all random numbers."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers."),
     click.option("--threads", type=int, help="Threads to use [default: all there are]."),
     click.option("--cache-mb", "cache_mib", type=int, help="Memory for kernel columns [default: from what is free]."),
     click.option("--final-gap/--no-final-gap", default=True, show_default=True,

@@ -138,9 +138,10 @@ def _share(progress: "Progress") -> float:
 
 def _line(progress: "Progress") -> str:
     part = f"part {progress.subproblem + 1}/{progress.subproblems}  " if progress.subproblems > 1 else ""
-    gap = progress.gap / progress.objective if progress.objective else float("nan")
+    gap = progress.gap / progress.objective if progress.objective else math.nan
+    stands = f"relative gap {gap:.2g}" if math.isfinite(gap) else f"objective {progress.objective:.4g}"
     return (
-        f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}  relative gap {gap:.2g}"
+        f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}  {stands}"
         f"  support {progress.support_vectors:,}"
     )
 

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Table
     from fwsvm.experiments.prediction import Prediction
+from fwsvm.cli._files import keep_apart
 
 
 @click.command()
@@ -43,6 +44,7 @@ def command(
     from fwsvm.experiments import prediction
     from fwsvm.problems import model_files
 
+    keep_apart([model, data], [output])
     begun = time.perf_counter()
     machine = model_files.read(model)
     table = _rows(data, zero_based=zero_based)

@@ -22,6 +22,6 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     from fwsvm.analysis.writing import write_whole
 
     results = read_results(folders, where)
-    path = out or results.folders[0] / "report.html"
+    path = out or folders[0] / "report.html"
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")

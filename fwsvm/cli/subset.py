@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli._files import keep_apart
+
 
 @click.command()
 @click.option(
@@ -29,6 +31,7 @@ def command(method: str, seed: int, data: Path, size: int, output: Path | None, 
     from fwsvm.atomic import replacing
     from fwsvm.data import subset
 
+    keep_apart([data], [output, rest])
     lines = subset.Lines(data)
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)

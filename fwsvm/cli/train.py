@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fwsvm.cli import INTERRUPTED
+from fwsvm.cli._files import keep_apart
 from fwsvm.cli._settings import settings_from, training_options
 
 
@@ -40,6 +41,7 @@ def command(
     from fwsvm.solvers.resolve import resolve
     from fwsvm.solvers.status import Status
 
+    keep_apart([data, test], [model, trace])
     settings = settings_from(options)
     say = text.teller(to_stderr=as_json)
     loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline)

@@ -113,6 +113,8 @@ def read(path: Path) -> Spot:
         raise UsageError(
             f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}"
         ) from error
+    except RecursionError:
+        raise UsageError(f"{path}:1: nested too deeply for an experiment") from None
     except yaml.YAMLError as error:  # a character that YAML does not allow
         raise UsageError(f"{path}:1: not YAML: {str(error).splitlines()[0]}") from error
     finally:

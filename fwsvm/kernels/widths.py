@@ -17,10 +17,11 @@ def gamma_of(sigma2: float) -> float:
 
 
 def sigma2_of(gamma: float) -> float:
-    """Return sigma^2 of a gamma."""
-    return 1.0 / (2.0 * gamma)
+    """Return sigma^2 of a gamma; infinity for 0."""
+    return 1.0 / (2.0 * gamma) if gamma > 0.0 else float("inf")
 
 
+@np.errstate(over="ignore")
 def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
     """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers)."""
     m = X.shape[0]

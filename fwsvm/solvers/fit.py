@@ -84,6 +84,8 @@ def fit(
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     for number, sub in enumerate(problems):
+        if parts and limits.seconds is not None and clock.seconds >= limits.seconds:
+            break
         rows = X if len(sub.rows) == X.shape[0] else X[sub.rows]
         signs, penalties = np.where(sub.positive, 1.0, -1.0), resolved.C * weights[sub.rows]
         problem = Binary(rows, signs, penalties, (resolved.seed, number))
@@ -226,7 +228,7 @@ def gathered(
         steps=sum(c.steps for c in counters),
         kernel_evaluations=sum(c.kernel_evaluations for c in counters),
         cache_hit_rate=1.0 - sum(c.column_misses for c in counters) / requests if requests else float("nan"),
-        compile_seconds=compile_seconds,
+        compile_seconds=compile_seconds + sum(c.compile_seconds for c in counters),
         train_seconds=clock.seconds,
         check_seconds=check_seconds,
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
@@ -253,6 +255,8 @@ def _verdict(parts: list[Part], problems: list[Subproblem]) -> tuple[Status, str
         else p.course.status
         for p in parts
     ]  # fmt: skip
+    if len(parts) < len(problems) and Status.INTERRUPTED not in found:
+        found.append(Status.TIME_LIMIT)
     status = next(s for s in _WORST_FIRST if s in found)
     message = status.sentence
     if len(parts) < len(problems):

@@ -111,9 +111,9 @@ def run(
 
 def _verdict(course: Course, process: Process) -> Status | None:
     """Ask how the run ended. The check is off the clock, but its time counts if the run goes on from it."""
-    started = time.perf_counter()
+    started, compiled = time.perf_counter(), process.counters().compile_seconds
     ended = process.verdict()
-    spent = time.perf_counter() - started
+    spent = time.perf_counter() - started - (process.counters().compile_seconds - compiled)
     if ended is None:
         course.clock.seconds += spent
     else:

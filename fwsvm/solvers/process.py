@@ -67,13 +67,17 @@ class Outcome:
 
 
 class Counters(NamedTuple):
-    """What a run did, so far."""
+    """What a run did, so far.
+
+    ``compile_seconds`` were spent within `Process.verdict` on code that no run had needed before.
+    """
 
     iterations: int = 0
     steps: int = 0
     kernel_evaluations: int = 0
     column_requests: int = 0
     column_misses: int = 0
+    compile_seconds: float = 0.0
 
 
 class Expansion(NamedTuple):

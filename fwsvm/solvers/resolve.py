@@ -7,13 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._threads import usable_threads
-from fwsvm.errors import UsageError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, Settings
 
 MIB = 1 << 20
+SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 
@@ -88,6 +89,10 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     if tolerance is None:
         tolerance = PAPER_TOLERANCE if paper and stop == "meb" else DEFAULT_TOLERANCE
     _positive("tolerance", tolerance)
+    if settings.seed < 0:
+        raise UsageError(f"seed must be 0 or a positive whole number, not {settings.seed}")
+    if family.kernels is None:
+        _in_range(X)
     kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X)
     C, lambda_ = _penalty(settings, X.shape[0])
     for name in ("time_limit", "max_iterations", "threads", "cache_mib"):
@@ -145,6 +150,17 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
     if settings.degree < 1 or settings.coef0 < 0:
         raise UsageError("the poly kernel needs degree >= 1 and coef0 >= 0 to be positive semi-definite")
     return name, known.make(gamma, float(settings.coef0), int(settings.degree)), rule_of_width
+
+
+def _in_range(X: np.ndarray | sparse.csr_array) -> None:
+    """Refuse values whose squares single precision, which kernel values are computed in, cannot hold."""
+    values: np.ndarray = X.data if isinstance(X, sparse.csr_array) else np.asarray(X)
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    if largest != 0.0 and not SMALLEST <= largest <= LARGEST:
+        raise DataError(
+            f"the largest value of the rows is {largest:.3g}, out of the range of kernel values in single precision; "
+            "scale the data first (fwsvm scale)"
+        )
 
 
 def _penalty(settings: Settings, m: int) -> tuple[float, float]:

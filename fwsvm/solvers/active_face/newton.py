@@ -28,8 +28,8 @@ from fwsvm.solvers.registry import register
 class Newton(NamedTuple):
     """Solve exactly on the face of the active rows, again and again; swap-2o begins. For large C.
 
-    Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The kernel matrix of the support vectors is kept and factored, in
-    double precision.
+    Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The kernel matrix of the support vectors
+    is kept and factored, in double precision.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
+import time
 from enum import IntEnum
 from typing import Any
 
@@ -48,6 +49,7 @@ class SimplexRun:
         self.counted = columns.counts.copy()  # what other runs did
         self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
+        self.compile_seconds = 0.0
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last = NOTHING  # the last certificate that missed the tolerance
         self.state = self._state(self.qp)
@@ -196,7 +198,8 @@ class SimplexRun:
         if not helped:
             if self.qp.columns.kept.dtype == np.float64:
                 return Status.STALLED
-            self._double()
+            self.compile_seconds += _compile_double(self.rule, self.resolved)
+            self.double()
         if not self.sampled:
             self._refresh(q)
             return None
@@ -206,7 +209,7 @@ class SimplexRun:
         now["vertex"], now["found"] = vertex, 1
         return None
 
-    def _double(self) -> None:
+    def double(self) -> None:
         """Go on with columns in double precision."""
         self.counted -= self.qp.columns.counts
         self.qp = self.qp._replace(columns=self._columns(np.float64))
@@ -244,8 +247,9 @@ class SimplexRun:
         now, counts = self.state.now[0], self.qp.columns.counts - self.counted
         wanted = 0 if self.sampled else 2 * int(now["steps"])
         return Counters(
-            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), wanted, int(counts[MISSES])
-        )
+            int(now["iterations"]), int(now["steps"]), int(counts[EVALUATIONS]), wanted, int(counts[MISSES]),
+            self.compile_seconds,
+        )  # fmt: skip
 
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return the certificate of the present point, from scratch in float64."""
@@ -276,6 +280,24 @@ class SimplexRun:
         rows = self.order[support]
         ascending = np.argsort(rows)
         return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
+
+
+_DOUBLE: set[tuple] = set()
+
+
+def _compile_double(rule: Any, resolved: Resolved) -> float:
+    """Take some steps on a tiny problem with columns in double precision; return the seconds, 0 if done before."""
+    kinds = (type(rule), type(resolved.kernel), resolved.search)
+    if kinds in _DOUBLE:
+        return 0.0
+    _DOUBLE.add(kinds)
+    started = time.perf_counter()
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    tiny = SimplexRun(Binary(X, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(24), (0,)), rule, resolved)
+    tiny.double()
+    while tiny.advance(8) == 8 and tiny.counters().steps < 64:
+        pass
+    return time.perf_counter() - started
 
 
 def _plain(rule: Any) -> Any:

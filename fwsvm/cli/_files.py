@@ -1,0 +1,19 @@
+"""What a command may write to."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fwsvm.errors import UsageError
+
+
+def keep_apart(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
+    """Refuse an output that is one of the inputs, or another output: it would be lost without a word."""
+    taken = {Path(each).resolve() for each in inputs if each is not None}
+    for output in outputs:
+        if output is None:
+            continue
+        if output.resolve() in taken:
+            raise UsageError(
+                f"{output} would be written over, being read or written already; name another file"
+            )
+        taken.add(output.resolve())

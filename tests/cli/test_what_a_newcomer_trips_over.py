@@ -1,0 +1,71 @@
+"""Mistakes that a first visitor made: each is answered in one sentence, and nothing is lost."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fwsvm.cli import main
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    lines = [f"{1 - 2 * (i % 2)} 1:{rng.normal() + i % 2:.3f} 2:{rng.normal():.3f}\n" for i in range(40)]
+    (tmp_path / "rows").write_text("".join(lines))
+    return tmp_path / "rows"
+
+
+def refused(*words, code=2):
+    result = CliRunner().invoke(main, list(words))
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train --model rows rows",
+        "train --model ./rows rows",
+        "train --model new --trace new rows",
+        "train --test rows --trace rows wdbc",
+        "predict rows rows rows",
+        "scale -o rows rows",
+        "scale -s rows rows",
+        "subset rows 10 rows",
+        "subset rows 10 new new",
+    ],
+)
+def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
+    before = rows.read_bytes()
+    assert "would be written over" in refused(*words.split())
+    assert rows.read_bytes() == before
+    assert [each.name for each in rows.parent.iterdir()] == ["rows"]
+
+
+@pytest.mark.parametrize("value", ["1e300", "1e20", "1e-200"])
+def test_values_beyond_single_precision_are_refused_for_kernels(rows, value):
+    rows.write_text(f"1 1:{value} 2:0\n-1 1:-{value} 2:0\n" * 5)
+    assert "scale the data first" in refused("train", "rows", code=3)
+
+
+def test_a_summary_of_huge_values_is_no_traceback(rows):
+    rows.write_text("1 1:1e300 2:1e-300\n-1 1:-1e300 2:1\n" * 5)
+    assert CliRunner().invoke(main, ["summary", "rows"]).exit_code == 0
+
+
+def test_a_negative_seed_is_refused(rows):
+    assert "--seed" in refused("train", "--seed", "-1", "rows")
+
+
+def test_yaml_nested_too_deeply_is_refused(rows):
+    rows.write_text("[" * 5000)
+    assert "nested too deeply" in refused("grid", "rows", "--dry-run")
+
+
+def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
+    rows.write_text("".join(f"{i} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
+    result = CliRunner().invoke(main, ["train", "--time-limit", "0.01", "rows"])
+    assert result.exit_code == 0
+    assert "subproblems were not reached" in result.stderr
