@@ -166,7 +166,7 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
 
 def _gap_kind(result: "Result") -> str:
     kind = {
-        "exact": "recomputed from scratch in double precision",
+        "exact": "recomputed from scratch",
         "sampled": "of a sample of rows: proves nothing",
         "estimate": f"an estimate, standard error {result.gap_error:.2g}",
         "none": "as tracked, not recomputed"

@@ -26,6 +26,13 @@ class AVSF(NamedTuple):
     [p_min, p_max] (Algorithm 5; the formula in the paper's text, exp(c (Delta - Delta_ref)), depends on the
     scale of the data and is not what its algorithm does). No row is ever left out: one with p_min is looked
     at rarely. Stops on the gap or, by `eps`, on the largest violation in a sweep over all rows.
+
+    Parameters
+    ----------
+    loss : hinge (the paper) or squared_hinge
+    bias : value of a constant feature; 0 for none (the paper)
+    c : how fast preferences follow gains; 1/5 in the paper
+    p_min, p_max : bounds of the preferences; 1/20 and 20 in the paper
     """
 
     loss: Loss = Loss.HINGE

@@ -28,6 +28,11 @@ class Liblinear(NamedTuple):
 
     Under `relative` and `gap` the rule's epsilon starts at 0.1, LIBLINEAR's default, and falls by a factor of
     ten whenever it would have stopped too early.
+
+    Parameters
+    ----------
+    loss : hinge (the paper) or squared_hinge
+    bias : value of a constant feature; 0 for none (the paper)
     """
 
     loss: Loss = Loss.HINGE
