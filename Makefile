@@ -129,6 +129,7 @@ bench: .venv/installed ## compare speeds with other packages, side by side; figu
 	$(BIN)/python benchmarks/linear.py steps --csv results/bench/linear-steps.csv
 	$(BIN)/python benchmarks/linear.py gap --csv results/bench/linear-gap.csv
 	$(BIN)/python benchmarks/linear.py factor --csv results/bench/linear-factor.csv
+	$(BIN)/python benchmarks/stochastic.py --reference 600 --csv results/bench/stochastic.csv
 
 format: .venv/installed ## format the sources and mend what can be mended
 	$(BIN)/ruff format

@@ -142,7 +142,10 @@ def main() -> None:
     asked = parser.parse_args()
     clock = time.perf_counter if asked.wall else time.process_time
     runs: list[tuple[str, str, dict[str, Any]]] = [("scs", "scs", {})]
-    runs += [(f"pegasos:batch={batch}", "pegasos", {"batch": batch}) for batch in asked.batches]
+    runs += [
+        ("pegasos" if batch == 1 else f"pegasos(batch={batch})", "pegasos", {"batch": batch})
+        for batch in asked.batches
+    ]
     folder, table = Folder(asked.out), []
     for name in asked.sets:
         data = load(name)
