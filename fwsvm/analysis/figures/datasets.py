@@ -64,8 +64,16 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
             values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style["marker"], **hollow(style)
         )
     for place, dataset in enumerate(order):
-        if cells.loc[cells["dataset"] == dataset, kind.column].isna().all():
-            panel.text(0.01, place, "missing", transform=panel.get_yaxis_transform(), va="center", color=INK)
+        here = cells[cells["dataset"] == dataset]
+        if here[kind.column].isna().all():
+            panel.text(
+                0.01,
+                place,
+                here["status"].iloc[0],
+                transform=panel.get_yaxis_transform(),
+                va="center",
+                color=INK,
+            )
     panel.set_yticks(range(len(order)), [label_of(dataset) for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name != "accuracy":

@@ -125,8 +125,9 @@ def legend(figure: "Figure", axes: list["Axes"]) -> None:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
     if entries:
+        room = max(1, int(figure.get_figwidth()))  # an entry takes up to an inch
         figure.legend(
-            list(entries.values()), list(entries), loc="outside upper center", ncols=min(6, len(entries)),
+            list(entries.values()), list(entries), loc="outside upper center", ncols=min(room, 6, len(entries)),
             frameon=False, fontsize=8, handlelength=2.6,
         )  # fmt: skip
 
