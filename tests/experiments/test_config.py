@@ -225,7 +225,10 @@ def test_the_files_of_003_and_000_have_one_protocol() -> None:
         shared = [trial for trial in whole.trials if not trial.finals.base.method.startswith("swap")]
         assert shared == [trial for part in parts for trial in part.trials]
         assert len(whole.trials) == len(shared) / 3 * 5
-        assert len({trial.data.name for trial in whole.trials}) == {"smoke": 9, "small": 25, "paper": 26}[profile]
+        assert (
+            len({trial.data.name for trial in whole.trials})
+            == {"smoke": 9, "small": 25, "paper": 26}[profile]
+        )
 
 
 def test_an_unknown_profile_names_those_there_are(tmp_path: Path) -> None:
