@@ -96,13 +96,23 @@ def thinned(table: Table, rows: float | None, seed: int) -> Table:
 
 
 def held_out_rows(codes: np.ndarray, rule: HeldOut, seed: int, part: int) -> np.ndarray:
-    """Return which rows are held out for validation, a truth for each: shape (m,)."""
+    """Return which rows are held out for validation, a truth for each: shape (m,).
+
+    A part held out leaves every class a row to train on: one that would lose all keeps one, for which a row of the
+    class with most left goes out. Folds are what they are.
+    """
     order = spread(codes, seed)
     chosen = np.zeros(len(codes), dtype=bool)
     marks = (
         np.arange(len(codes)) % rule.folds == part if rule.folds else _marks(len(codes), rule.holdout or 0.0)
     )
     chosen[order[marks]] = True
+    if not rule.folds:
+        for lost in np.setdiff1d(codes, codes[~chosen]):
+            left = np.bincount(codes[~chosen], minlength=1)
+            if left.max() > 1:
+                chosen[np.flatnonzero((codes == left.argmax()) & ~chosen)[0]] = True
+                chosen[np.flatnonzero(codes == lost)[0]] = False
     return chosen
 
 
