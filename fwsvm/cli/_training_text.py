@@ -158,6 +158,8 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     say("iterations", f"{result.iterations:,} ({work})")
     said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
             if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
+    if row.get("train_accuracy") is None:
+        said.insert(0, "training not computed: too many rows and support vectors; `fwsvm predict` does")
     say("accuracy", ", ".join(said))
     seconds = [("load", row["load_seconds"]), ("compile", result.compile_seconds), ("train", result.train_seconds),
                ("check", result.check_seconds), ("predict", row.get("predict_seconds"))]  # fmt: skip

@@ -43,7 +43,7 @@ COLUMNS: dict[str, str] = {
     "kernel_evaluations": "Kernel values computed.",
     "cache_hit_rate": "Part of the kernel columns asked for that were at hand, 0 to 1.",
     "test_accuracy": "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1.",
-    "train_accuracy": "Part of the training rows predicted right, 0 to 1.",
+    "train_accuracy": "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values.",
     "load_seconds": "Reading, parsing and scaling the data.",
     "compile_seconds": "Compiling, or loading compiled code.",
     "train_seconds": "The algorithm alone.",

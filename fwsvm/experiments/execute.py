@@ -16,7 +16,7 @@ from fwsvm.experiments import record, samples
 from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.training import accuracy
+from fwsvm.experiments.training import accuracy, costly
 from fwsvm.solvers import Result, Status, fit
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Progress
@@ -164,6 +164,6 @@ def _accuracies(cell: Cell, data: Dataset, train: Any, judged: Any, result: Resu
         started = time.perf_counter()
         found["test_accuracy"] = accuracy(result, judged, data.classes)
         found["predict_seconds"] = time.perf_counter() - started
-    if cell.role == FINAL:
+    if cell.role == FINAL and not costly(result, train):
         found["train_accuracy"] = accuracy(result, train, data.classes)
     return found

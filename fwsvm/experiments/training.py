@@ -13,9 +13,11 @@ from fwsvm.experiments.environment import environment, forget_peak_memory, peak_
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.problems.features import fitted
+from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.loop import Watch
 
+MOST_VALUES = 5e9  # kernel values to predict the training rows by: half a minute's worth
 UNEVEN = 100.0  # ranges of features this far apart are worth a warning
 
 
@@ -32,13 +34,21 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
         "peak_memory_mib": peak_memory_mib(),
         "parallel_cells": 1,
         "shared": False,
-        "train_accuracy": accuracy(result, data.train, data.classes),
     }
+    if not costly(result, data.train):
+        more["train_accuracy"] = accuracy(result, data.train, data.classes)
     if data.test is not None:
         begun = time.perf_counter()
         more["test_accuracy"] = accuracy(result, data.test, data.classes)
         more["predict_seconds"] = time.perf_counter() - begun
     return result, record.row(record.about(data), environment(), result, **more)
+
+
+def costly(result: Result, table: Table) -> bool:
+    """Whether predicting the rows takes so many kernel values that it could outlast the training."""
+    return (
+        isinstance(result.model, KernelModel) and float(table.rows) * result.model.counts.sum() > MOST_VALUES
+    )
 
 
 def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:

@@ -69,3 +69,12 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     result = CliRunner().invoke(main, ["train", "--time-limit", "0.01", "rows"])
     assert result.exit_code == 0
     assert "subproblems were not reached" in result.stderr
+
+
+def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(rows, monkeypatch):
+    monkeypatch.setattr("fwsvm.experiments.training.MOST_VALUES", 100.0)
+    result = CliRunner().invoke(main, ["train", "--test", "rows", "rows"])
+    assert result.exit_code == 0
+    assert "training not computed: too many rows" in result.stdout
+    assert ", test " in result.stdout
+    assert '"train_accuracy": null' in CliRunner().invoke(main, ["train", "--json", "rows"]).stdout
