@@ -18,6 +18,7 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
+from fwsvm.solvers.warming import some_steps, tiny_problem
 
 WATCH_EVERY = 0.2  # seconds between two reports of progress
 _WARM: set[tuple] = set()
@@ -142,12 +143,8 @@ def warm_up(resolved: Resolved) -> float:
     if kinds in _WARM:
         return 0.0
     started = time.perf_counter()
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(24, 3))
-    tiny = Binary(sparse.csr_array(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(24), (0,))
-    process = resolved.family.start(tiny, resolved.rule, resolved, None)
-    while process.advance(8) == 8 and process.counters().steps < 64:
-        pass
+    process = resolved.family.start(tiny_problem(), resolved.rule, resolved, None)
+    some_steps(process)
     process.outcome(final_gap=True)
     _WARM.add(kinds)
     return time.perf_counter() - started

@@ -22,6 +22,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 from fwsvm.solvers.status import Status
+from fwsvm.solvers.warming import some_steps, tiny_problem
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
 #: `Sampled` keeps all columns up to this size: beyond it, fresh memory costs more than it saves.
@@ -292,11 +293,9 @@ def _compile_double(rule: Any, resolved: Resolved) -> float:
         return 0.0
     _DOUBLE.add(kinds)
     started = time.perf_counter()
-    X = np.random.default_rng(0).normal(size=(24, 3))
-    tiny = SimplexRun(Binary(X, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(24), (0,)), rule, resolved)
+    tiny = SimplexRun(tiny_problem(), rule, resolved)
     tiny.double()
-    while tiny.advance(8) == 8 and tiny.counters().steps < 64:
-        pass
+    some_steps(tiny)
     return time.perf_counter() - started
 
 

@@ -1,0 +1,20 @@
+"""A problem too small to matter: some steps on it compile what a run needs, off the clock."""
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.solvers.process import Binary, Process
+
+ROWS, FEATURES, STEPS = 24, 3, 64
+
+
+def tiny_problem() -> Binary:
+    """Return two classes that a line divides."""
+    X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
+    return Binary(sparse.csr_array(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
+
+
+def some_steps(process: Process) -> None:
+    """Take some steps, or all there are."""
+    while process.advance(8) == 8 and process.counters().steps < STEPS:
+        pass
