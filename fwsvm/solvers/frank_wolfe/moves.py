@@ -15,7 +15,7 @@ import numpy as np
 
 from fwsvm._compile import generic, njit
 from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
-from fwsvm.solvers.frank_wolfe.search import Full, Sampled, spot
+from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, spot
 
 NOBODY = -1
 DENSE = (
@@ -134,6 +134,7 @@ def _sampled_partner(search, s, i):
 
 
 @_partner.implements(Full)
+@_partner.implements(Tracked)
 def _full_partner(search, s, i):
     k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
     if s.now[0].active * DENSE < q.size:

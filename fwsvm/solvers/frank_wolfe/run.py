@@ -6,27 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm._random import stream
-from fwsvm.errors import UsageError
-from fwsvm.kernels.blocks import WIDE
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, columns_of
-from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns
+from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
-from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradient, signs, simplex_qp
+from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, signs, simplex_qp
+from fwsvm.solvers.frank_wolfe.arrays import (
+    Search,
+    full_columns,
+    sampled_columns,
+    state_of,
+    tracking_pays,
+    with_room,
+)
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
-from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled
+from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, NOW, WANTS_COLUMN, WANTS_VALUES, State
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
 from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
-from fwsvm.solvers.resolve import Resolved, free_memory_bytes
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.warming import some_steps, tiny_problem
 
-FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
-#: `Sampled` keeps all columns up to this size: beyond it, fresh memory costs more than it saves.
-WHOLE_BYTES = 1 << 26
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
@@ -37,6 +39,9 @@ class SimplexRun:
     Kernel columns are float32 and q is float64. Where the loop says it is done, q is recomputed in float64 from
     scratch. If the gap then misses the tolerance the run goes on from that q: as in iterative refinement, the error
     of float32 columns enters only through the steps since. Where that stops helping, columns become float64.
+
+    Sampled search begins with q on the active set alone and goes on with all of q (`Tracked`) as soon as that would
+    have been cheaper from the start.
     """
 
     def __init__(
@@ -46,14 +51,15 @@ class SimplexRun:
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
         self.rows = as_rows(problem.X[self.order])
-        columns = self._columns(np.float32, handover)
+        search = Sampled() if self.sampled else Full()
+        columns = self._columns(search, np.float32, handover)
         self.counted = columns.counts.copy()  # what other runs did
         self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
         self.compile_seconds = 0.0
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last = NOTHING  # the last certificate that missed the tolerance
-        self.state = self._state(self.qp)
+        self.state = state_of(self.qp, search, self.stream, resolved.cache_bytes)
         before = handover.end(problem.stream[-1]) if handover is not None else None
         if before is None:
             self._start_from(*self._starting_point())
@@ -62,47 +68,7 @@ class SimplexRun:
             self._start_from(support, before[self.order][support])
         self._set_goal()
 
-    # ---------------------------------------------------------------- arrays and the starting point
-
-    def _columns(self, dtype: type, handover: Handover | None = None) -> Columns:
-        rows, resolved = in_precision(self.rows, dtype), self.resolved
-        asked = min(resolved.cache_bytes, rows.height**2 * np.dtype(dtype).itemsize)
-        if not self.sampled and asked > (free := free_memory_bytes()):
-            raise UsageError(
-                f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
-                "give --cache-mb less, or --search sampled"
-            )
-        if (
-            self.sampled
-        ):  # half of the budget, if that holds them all; the rest is for the active set's own lines
-            fits = 2 * rows.height**2 * np.dtype(dtype).itemsize <= resolved.cache_bytes
-            return columns_of(resolved.kernel, rows, resolved.cache_bytes if fits else 0, resolved.threads)
-        if handover is None:
-            return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
-        number = self.stream[-1]
-        return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
-
-    def _state(self, qp: SimplexQP) -> State:
-        m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
-        room = min(m, FIRST_ROOM) if self.sampled else 1
-        return State(
-            search=Sampled() if self.sampled else Full(),
-            plus=qp.plus,
-            ridge=qp.ridge,
-            diagonal=qp.diagonal,
-            alpha=np.zeros(m),
-            q=np.zeros(m),
-            active=np.zeros(m, np.int32),
-            place=np.full(m, -1, np.int32),
-            now=np.zeros(1, NOW),
-            random=stream(*self.stream),
-            kept=np.empty((self._lines(room, dtype), room), dtype) if self.sampled else columns.kept,
-            slot_of=np.full(m, -1, np.int32) if self.sampled else columns.slot_of,
-            values=np.empty((WIDE, room), dtype),
-            drawn=np.zeros(WIDE, np.int32),
-            whole=columns.kept,
-            whole_slot=columns.slot_of,
-        )
+    # ---------------------------------------------------------------- the starting point
 
     def _starting_point(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and weights: the optimum over a few rows drawn at random."""
@@ -158,11 +124,13 @@ class SimplexRun:
         s, now, taken = self.state, self.state.now[0], 0
         while True:
             taken += int(advance(self.rule, s, steps - taken))
-            if now["stop"] == WANTS_VALUES:
-                s = self._with_room()
+            if now["stop"] == WANTS_VALUES and self._track_if_it_pays():
+                s, now["stop"] = self.state, GOING
+            elif now["stop"] == WANTS_VALUES:
+                s = self._room()
                 provide_candidates(s, self.qp.columns)
-            elif now["stop"] == WANTS_COLUMN and self.sampled:
-                s = self._with_room()
+            elif now["stop"] == WANTS_COLUMN and self.by_active:
+                s = self._room()
                 provide_active_column(s, self.qp.columns)
             elif now["stop"] == WANTS_COLUMN:
                 provide_columns(s, self.qp.columns)
@@ -173,7 +141,8 @@ class SimplexRun:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
         now = self.state.now[0]
         stop, now["stop"] = int(now["stop"]), GOING
-        if self.sampled:  # a vertex held for a move that was not made: its line will be another's
+        if self.by_active:
+            # a vertex held for a move that was not made: its line will be another's
             self.state.slot_of[self.state.slot_of < OWN_LINES] = -1
         if self.level > self.resolved.tolerance:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
@@ -201,41 +170,51 @@ class SimplexRun:
                 return Status.STALLED
             self.compile_seconds += _compile_double(self.rule, self.resolved)
             self.double()
-        if not self.sampled:
+        if not self.by_active:
             self._refresh(q)
+        if not self.sampled:
             return None
         vertex, active = int(q.argmin()), self.state.active[: now["active"]]
-        self._refresh(q[active], active)
-        self.state.q[vertex] = q[vertex]
+        if self.by_active:
+            self._refresh(q[active], active)
+            self.state.q[vertex] = q[vertex]
         now["vertex"], now["found"] = vertex, 1
         return None
 
+    @property
+    def by_active(self) -> bool:
+        """Whether q and kernel values are kept for the active set alone."""
+        return isinstance(self.state.search, Sampled)
+
+    def _track_if_it_pays(self) -> bool:
+        """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
+        if not tracking_pays(self.state, self.resolved.cache_bytes):
+            return False
+        self._renew(Tracked(*self.state.search), self.state.kept.dtype)
+        self._refresh(self._gradient())
+        return True
+
     def double(self) -> None:
         """Go on with columns in double precision."""
-        self.counted -= self.qp.columns.counts
-        self.qp = self.qp._replace(columns=self._columns(np.float64))
-        fresh = self._state(self.qp)
-        self.state = fresh._replace(
-            **{k: getattr(self.state, k) for k in ("alpha", "q", "active", "place", "now", "random")}
-        )
+        self._renew(self.state.search, np.float64)
         self.last = NOTHING
 
-    def _with_room(self) -> State:
-        """Return the state with room for the kernel values of an active set that is still growing."""
-        s, needed = self.state, int(self.state.now["active"][0]) + 1
-        before = s.values.shape[1]
-        if needed > before:
-            room = max(2 * before, needed)
-            lines = self._lines(room, s.kept.dtype)
-            kept = np.empty((lines, room), s.kept.dtype)
-            kept[: len(s.kept), :before] = s.kept[:lines]
-            s.slot_of[s.slot_of >= lines] = -1
-            self.state = s._replace(values=np.empty((WIDE, room), s.values.dtype), kept=kept)
-        return self.state
+    def _renew(self, search: Search, dtype: Any) -> None:
+        """Take a new store of columns, and go on from the same point."""
+        self.counted -= self.qp.columns.counts
+        self.qp = self.qp._replace(columns=self._columns(search, dtype))
+        same = ("alpha", "q", "active", "place", "now", "random", "drawn")
+        fresh = state_of(self.qp, search, self.stream, self.resolved.cache_bytes)
+        self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
 
-    def _lines(self, room: int, dtype: Any) -> int:
-        """Return how many lines of that many kernel values fit in the budget, beside those that are lent."""
-        return OWN_LINES + min(room, self.resolved.cache_bytes // (room * np.dtype(dtype).itemsize))
+    def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
+        if isinstance(search, Full):
+            return full_columns(self.resolved, self.rows, dtype, handover, self.stream[-1])
+        return sampled_columns(self.resolved, self.rows, dtype, tracked=isinstance(search, Tracked))
+
+    def _room(self) -> State:
+        self.state = with_room(self.state, self.resolved.cache_bytes)
+        return self.state
 
     def point(self) -> Point:
         """Return iterations, R, the gap last seen (exact under full search) and the support size."""

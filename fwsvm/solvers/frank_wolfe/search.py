@@ -3,8 +3,9 @@
 `Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` (003 section
 4.2) looks at some rows drawn at random and keeps q on the active set alone: the kernel values it needs, between the
 candidates and the active set, do not depend on m, and its gap proves nothing. It keeps the kernel matrix of the
-active set: each row that enters brings its column, which is a line for itself and one more value for all others. Where
-memory holds all columns and the active set is no small part of the rows, the candidates' are kept as well.
+active set: each row that enters brings its column, which is a line for itself and one more value for all others.
+`Tracked` draws the same candidates but reads their q off, for it keeps q over all rows as `Full` does: what `Sampled`
+becomes once that is cheaper (`fwsvm.solvers.frank_wolfe.run`). The points are the same but for rounding.
 
 Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.values`), which comes back with
 ``now.stop`` when it wants some; so it is compiled once for all kernels.
@@ -17,13 +18,10 @@ import numpy as np
 from fwsvm._compile import generic, njit
 from fwsvm._random import below
 from fwsvm.solvers.frank_wolfe.passes import shift_pass
-from fwsvm.solvers.frank_wolfe.state import NO_VIOLATOR, REACHED, WANTS_VALUES
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, REACHED, WANTS_VALUES
 
 VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
 OWN_LINES = 2  # where the lines of active rows begin
-#: `Sampled` keeps whole columns, as the papers' programs keep what they computed, once the active set has more than
-#: this part of the rows: one then costs little more than what is asked of it now, and serves when its row comes again.
-WORTH_A_COLUMN = 1 / 8
 
 
 class Full(NamedTuple):
@@ -38,6 +36,13 @@ class Sampled(NamedTuple):
 
     candidates: int = 59
     retries: int = 7
+
+
+class Tracked(NamedTuple):
+    """Look at some rows as `Sampled` does, with q kept over all rows."""
+
+    candidates: int
+    retries: int
 
 
 @generic
@@ -71,7 +76,7 @@ def goal(s):
     return s.now[0].goal_constant + s.now[0].goal_slope * s.now[0].R
 
 
-# ---------------------------------------------------------------- all rows
+# ---------------------------------------------------------------- q over all rows
 
 
 @look.implements(Full)
@@ -93,21 +98,25 @@ def _signed(s, move):
 
 
 @spot.implements(Full)
+@spot.implements(Tracked)
 def _spot_in_all(search, s, t):
     return t
 
 
 @entered.implements(Full)
+@entered.implements(Tracked)
 def _entered_all(search, s, i):
     """Nothing: the columns are those of the store."""
 
 
 @left.implements(Full)
+@left.implements(Tracked)
 def _left_all(search, s, j, place):
     """Nothing."""
 
 
 @shift.implements(Full)
+@shift.implements(Tracked)
 def _shift_all(search, s, move):
     q, plus = s.q, s.plus
     i, j, a, b = _signed(s, move)
@@ -128,58 +137,66 @@ def _shift_all(search, s, move):
 
 @look.implements(Sampled)
 def _look_at_some(search, s):
-    """Draw candidates and take the best if it violates the goal; come back for kernel values not at hand."""
+    """Draw candidates, come back for their kernel values with the active set, and decide."""
+    now = s.now[0]
+    if now.draws > 0:
+        best = _best_candidate(s, search.candidates)
+        if _decided(search, s, best):
+            if now.stop == GOING:
+                _hold(s, best, now.vertex)
+            return
+    else:
+        now.iterations += 1
+    _draw(search, s)
+    now.looked += search.candidates * now.active
+    now.stop = WANTS_VALUES
+
+
+@look.implements(Tracked)
+def _look_at_some_known(search, s):
+    """Draw candidates and decide by their q, which are at hand."""
     now = s.now[0]
     if now.draws == 0:
         now.iterations += 1
-    while True:
-        if now.draws > 0:
-            best = _best_candidate(s, search.candidates)
-            if now.gap > goal(s):
-                _hold(s, best, s.drawn[best])
-                return
-            if now.draws == search.retries:
-                now.draws = 0
-                now.stop = NO_VIOLATOR
-                return
-        for c in range(search.candidates):
-            s.drawn[c] = below(s.random, s.q.size)
-        now.draws += 1
-        if not _values_at_hand(s, search.candidates):
-            now.stop = WANTS_VALUES
-            return
-        gather(s, s.drawn, search.candidates)
+        _draw(search, s)
+    while not _decided(search, s, _best_known(s, search.candidates)):
+        _draw(search, s)
 
 
 @njit
-def whole_columns_serve(s):
-    """Whether to use whole columns: all would fit, and the active set has more than `WORTH_A_COLUMN` of the rows."""
-    return s.whole.shape[0] == s.q.size and s.now[0].active > WORTH_A_COLUMN * s.q.size
+def _draw(search, s):
+    for c in range(search.candidates):
+        s.drawn[c] = below(s.random, s.q.size)
+    s.now[0].draws += 1
 
 
 @njit
-def _values_at_hand(s, candidates):
-    """Whether the candidates' whole columns are kept, and there is room for what is needed of them."""
-    if not whole_columns_serve(s) or s.now[0].active >= s.values.shape[1]:
-        return False
-    for c in range(candidates):  # noqa: SIM110 - compiled code has no all over a generator
-        if s.whole_slot[s.drawn[c]] < 0:
-            return False
-    return True
+def _decided(search, s, best):
+    """Take candidate ``best`` as the vertex if it violates the goal; give up after the last draw."""
+    now = s.now[0]
+    now.gap = 2.0 * (now.R - s.q[s.drawn[best]])
+    if now.gap > goal(s):
+        now.vertex, now.draws = s.drawn[best], 0
+        return True
+    if now.draws >= search.retries:
+        now.draws, now.stop = 0, NO_VIOLATOR
+        return True
+    return False
 
 
 @njit
-def gather(s, which, count):
-    """Copy the kernel values of the first ``count`` rows of ``which`` with the active set from whole columns."""
-    for c in range(count):
-        column = s.whole[s.whole_slot[which[c]]]
-        for p in range(s.now[0].active):
-            s.values[c, p] = column[s.active[p]]
+def _best_known(s, candidates):
+    """Return the candidate with the least q."""
+    best = 0
+    for c in range(1, candidates):
+        if s.q[s.drawn[c]] < s.q[s.drawn[best]]:
+            best = c
+    return best
 
 
 @njit
 def _best_candidate(s, candidates):
-    """Set ``now.gap`` and the q of the candidate with the least; q is computed anew from its kernel values."""
+    """Return the candidate with the least q, and set that; q is computed anew from its kernel values."""
     now = s.now[0]
     best, least = 0, np.inf
     for c in range(candidates):
@@ -192,16 +209,13 @@ def _best_candidate(s, candidates):
         q_i = (h if i < s.plus else -h) + s.alpha[i] * s.ridge[i]
         if q_i < least:
             best, least = c, q_i
-    now.gap = 2.0 * (now.R - least)
     s.q[s.drawn[best]] = least
     return best
 
 
 @njit
 def _hold(s, c, i):
-    """Make candidate c, row i, the vertex, with its column at hand."""
-    now = s.now[0]
-    now.vertex, now.draws = i, 0
+    """Have the column of candidate c, row i, at hand."""
     if s.slot_of[i] < 0:
         s.slot_of[i] = VERTEX_LINE
         put_column(s, c, i)

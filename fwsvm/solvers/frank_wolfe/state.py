@@ -24,7 +24,8 @@ NOW = np.dtype(
         ("stop", np.int64),  # GOING, or why the loop came back
         ("wanted", np.int64),  # the row whose column is wanted
         ("found", np.int64),  # whether ``vertex`` is that of the present point
-        ("draws", np.int64),  # `Sampled`: how often candidates were drawn for the present point
+        ("draws", np.int64),  # `Sampled`, `Tracked`: how often candidates were drawn for the present point
+        ("looked", np.int64),  # `Sampled`: kernel values that candidates were looked at with
     ]
 )
 
@@ -34,7 +35,7 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    search : Full or Sampled
+    search : Full, Sampled or Tracked
         How the ascent vertex is found and how much of q is kept.
     plus : int
         Rows 0 ... plus - 1 have y = +1, the others -1.
@@ -43,7 +44,7 @@ class State(NamedTuple):
     alpha : ndarray of float64, shape (m,)
         The weights; exactly zero outside the active set.
     q : ndarray of float64, shape (m,)
-        K~ alpha; outside the active set only `Full` keeps it.
+        K~ alpha; `Sampled` keeps it on the active set alone.
     active : ndarray of int32, shape (m,)
         The active set A in its first ``now.active`` places.
     place : ndarray of int32, shape (m,)
@@ -58,9 +59,7 @@ class State(NamedTuple):
     values : ndarray, shape (64, room)
         `Sampled`: kernel values of the candidates with the active set.
     drawn : ndarray of int32, shape (64,)
-        `Sampled`: the candidates.
-    whole, whole_slot : ndarray, shape (slots, m); ndarray of int32, shape (m,)
-        `Sampled`: columns over all rows, and the line of each row's, -1 for none.
+        `Sampled`, `Tracked`: the candidates.
     """
 
     search: Any
@@ -77,5 +76,3 @@ class State(NamedTuple):
     slot_of: np.ndarray
     values: np.ndarray
     drawn: np.ndarray
-    whole: np.ndarray
-    whole_slot: np.ndarray

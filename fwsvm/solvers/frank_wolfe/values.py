@@ -7,19 +7,12 @@ import numpy as np
 from fwsvm._compile import njit
 from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
 from fwsvm.kernels.columns import EVALUATIONS, USED, Columns, compute
-from fwsvm.solvers.frank_wolfe.search import (
-    PARTNER_LINE,
-    VERTEX_LINE,
-    gather,
-    line_of_place,
-    put_column,
-    whole_columns_serve,
-)
+from fwsvm.solvers.frank_wolfe.search import PARTNER_LINE, VERTEX_LINE, line_of_place, put_column
 from fwsvm.solvers.frank_wolfe.state import GOING, State
 
 
 def provide_columns(s: State, columns: Columns) -> None:
-    """Compute the wanted column, with those of the lowest violating rows that are missing too (`Full`).
+    """Compute the wanted column, with those of the lowest violating rows that are missing too (`Full`, `Tracked`).
 
     Those rows are the likeliest next vertices, and 64 columns at once cost little more than eight.
     """
@@ -76,12 +69,6 @@ _LINES = np.arange(WIDE)
 
 def _against_active(s: State, columns: Columns, which: Any, width: int) -> None:
     active = int(s.now["active"][0])
-    if whole_columns_serve(s):
-        lacking = np.empty(WIDE, np.int32)
-        if count := _lacking(columns.slot_of, which, lacking):
-            compute(columns, lacking[:count], s.alpha)
-        gather(s, which, len(which))
-        return
     used = lay_out(columns.anchors, columns.rows, columns.own, which, width)
     fill(
         columns.kernel, columns.anchors, width, len(which), columns.rows, columns.own, s.active, active,
@@ -89,14 +76,3 @@ def _against_active(s: State, columns: Columns, which: Any, width: int) -> None:
     )  # fmt: skip
     clear(columns.anchors, used)
     columns.counts[EVALUATIONS] += len(which) * active
-
-
-@njit
-def _lacking(slot_of, which, rows):
-    """Put those of ``which`` whose columns are not kept into ``rows``, each once; return how many."""
-    count = 0
-    for t in which:
-        if slot_of[t] < 0 and t not in rows[:count]:
-            rows[count] = t
-            count += 1
-    return count

@@ -58,7 +58,10 @@ def start(
     method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, *, kernel: str = "rbf",
     store: Handover | None = None, parameters: Any = (), **given: Any,
 ) -> SimplexRun:  # fmt: skip
-    """Return a run at its beginning; ``given`` are settings."""
+    """Return a run at its beginning; ``given`` are settings, search "by-active" is "sampled" that never tracks."""
+    by_active = given.get("search") == "by-active"
+    if by_active:
+        given["search"] = "sampled"
     chosen = Settings(
         method=method,
         parameters=dict(parameters),
@@ -70,7 +73,10 @@ def start(
     )
     resolved = resolve(chosen, X)
     penalties = np.broadcast_to(np.asarray(C, float), y.shape).copy()
-    return SimplexRun(Binary(X, y, penalties, (resolved.seed, 0)), resolved.rule, resolved, store)
+    run = SimplexRun(Binary(X, y, penalties, (resolved.seed, 0)), resolved.rule, resolved, store)
+    if by_active:
+        run._track_if_it_pays = lambda: False  # type: ignore[method-assign]
+    return run
 
 
 def matrix(X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, *, kernel: str = "rbf") -> np.ndarray:

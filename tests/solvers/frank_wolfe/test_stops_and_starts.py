@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve
-from fwsvm.solvers.frank_wolfe.run import FIRST_ROOM
+from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from tests import naive
@@ -105,12 +105,13 @@ def test_a_tolerance_below_double_precision_ends_the_run_all_the_same(search):
     assert run.point().objective == pytest.approx(optimum(matrix(X, y)), rel=1e-12)
 
 
+@pytest.mark.parametrize("search", ["sampled", "by-active"])
 @given(seeds)
 @settings(deadline=None, max_examples=10)
-def test_a_sampled_run_goes_on_from_the_vertex_that_its_check_found(seed):
+def test_a_sampled_run_goes_on_from_the_vertex_that_its_check_found(search, seed):
     X, y = clouds(seed, m=60)
     K = matrix(X, y, 10.0)
-    run = start("swap-2o", X, y, 10.0, search="sampled", tolerance=1e-5)
+    run = start("swap-2o", X, y, 10.0, search=search, tolerance=1e-5)
     for ended in pieces(run, 1, limit=300):
         now, q = run.state.now[0], K @ run.state.alpha
         if ended is None and now["found"]:
@@ -214,17 +215,63 @@ def test_a_sampled_stop_is_no_certificate(method, protocol):
 def test_sampled_and_full_search_reach_one_optimum(method, seed, C):
     X, y = clouds(seed, m=60)
     full, sampled = (
-        solve(method, X, y, C, search=s, tolerance=1e-6).outcome(final_gap=True) for s in ("full", "sampled")
+        solve(method, X, y, C, search=s, tolerance=1e-6).outcome(final_gap=True)
+        for s in ("full", "by-active")
     )
     assert abs(full.objective - sampled.objective) <= max(full.gap, sampled.gap)
 
 
+@pytest.mark.parametrize("method", ["fw", "mfw"])
+@given(seeds)
+@settings(deadline=None, max_examples=6)
+def test_a_sampled_run_that_tracks_q_takes_the_same_steps(method, seed):
+    """Of swaps, which make two entries of q equal, rounding decides the next."""
+    X, y = clouds(seed, m=100)
+    tracks, does_not = (start(method, X, y, search=s, tolerance=1e-4) for s in ("sampled", "by-active"))
+    for _ in range(8):
+        assert tracks.advance(10) == does_not.advance(10)
+        np.testing.assert_allclose(tracks.state.alpha, does_not.state.alpha, rtol=0, atol=1e-6)
+    assert does_not.by_active
+    assert not tracks.by_active
+
+
+def test_a_sampled_run_tracks_q_once_that_is_cheaper():
+    """Not for a few steps on many rows: the point of sampling is that they cost nothing."""
+    X, y = clouds(2, m=3000)
+    run = start("fw", X, y, search="sampled", tolerance=1e-6)
+    run.resolved = replace(run.resolved, cache_mib=64)  # room for all columns
+    run.advance(50)
+    assert run.by_active
+    evaluations = run.counters().kernel_evaluations
+    assert evaluations < 50 * 59 * (POINTS + 50)
+    run.advance(450)
+    assert not run.by_active
+    run.advance(500)  # from here on only columns of rows that are new
+    assert run.counters().kernel_evaluations <= len(y) ** 2 + 2 * run.state.now["looked"][0]
+
+
 @each_method
-def test_a_sampled_run_near_its_end_keeps_its_q(method):
+@pytest.mark.parametrize("search", ["sampled", "by-active"])
+def test_a_candidate_is_the_best_of_those_drawn(method, search):
+    X, y = clouds(4, m=400)
+    K = matrix(X, y)
+    run = start(method, X, y, search=search, tolerance=1e-3)
+    for _ in range(30):
+        before = run.state.alpha.copy()
+        run.advance(1)
+        drawn = run.state.drawn[: run.state.search.candidates]
+        if method != "cvm":  # whose other steps draw nobody
+            best = (K @ before)[drawn].min()
+            assert 2.0 * (before @ K @ before - best) == pytest.approx(run.point().gap, abs=1e-5)
+
+
+@each_method
+@pytest.mark.parametrize("search", ["sampled", "by-active"])
+def test_a_sampled_run_near_its_end_keeps_its_q(method, search):
     """Draws without a violator, moves not made and refreshed entries of q come together only at the end of a run."""
     X, y = clouds(1, m=60)
     K = matrix(X, y, 20.0)
-    run = start(method, X, y, 20.0, search="sampled", tolerance=1e-6)
+    run = start(method, X, y, 20.0, search=search, tolerance=1e-6)
     for _ in pieces(run, 50, limit=4000):
         a = run.state.alpha
         np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
@@ -249,7 +296,7 @@ def test_a_cache_of_sixteen_columns_changes_no_bit(method, seed):
 
 
 @each_method
-@pytest.mark.parametrize("search", ["full", "sampled"])
+@pytest.mark.parametrize("search", ["full", "sampled", "by-active"])
 def test_chunks_leave_no_trace(method, search):
     """How often the loop comes back follows the clock; no bit may."""
     X, y = clouds(11)
@@ -266,7 +313,7 @@ def test_a_sampled_run_without_room_for_the_active_sets_kernel_matrix_is_as_good
     """Lines that are lent for a move stand for those that are kept."""
     X, y = clouds(5, m=900)
     K = matrix(X, y, 1.0)
-    roomy, tight = (start(method, X, y, 1.0, search="sampled", tolerance=1e-2) for _ in range(2))
+    roomy, tight = (start(method, X, y, 1.0, search="by-active", tolerance=1e-2) for _ in range(2))
     for run, cache_mib in ((roomy, 64), (tight, 0)):
         run.resolved = replace(run.resolved, cache_mib=cache_mib)  # from the first growth of the store on
         assert drive(run, chunk=500) is Status.CONVERGED

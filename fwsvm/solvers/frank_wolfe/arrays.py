@@ -1,0 +1,101 @@
+"""The arrays of a run: its store of kernel columns and its state, which grow and change form as it goes on."""
+
+from typing import Any
+
+import numpy as np
+
+from fwsvm._random import stream
+from fwsvm.errors import UsageError
+from fwsvm.kernels.blocks import WIDE
+from fwsvm.kernels.columns import Columns, columns_of
+from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.problems.simplex_qp import SimplexQP
+from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
+from fwsvm.solvers.frank_wolfe.state import NOW, State
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.resolve import Resolved, free_memory_bytes
+
+FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
+READING = 1 / 16  # what it costs to update an entry of q from a column at hand, in kernel values
+
+Search = Full | Sampled | Tracked
+
+
+def full_columns(
+    resolved: Resolved, rows: Rows, dtype: Any, handover: Handover | None, number: int
+) -> Columns:
+    """Return the store for full search: another run's, where there is one.
+
+    Raises
+    ------
+    UsageError
+        The machine has less memory free than the store may come to take.
+    """
+    rows = in_precision(rows, dtype)
+    asked = min(resolved.cache_bytes, rows.height**2 * np.dtype(dtype).itemsize)
+    if asked > (free := free_memory_bytes()):
+        raise UsageError(
+            f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
+            "give --cache-mb less, or --search sampled"
+        )
+    if handover is None:
+        return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+    return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+
+
+def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> Columns:
+    """Return the store for sampled search, which keeps columns over all rows only where q is kept there, too."""
+    budget = min(resolved.cache_bytes, free_memory_bytes() // 2) if tracked else 0
+    return columns_of(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
+
+
+def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], cache_bytes: int) -> State:
+    """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
+    m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
+    own_lines = isinstance(search, Sampled)
+    room = min(m, FIRST_ROOM) if own_lines else 1
+    return State(
+        search=search,
+        plus=qp.plus,
+        ridge=qp.ridge,
+        diagonal=qp.diagonal,
+        alpha=np.zeros(m),
+        q=np.zeros(m),
+        active=np.zeros(m, np.int32),
+        place=np.full(m, -1, np.int32),
+        now=np.zeros(1, NOW),
+        random=stream(*seed),
+        kept=np.empty((_lines(room, dtype, cache_bytes), room), dtype) if own_lines else columns.kept,
+        slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
+        values=np.empty((WIDE, room), dtype),
+        drawn=np.zeros(WIDE, np.int32),
+    )
+
+
+def _lines(room: int, dtype: Any, cache_bytes: int) -> int:
+    """Return how many lines of that many kernel values fit in the budget, beside those that are lent."""
+    return OWN_LINES + min(room, cache_bytes // (room * np.dtype(dtype).itemsize))
+
+
+def with_room(s: State, cache_bytes: int) -> State:
+    """Return the state with room for the kernel values of one more active row (`Sampled`)."""
+    needed, before = int(s.now["active"][0]) + 1, s.values.shape[1]
+    if needed <= before:
+        return s
+    room = max(2 * before, needed)
+    lines = _lines(room, s.kept.dtype, cache_bytes)
+    kept = np.empty((lines, room), s.kept.dtype)
+    kept[: len(s.kept), :before] = s.kept[:lines]
+    s.slot_of[s.slot_of >= lines] = -1
+    return s._replace(values=np.empty((WIDE, room), s.values.dtype), kept=kept)
+
+
+def tracking_pays(s: State, cache_bytes: int) -> bool:
+    """Whether candidates have cost more kernel values than q over all rows would have from the start.
+
+    That is the gradient once, a column for each active row, and an update of m entries a step.
+    """
+    now, m = s.now[0], len(s.q)
+    fits = 2 * int(now["active"]) * m * s.kept.itemsize <= cache_bytes
+    a_step = READING if fits else 1.0
+    return bool(now["looked"] > m * (2 * now["active"] + a_step * now["steps"]))
