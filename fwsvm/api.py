@@ -26,6 +26,7 @@ from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.meaning import refuse_what_does_nothing
 
 Model: TypeAlias = KernelModel | LinearModel
 Rows: TypeAlias = np.ndarray | sparse.csr_array
@@ -166,7 +167,9 @@ def _settings(given: dict[str, Any]) -> Settings:
             near = get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
             raise UsageError(f"there is no setting {name!r}; {hint}")
-    return Settings(**given)
+    settings = Settings(**given)
+    refuse_what_does_nothing(settings)
+    return settings
 
 
 def _rows(X: Any) -> Rows:

@@ -21,6 +21,8 @@ SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
 #: What differs between the runs of one cell.
 REPEATED = ["seed", "fold", "repetition"]
 MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
+#: What a run of several classes that was cut short says something about: the pairs not reached have no machine.
+OF_PARTS = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
 #: The first of these that occurs among a cell's runs is the cell's status.
 SEVERITY = (  # noqa: SIM905
     "error missing interrupted time_limit stalled max_iterations sampled_stop converged"
@@ -59,7 +61,8 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run),
     ``runs``, ``used`` (finished runs, those averaged), ``status``, ``statuses`` (in words), ``censored``
-    (a time limit cut a run short, so its time is a lower bound).
+    (a time limit cut a run short, so its time is a lower bound). A run of several subproblems that was cut short
+    counts with what it spent, not with what it found: to those not reached it has no machine.
     """
     rows = final_rows(frame)
     if rows.empty:
@@ -87,8 +90,9 @@ def _with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
 def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     cell: dict[str, object] = dict(zip(SETTING, key, strict=True))
     finished = group[group["status"].isin(DONE)]
+    in_part = (finished["status"] == "time_limit") & (finished["subproblems"] > 1)
     for column in MEASURED:
-        values = finished[column].dropna()
+        values = finished[column].where(~in_part | (column in OF_PARTS)).dropna()
         cell[column] = values.mean()
         cell[f"{column}_sd"] = _deviation(values)
     counts = group["status"].value_counts()

@@ -47,10 +47,13 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_from(options: dict[str, Any]) -> "Settings":
     """Return the settings that the options say."""
+    from fwsvm.solvers.meaning import refuse_what_does_nothing
     from fwsvm.solvers.settings import Settings
 
     pairs = [text.partition("=") for text in options.pop("parameters")]
     for name, sign, _ in pairs:
         if not sign:
             raise UsageError(f"--param takes NAME=VALUE, not {name!r}")
-    return Settings(parameters={name: value for name, _, value in pairs}, **options)
+    settings = Settings(parameters={name: value for name, _, value in pairs}, **options)
+    refuse_what_does_nothing(settings)
+    return settings

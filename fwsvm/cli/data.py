@@ -69,7 +69,7 @@ def info(name: str, mirror: str | None, *, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @paper_option
 @source_option
 @mirror_option

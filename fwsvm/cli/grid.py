@@ -63,7 +63,7 @@ def command(
     Each run is a row of runs.csv, on the disk before the next one starts. The same command again does only
     what is missing: after Ctrl-C, a kill, a full disk, or with data that could not be had before.
 
-    Exit code: 0, 3 data missing, 4 a run failed, 130 interrupted.
+    Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources

@@ -61,11 +61,16 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     Raises
     ------
     DataError
-        All rows of ``name`` have the same label, or none has one.
+        All rows of ``name`` have the same label, or none has one, or each has its own.
     """
     found = classes(labels)
     if len(found) < 2:
         raise DataError(f"{name}: all {len(labels)} rows have the label {found[0]}; two classes are needed")
+    if len(found) == len(labels) > 2:
+        raise DataError(
+            f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "
+            "(fwsvm does not fit numbers)"
+        )
 
 
 def number(word: str) -> float | None:

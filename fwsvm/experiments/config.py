@@ -32,6 +32,7 @@ FILE = ("name", "extends", "datasets", "methods", *SETTINGS, *ROWS, "seed", "wor
 SELECT = ("holdout", "folds", "method", "C", "sigma2", "gamma")
 LIMITS = ("time_seconds", "iterations")
 DEFAULT_PROFILE = "small"
+LONGEST_NAME = 100
 
 
 def load(path: Path, profile: str | None = None) -> Experiment:
@@ -57,8 +58,11 @@ def load(path: Path, profile: str | None = None) -> Experiment:
         if key not in keys:
             raise file.document.wrong(f"the key {key!r} is missing")
     name = keys["name"].text("name")
-    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name):
-        raise keys["name"].wrong(f"name names a folder: letters, digits and . _ + -, not {name!r}")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.+-]*", name) or len(name) > LONGEST_NAME:
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
+        raise keys["name"].wrong(
+            f"name names a folder: letters, digits and . _ + -, at most {LONGEST_NAME}, not {shown!r}"
+        )
     seed = keys["seed"].whole("seed", least=0) if "seed" in keys else 0
     return Experiment(
         name=name,

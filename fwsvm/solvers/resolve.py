@@ -17,6 +17,7 @@ MIB = 1 << 20
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
+_SPELLED = {"cache_mib": "cache-mb"}  # on the command line
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     C, lambda_ = _penalty(settings, X.shape[0])
     for name in ("time_limit", "max_iterations", "threads", "cache_mib"):
         if getattr(settings, name) is not None:
-            _positive(name.replace("_", "-"), getattr(settings, name))
+            _positive(_SPELLED.get(name, name.replace("_", "-")), getattr(settings, name))
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),

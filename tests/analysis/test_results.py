@@ -1,5 +1,6 @@
 """Read result folders and average them into cells: nothing lost or invented, every mistake named."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -128,6 +129,22 @@ def test_a_run_that_never_was_is_replaced_by_one_that_agrees_with_what_was_asked
         row(method="fw", **asked), row(method="mfw", **asked), row(dataset="a1a", method="mfw", C=4)
     )
     assert made[["method", "status"]].to_numpy().tolist() == [["fw", "missing"], ["mfw", "converged"]]
+
+
+def test_several_classes_cut_short_have_a_time_but_no_accuracy() -> None:
+    """Pairs that were not reached have no machine: what the others say together means nothing."""
+    cut = {"status": "time_limit", "train_seconds": 10.0, "test_accuracy": 0.1, "support_vectors": 3}
+    cells = cells_of(
+        row(dataset="pairs", subproblems=45, **cut),
+        row(dataset="two", subproblems=1, **cut),
+        row(dataset="some", subproblems=45, **cut),
+        row(dataset="some", subproblems=45, repetition=1, train_seconds=2.0, test_accuracy=0.9),
+    ).set_index("dataset")
+    assert cells["train_seconds"].tolist() == [10.0, 10.0, 6.0]
+    assert math.isnan(cells.loc["pairs", "test_accuracy"])
+    assert math.isnan(cells.loc["pairs", "support_vectors"])
+    assert cells.loc["two", "test_accuracy"] == 0.1
+    assert cells.loc["some", "test_accuracy"] == 0.9
 
 
 def test_a_time_limit_marks_the_cell_as_a_lower_bound() -> None:

@@ -65,7 +65,7 @@ def test_yaml_nested_too_deeply_is_refused(rows):
 
 
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
-    rows.write_text("".join(f"{i} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
+    rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
     result = CliRunner().invoke(main, ["train", "--time-limit", "0.01", "rows"])
     assert result.exit_code == 0
     assert "subproblems were not reached" in result.stderr
@@ -78,3 +78,20 @@ def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(
     assert "training not computed: too many rows" in result.stdout
     assert ", test " in result.stdout
     assert '"train_accuracy": null' in CliRunner().invoke(main, ["train", "--json", "rows"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-m liblinear --gamma 2", "gamma means nothing to the linear kernel"),
+        ("-m liblinear --sigma2 2", "sigma2 means nothing to the linear kernel"),
+        ("-m avsf --search sampled", "search means nothing to avsf"),
+        ("-m pegasos --protocol paper", "protocol means nothing to pegasos"),
+        ("--kernel rbf --degree 5", "degree means nothing to the rbf kernel"),
+        ("--kernel quadratic --coef0 5", "coef0 means nothing to the quadratic kernel"),
+        ("--kernel poly --width-rule libcvm", "width-rule means nothing to the poly kernel"),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "cv"])
+def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
+    assert said in refused(command, *words.split(), "rows")

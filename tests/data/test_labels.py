@@ -63,3 +63,10 @@ def test_two_classes_are_required():
     labels.require_two(np.array([1.0, 2.0]), "file")
     with pytest.raises(DataError, match="file: all 2 rows have the label 1;"):
         labels.require_two(np.array([1.0, 1.0]), "file")
+
+
+def test_labels_that_no_rows_share_are_no_classes():
+    """Numbers to be fitted, most likely: 60 classes would mean 1,770 machines of two rows."""
+    labels.require_two(np.array([1.5, 2.5, 2.5]), "file")
+    with pytest.raises(DataError, match="file: each of the 3 rows has a label of its own"):
+        labels.require_two(np.array([1.5, 2.5, 3.5]), "file")

@@ -1,0 +1,34 @@
+"""Settings that do nothing for the method or kernel they were given with: more likely a mistake than a wish."""
+
+from dataclasses import fields
+
+from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.settings import Settings
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+
+
+def refuse_what_does_nothing(settings: Settings) -> None:
+    """Raise UsageError for a setting that differs from its default and would change nothing.
+
+    Experiments are not held to this: in a grid one setting may be about some of the methods only.
+    """
+    chosen = method(settings.method)
+    family = FAMILIES[chosen.family]
+    name = settings.kernel or family.default_kernel
+    kernel = f"the {name} kernel"
+    parameters = kernel_family(name).parameters
+    idle = {
+        "gamma": kernel if "gamma" not in parameters else "",
+        "sigma2": kernel if name != "rbf" else "",
+        "width_rule": kernel if name != "rbf" else "",
+        "degree": kernel if "degree" not in parameters else "",
+        "coef0": kernel if "coef0" not in parameters else "",
+        "search": chosen.name if not family.searches else "",
+        "protocol": chosen.name if "sampled" not in family.searches and "meb" not in family.stops else "",
+    }
+    for setting, whose in idle.items():
+        if whose and getattr(settings, setting) != _DEFAULTS[setting]:
+            raise UsageError(f"{setting.replace('_', '-')} means nothing to {whose}; leave it out")
