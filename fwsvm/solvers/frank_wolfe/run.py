@@ -22,7 +22,7 @@ from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
-from fwsvm.solvers.frank_wolfe.values import provide_active_column, provide_candidates, provide_columns
+from fwsvm.solvers.frank_wolfe.values import provide_active_columns, provide_candidates, provide_columns
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
@@ -131,7 +131,7 @@ class SimplexRun:
                 provide_candidates(s, self.qp.columns)
             elif now["stop"] == WANTS_COLUMN and self.by_active:
                 s = self._room()
-                provide_active_column(s, self.qp.columns)
+                provide_active_columns(s, self.qp.columns)
             elif now["stop"] == WANTS_COLUMN:
                 provide_columns(s, self.qp.columns)
             else:

@@ -52,16 +52,45 @@ def provide_candidates(s: State, columns: Columns) -> None:
     s.now["stop"] = GOING
 
 
-def provide_active_column(s: State, columns: Columns) -> None:
-    """Compute the wanted row's column on the active set, in its own line if it has one (`Sampled`)."""
+def provide_active_columns(s: State, columns: Columns) -> None:
+    """Compute the wanted row's column on the active set, with those of active rows that are missing (`Sampled`).
+
+    Each goes to the row's own line; a row without one, not active or beyond the memory, is lent one. Many are missing
+    only after a start from another run's end: a row that enters brings its column.
+    """
     now = s.now[0]
     i = int(now["wanted"])
-    _against_active(s, columns, np.array([i], np.int32), NARROW)
-    own = line_of_place(s, int(s.place[i])) if s.place[i] >= 0 else -1
-    lent = VERTEX_LINE if i == now["vertex"] else PARTNER_LINE
-    s.slot_of[i] = own if own >= 0 else lent
-    put_column(s, 0, i)
+    which = np.empty(WIDE, np.int32)
+    count = _missing(s, i, which)
+    _against_active(s, columns, which[:count], WIDE if count > NARROW else NARROW)
+    if line_of_place(s, s.place[i]) < 0 or s.place[i] < 0:
+        s.slot_of[i] = VERTEX_LINE if i == now["vertex"] else PARTNER_LINE
+    _put_columns(s, which[:count])
     now["stop"] = GOING
+
+
+@njit
+def _missing(s, i, which):
+    """Put row i and active rows without a column that have a line of their own into ``which``; return how many."""
+    which[0], count = i, 1
+    for p in range(s.now[0].active):
+        t = s.active[p]
+        if t != i and s.slot_of[t] < 0 and line_of_place(s, p) >= 0:
+            which[count] = t
+            count += 1
+            if count == which.size:
+                break
+    return count
+
+
+@njit
+def _put_columns(s, which):
+    """Copy the first lines of ``values`` to the lines of these rows."""
+    for c in range(which.size):
+        t = which[c]
+        if s.slot_of[t] < 0:
+            s.slot_of[t] = line_of_place(s, s.place[t])
+        put_column(s, c, t)
 
 
 _LINES = np.arange(WIDE)
