@@ -1,0 +1,61 @@
+"""How soon fwsvm starts: whole commands in fresh processes, the compiled cache warm.
+
+    python benchmarks/starting.py [--repeat 11] [--csv FILE]
+
+`fwsvm --help`, and `fwsvm train` on a generated file of 300 rows, each beside `python -c 'import numba'`: of the latter
+its time is taken off. Seconds of the wall.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import side_by_side as bench
+
+
+def seconds(command: bench.Command) -> float:
+    """Return how long a command takes."""
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    """Measure, print a line a command, and write them as CSV if asked to."""
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked.add_argument("--repeat", type=int, default=11)
+    asked.add_argument("--csv")
+    given = asked.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        file, random = Path(folder) / "300.svm", np.random.default_rng(0)
+        file.write_text("".join(f"{1 - 2 * (i % 2)} 1:{random.normal() + i % 2:.4f} 2:{random.normal():.4f}\n"
+                                for i in range(300)))  # fmt: skip
+        commands = {
+            "import numba": [sys.executable, "-c", "import numba"],
+            "fwsvm --help": bench.fwsvm("--help"),
+            "fwsvm train, 300 rows": bench.fwsvm("train", file),
+        }
+        times: dict[str, list[float]] = {name: [] for name in commands}
+        for turn in range(given.repeat + 2):
+            for name, command in commands.items():
+                spent = seconds(command)
+                if turn >= 2:
+                    times[name].append(spent)
+    base = statistics.median(times["import numba"])
+    rows = [
+        {"command": name, "seconds": statistics.median(spent), "least": min(spent), "most": max(spent),
+         "over_import_numba": statistics.median(spent) - base}
+        for name, spent in times.items()
+    ]  # fmt: skip
+    for row in rows:
+        bench.show(row)
+    bench.write(given.csv, rows)
+
+
+if __name__ == "__main__":
+    main()
