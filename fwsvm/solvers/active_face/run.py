@@ -12,6 +12,7 @@ from fwsvm.problems.simplex_qp import certificate, signs
 from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
+from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary
@@ -40,8 +41,8 @@ class FaceRun(SimplexRun):
     def _set_goal(self) -> None:
         super()._set_goal()
         if not self.newton:
-            now = self.state.now[0]
-            now["goal_constant"], now["goal_slope"] = 0.0, self.switch
+            self.goal = 0.0, self.switch
+            self._aim_at(*self.goal)
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
@@ -56,8 +57,8 @@ class FaceRun(SimplexRun):
 
     def verdict(self) -> Status | None:
         """Check what Newton's steps claim, from scratch; what ends swap-2o's part is where theirs begins."""
-        if not self.newton and super().verdict() is not None:
-            self.newton = True
+        if not self.newton:
+            self.state.now["stop"], self.newton = GOING, True
             self._set_goal()
         elif self.ended is Status.CONVERGED and not self.resolved.final_gap:
             self.ended = Status.SAMPLED_STOP

@@ -20,7 +20,8 @@ from fwsvm.kernels.lanes import (
     widen,
 )  # fmt: skip
 
-STRETCH = 512  # rows
+STRETCH = 128  # rows
+ROUNDING = 1e-14  # of a comparison made in two ways; what is let through in vain is only read again
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
@@ -74,36 +75,33 @@ def highest_pass(q, alpha):
 
 
 @njit
-def _gain(slope, k, diagonal, K_ii, twice):
-    """Return slope^2 / (K_ii + K_jj - twice (k + 1)), for numbers or for lanes of them."""
-    return slope * slope / larger(diagonal + K_ii - (k + 1.0) * twice, TINY)
+def _curvature(k, diagonal, K_ii, twice):
+    """Return K_ii + K_jj - twice (k + 1), for numbers or for lanes of them."""
+    return larger(diagonal + K_ii - (k + 1.0) * twice, TINY)
 
 
 @njit
 def partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, twice, first, last, best, most):
     """Return the j of a range of the largest gain of a swap with i, among alpha_j > 0 and q_j > q_i; and the gain.
 
-    ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most`` are those of an earlier range.
+    ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most`` are those of an earlier range. Lanes
+    ask of a stretch whether slope^2 > most curvature anywhere, which takes no division; there it is read again.
     """
     nothing = splat(0.0)
     for start in range(first, last, STRETCH):
         stop = min(start + STRETCH, last)
         whole = start + (stop - start) // 8 * 8
-        highest = nothing
+        bar = most * (1.0 - ROUNDING)
+        excess = splat(-1.0)
         for t in range(start, whole, 8):
             slope = where_positive(load(alpha, t), larger(load(q, t) - q_i, 0.0), nothing)
-            highest = greater(_gain(slope, widen(load(k_i, t)), load(diagonal, t), K_ii, twice), highest)
-        high = greatest_of(highest)
-        for t in range(whole, stop):
-            if alpha[t] > 0.0 and q[t] > q_i:
-                high = max(high, _gain(q[t] - q_i, k_i[t], diagonal[t], K_ii, twice))
-        if high > most:
-            # The compiler may round lanes and plain numbers differently (fused or not): take the largest of these.
-            again = 0.0
+            curvature = _curvature(widen(load(k_i, t)), load(diagonal, t), K_ii, twice)
+            excess = greater(slope * slope - curvature * bar, excess)
+        if greatest_of(excess) > 0.0 or whole < stop:
             for t in range(start, stop):
                 if alpha[t] > 0.0 and q[t] > q_i:
-                    gain = _gain(q[t] - q_i, np.float64(k_i[t]), diagonal[t], K_ii, twice)
-                    if gain > again:
-                        best, again = t, gain
-            most = high
+                    slope_t = q[t] - q_i
+                    gain = slope_t * slope_t / _curvature(np.float64(k_i[t]), diagonal[t], K_ii, twice)
+                    if gain > most:
+                        best, most = t, gain
     return best, most

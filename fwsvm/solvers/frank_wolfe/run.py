@@ -30,6 +30,7 @@ from fwsvm.solvers.status import Status
 from fwsvm.solvers.warming import some_steps, tiny_problem
 
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
+MARGIN = 0.01  # of the goal: a gap that columns of single precision put just below it is as often just above
 FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
 
@@ -103,18 +104,26 @@ class SimplexRun:
         settle(s.alpha, s.q, s.active, s.now)
 
     def _set_goal(self) -> None:
-        now, level = self.state.now[0], self.level
+        level = self.level
         if self.resolved.stop == "relative":
-            now["goal_constant"], now["goal_slope"] = 0.0, level
+            self.goal = 0.0, level
         elif self.resolved.stop == "gap":
-            now["goal_constant"], now["goal_slope"] = level, 0.0
+            self.goal = level, 0.0
         else:  # the MEB rule gamma_i^2 <= (1 + eps)^2 r^2 (spec 1.5), with Delta^2 = max K~_ii
             slack = 2.0 * level + level * level
-            now["goal_constant"], now["goal_slope"] = slack * float(self.qp.diagonal.max()), -slack
+            self.goal = slack * float(self.qp.diagonal.max()), -slack
+        self._aim_at(*self.goal)
+
+    def _aim_at(self, constant: float, slope: float) -> None:
+        """Let the loop stop at this gap, or a little below where rounded columns are to pass a check."""
+        checked = not self.sampled and self.resolved.final_gap and self.state.kept.dtype == np.float32
+        aim = 1.0 - MARGIN if checked else 1.0
+        now = self.state.now[0]
+        now["goal_constant"], now["goal_slope"] = aim * constant, aim * slope
 
     def _goal(self, R: float) -> float:
-        now = self.state.now[0]
-        return float(now["goal_constant"] + now["goal_slope"] * R)
+        constant, slope = self.goal
+        return constant + slope * R
 
     # ---------------------------------------------------------------- the contract of a Process
 
@@ -197,6 +206,7 @@ class SimplexRun:
     def double(self) -> None:
         """Go on with columns in double precision."""
         self._renew(self.state.search, np.float64)
+        self._set_goal()
         self.last = NOTHING
 
     def _renew(self, search: Search, dtype: Any) -> None:
