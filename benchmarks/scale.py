@@ -1,0 +1,176 @@
+"""Cost against size: seconds, memory and kernel evaluations as the rows grow, slopes fitted and drawn.
+
+    python benchmarks/scale.py sizes   [--mirror FOLDER] [--out FOLDER] [--csv FILE] [KIND ...]
+    python benchmarks/scale.py cache   [--mirror FOLDER] [--csv FILE] [SET]
+    python benchmarks/scale.py threads [--mirror FOLDER] [--csv FILE] [SET ...]
+
+sizes    `swap-2o`, C = 1, rbf with gamma = 1/(2D), n = 1,000 ... 500,000 rows of each KIND (generated, or a data
+         set that has so many). Sampled search under the papers' rule (MEB, 1e-6), and full search to a relative gap of 1e-2 as
+         long as a run takes less than --most seconds. A fresh process each. Slopes: least squares of the logarithms.
+cache    full search with room for 100, 90, 75, 50, 25 and 10 per cent of the columns that a run with room for all
+         keeps.
+threads  seconds with one and with two threads.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import side_by_side as bench
+
+KINDS = ("adult-like", "checkerboard", "covtype", "kdd99-10pc")
+SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
+SHARES = (100, 90, 75, 50, 25, 10)
+WARM = "synthetic:adult-like?rows=500&test=0"
+
+SCRIPT = """
+import json, sys
+from dataclasses import replace
+import numpy as np
+from fwsvm.experiments import samples, training
+from fwsvm.experiments.experiment import Data
+from fwsvm.solvers import Settings
+
+name, rows, told = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+np.ones(1 << 28)  # 2 GiB touched, see training.py
+found = samples.load(Data(name=name, rows=float(rows) if rows else None))
+result, row = training.train(replace(found, test=None), Settings(**told))
+columns = ("rows", "features", "status", "relative_gap", "support_vectors", "iterations", "steps", "kernel_evaluations",
+           "peak_memory_mib", "load_seconds")
+print(json.dumps({"seconds": result.train_seconds} | {name: row[name] for name in columns}))
+"""
+SAMPLED = {"search": "sampled", "stop": "meb", "tolerance": 1e-6, "final_gap": False}
+FULL = {"tolerance": 1e-2}
+
+
+def trained(name: str, rows: int | None, **told: Any) -> dict[str, Any]:
+    """Return what a run in a fresh process needed."""
+    return bench.run(bench.python(SCRIPT, name, rows or "", json.dumps(told)))
+
+
+def sizes(kinds: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure all sizes of all kinds under both searches; then fit the slopes."""
+    rows: list[dict[str, Any]] = []
+    for search, told in (("sampled", SAMPLED), ("full", FULL)):
+        trained(WARM, None, method="swap-2o", C=1.0, **told)
+        for kind in kinds:
+            for size in SIZES:
+                generated = f"synthetic:{kind}?rows={size}&test=0"
+                real = kind in {"covtype", "kdd99-10pc"}
+                found = trained(kind if real else generated, size if real else None, method="swap-2o", C=1.0,
+                                time_limit=given.most, **told)  # fmt: skip
+                if found["rows"] < size:
+                    break
+                rows.append({"kind": kind, "search": search, **found})
+                bench.show(rows[-1])
+                bench.write(given.csv, rows)
+                if found["status"] == "time_limit":
+                    break
+    rows += slopes(rows)
+    bench.write(given.csv, rows)
+    if given.out:
+        draw(rows, Path(given.out))
+    return rows
+
+
+def slopes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the exponents of growth of each kind and search, over runs that ended by their rule."""
+    found = []
+    for kind, search in dict.fromkeys((row["kind"], row["search"]) for row in rows):
+        mine = [r for r in rows if (r["kind"], r["search"]) == (kind, search) and r["status"] != "time_limit"]
+        if len(mine) < 3:
+            continue
+        n = np.log([row["rows"] for row in mine])
+        line: dict[str, Any] = {"kind": kind, "search": search, "status": "slope"}
+        for column in ("seconds", "kernel_evaluations", "peak_memory_mib", "steps"):
+            line[column] = float(np.polyfit(n, np.log([max(row[column], 1e-9) for row in mine]), 1)[0])
+        found.append(line)
+        bench.show(line)
+    return found
+
+
+def draw(rows: list[dict[str, Any]], folder: Path) -> None:
+    """Draw seconds, kernel evaluations and memory against rows."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    labels = {
+        "seconds": "training time (s)",
+        "kernel_evaluations": "kernel evaluations",
+        "peak_memory_mib": "peak memory (MiB)",
+    }
+    figure, panels = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    colours = dict(zip(KINDS, ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=True))
+    for panel, (column, label) in zip(panels, labels.items(), strict=True):
+        for kind, search in dict.fromkeys((row["kind"], row["search"]) for row in rows):
+            mine = [r for r in rows if (r["kind"], r["search"]) == (kind, search) and r["status"] != "slope"]
+            panel.plot(
+                [r["rows"] for r in mine], [r[column] for r in mine], "o-" if search == "sampled" else "s--",
+                color=colours.get(kind, "black"), label=f"{kind}, {search}", markersize=4,
+            )  # fmt: skip
+        panel.set(xscale="log", yscale="log", xlabel="training rows", ylabel=label)
+        panel.grid(alpha=0.3)
+    panels[0].legend(fontsize=7)
+    figure.savefig(folder / "scale.png", dpi=150)
+    plt.close(figure)
+
+
+def cache(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure a run under ever smaller budgets of memory for columns."""
+    rows: list[dict[str, Any]] = []
+    for name in sets:
+        whole = trained(name, None, method="swap-2o", C=1.0)
+        columns = whole["kernel_evaluations"] / whole["rows"]
+        for share in SHARES:
+            mib = max(1, round(share / 100 * columns * whole["rows"] * 4 / (1 << 20)) + (share == 100))
+            runs = [trained(name, None, method="swap-2o", C=1.0, cache_mib=mib) for _ in range(given.repeat)]
+            row = (
+                {"set": name, "percent": share, "cache_mib": mib} | runs[-1] | {"seconds": bench.median(runs)}
+            )
+            rows.append(row | {"slower": row["seconds"] / (rows[0]["seconds"] if rows else row["seconds"])})
+            bench.show(rows[-1])
+            bench.write(given.csv, rows)
+    return rows
+
+
+def threads(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure one and two threads by turns."""
+    rows: list[dict[str, Any]] = []
+    for name in sets:
+        runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
+        for _ in range(given.repeat):
+            for count, mine in runs.items():
+                mine.append(trained(name, None, method="swap-2o", C=1.0, threads=count))
+        one, two = (bench.median(runs[count]) for count in (1, 2))
+        rows.append({"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two})
+        bench.show(rows[-1])
+        bench.write(given.csv, rows)
+    return rows
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked.add_argument("what", choices=["sizes", "cache", "threads"])
+    asked.add_argument("sets", nargs="*")
+    asked.add_argument("--mirror", help="folder of data files")
+    asked.add_argument("--most", type=float, default=60.0, help="seconds a run may take")
+    asked.add_argument("--repeat", type=int, default=3)
+    asked.add_argument("--out", help="folder for the picture")
+    asked.add_argument("--csv")
+    given = asked.parse_intermixed_args()
+    if given.mirror:
+        os.environ["FWSVM_MIRROR"] = given.mirror
+    what = {"sizes": (sizes, KINDS), "cache": (cache, ("a7a",)), "threads": (threads, ("a7a", "w7a", "usps"))}
+    work, usual = what[given.what]
+    work(given.sets or list(usual), given)
+
+
+if __name__ == "__main__":
+    main()
