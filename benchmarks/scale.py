@@ -5,8 +5,9 @@
     python benchmarks/scale.py threads [--mirror FOLDER] [--csv FILE] [SET ...]
 
 sizes    `swap-2o`, C = 1, rbf with gamma = 1/(2D), n = 1,000 ... 500,000 rows of each KIND (generated, or a data
-         set that has so many). Sampled search under the papers' rule (MEB, 1e-6), and full search to a relative gap of 1e-2 as
-         long as a run takes less than --most seconds. A fresh process each. Slopes: least squares of the logarithms.
+         set that has so many). Sampled search under the papers' rule (MEB, 1e-6), and full search to a relative gap
+         of 1e-2 as long as a run takes less than --most seconds. A fresh process each. Slopes: least squares of the
+         logarithms.
 cache    full search with room for 100, 90, 75, 50, 25 and 10 per cent of the columns that a run with room for all
          keeps.
 threads  seconds with one and with two threads.

@@ -10,8 +10,8 @@ thread whatever it is told; intelex and fwsvm have --threads. intelex is asked w
 The ratio is peer time / fwsvm time. Squared hinge with a penalised bias (ours) and hinge with a free bias (theirs) are
 not the same problem: only the accuracies compare.
 
-Each process touches 2 GiB of memory before its clock starts: on a virtual machine whose host takes unused memory back, a
-first touch can cost more than the training.
+Each process touches 2 GiB of memory before its clock starts: on a virtual machine whose host takes unused memory
+back, a first touch can cost more than the training.
 """
 
 import argparse

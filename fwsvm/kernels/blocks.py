@@ -17,7 +17,7 @@ from fwsvm.kernels.rows import Rows
 
 WIDE, NARROW = 64, 8
 TILE = 64  # rows whose values are held back to be written column by column
-WORTH_A_THREAD = 1 << 15  # kernel values
+WORTH_A_THREAD = 1 << 21  # multiplications
 
 
 class Anchors(NamedTuple):
@@ -170,12 +170,18 @@ def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out
         _write_columns(tile, width, count, out, lines, start, stop - start)
 
 
+def threads_for(rows: Rows, size: int, count: int, threads: int) -> int:
+    """Return the threads that ``count`` anchors with ``size`` of the rows are worth: all, or one."""
+    each = 8.0 + len(rows.values) / max(1, rows.height)
+    return threads if size * count * each > WORTH_A_THREAD else 1
+
+
 def fill(
     kernel: Any, anchors: Anchors, width: int, count: int, rows: Rows, own: np.ndarray, which: np.ndarray,
     size: int, out: np.ndarray, lines: np.ndarray, threads: int,
 ) -> None:  # fmt: skip
     """Do `fill_range` for the first ``size`` rows of ``which``, on several threads where that pays."""
-    parts = threads if size * count > WORTH_A_THREAD else 1
+    parts = threads_for(rows, size, count, threads)
     in_shares(
         lambda first, last: fill_range(
             kernel, anchors, width, count, rows, own, which, first, last, out, lines

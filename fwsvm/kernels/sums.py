@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm._compile import njit
 from fwsvm._threads import in_shares
-from fwsvm.kernels.blocks import WIDE, WORTH_A_THREAD, clear, lay_out, room_for_anchors, wide_row
+from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, threads_for, wide_row
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
 
@@ -44,7 +44,7 @@ def weighted_sums(
     anchors = room_for_anchors(sources)
     own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
     lines = np.zeros((weights.shape[1], WIDE))
-    parts = threads if rows.height * WIDE > WORTH_A_THREAD else 1
+    parts = threads_for(rows, rows.height, WIDE, threads)
 
     def add(first: int, last: int) -> None:
         _add_range(kernel, anchors, rows, own, lines, first, last, out)

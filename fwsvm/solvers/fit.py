@@ -84,10 +84,12 @@ def fit(
     clock, check = Clock(), 0.0
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
+    # several problems: the form that solvers read is made once for all
+    table = sparse.csr_array(X) if len(problems) > 1 and not sparse.issparse(X) else X
     for number, sub in enumerate(problems):
         if parts and limits.seconds is not None and clock.seconds >= limits.seconds:
             break
-        rows = X if len(sub.rows) == X.shape[0] else X[sub.rows]
+        rows = table if len(sub.rows) == X.shape[0] else table[sub.rows]
         signs, penalties = np.where(sub.positive, 1.0, -1.0), resolved.C * weights[sub.rows]
         problem = Binary(rows, signs, penalties, (resolved.seed, number))
         part, seconds = solve(

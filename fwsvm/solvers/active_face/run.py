@@ -101,9 +101,10 @@ class FaceRun(SimplexRun):
         support = np.flatnonzero(alpha)
         active, place = np.zeros_like(self.state.active), np.full_like(self.state.place, -1)
         active[: len(support)], place[support] = support, np.arange(len(support))
+        lit = np.where(alpha > 0.0, self.state.diagonal, -1.0)
         now = self.state.now.copy()
         now["active"], now["R"], now["best"] = len(support), alpha @ q, q.argmin()
-        self.state = self.state._replace(alpha=alpha, q=q, active=active, place=place, now=now)
+        self.state = self.state._replace(alpha=alpha, q=q, active=active, place=place, lit=lit, now=now)
 
     def _write_lines(self, rows: np.ndarray, out: np.ndarray) -> None:
         """Write lines of K~ to ``out`` (len(rows), m)."""

@@ -63,6 +63,7 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], cache_bytes: 
         q=np.zeros(m),
         active=np.zeros(m, np.int32),
         place=np.full(m, -1, np.int32),
+        lit=np.full(m, -1.0),
         now=np.zeros(1, NOW),
         random=stream(*seed),
         kept=np.empty((_lines(room, dtype, cache_bytes), room), dtype) if own_lines else columns.kept,

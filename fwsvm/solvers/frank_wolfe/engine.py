@@ -32,6 +32,7 @@ def _enter(s, i):
         now = s.now[0]
         s.place[i] = now.active
         s.active[now.active] = i
+        s.lit[i] = s.diagonal[i]
         now.active += 1
         entered(s.search, s, i)
 
@@ -43,6 +44,7 @@ def _leave(s, j):
     s.active[place] = last
     s.place[last] = place
     s.place[j] = -1
+    s.lit[j] = -1.0
     s.alpha[j] = 0.0
     now.active -= 1
     now.drops += 1

@@ -96,7 +96,7 @@ def worst_active(s):
             if s.q[j] > s.q[worst] or (s.q[j] == s.q[worst] and j < worst):
                 worst = j
         return np.int64(worst)
-    return highest_pass(s.q, s.alpha)
+    return highest_pass(s.q, s.lit)
 
 
 @njit
@@ -140,7 +140,5 @@ def _full_partner(search, s, i):
     if s.now[0].active * DENSE < q.size:
         return _partner_among_active(s, i)
     alike = 2.0 if i < plus else -2.0
-    partner, most = partner_pass(
-        k_i, q, s.alpha, s.diagonal, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0
-    )
-    return partner_pass(k_i, q, s.alpha, s.diagonal, q_i, K_ii, -alike, plus, q.size, partner, most)[0]
+    partner, most = partner_pass(k_i, q, s.lit, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0)
+    return partner_pass(k_i, q, s.lit, q_i, K_ii, -alike, plus, q.size, partner, most)[0]

@@ -53,22 +53,22 @@ def shift_pass(q, k_i, k_j, scale, a, b, first, last, best, least):
 
 
 @njit
-def highest_pass(q, alpha):
-    """Return argmax of q over the rows with alpha > 0."""
+def highest_pass(q, lit):
+    """Return argmax of q over the rows with lit > 0, which are active."""
     best, most = -1, -np.inf
     for start in range(0, q.size, STRETCH):
         stop = min(start + STRETCH, q.size)
         whole = start + (stop - start) // 8 * 8
         highest = splat(-np.inf)
         for t in range(start, whole, 8):
-            highest = greater(where_positive(load(alpha, t), load(q, t), splat(-np.inf)), highest)
+            highest = greater(where_positive(load(lit, t), load(q, t), splat(-np.inf)), highest)
         high = greatest_of(highest)
         for t in range(whole, stop):
-            if alpha[t] > 0.0:
+            if lit[t] > 0.0:
                 high = max(high, q[t])
         if high > most:
             for t in range(start, stop):
-                if alpha[t] > 0.0 and q[t] == high:
+                if lit[t] > 0.0 and q[t] == high:
                     best, most = t, high
                     break
     return best
@@ -81,11 +81,12 @@ def _curvature(k, diagonal, K_ii, twice):
 
 
 @njit
-def partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, twice, first, last, best, most):
-    """Return the j of a range of the largest gain of a swap with i, among alpha_j > 0 and q_j > q_i; and the gain.
+def partner_pass(k_i, q, lit, q_i, K_ii, twice, first, last, best, most):
+    """Return the j of a range of the largest gain of a swap with i, among lit_j > 0 and q_j > q_i; and the gain.
 
-    ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most`` are those of an earlier range. Lanes
-    ask of a stretch whether slope^2 > most curvature anywhere, which takes no division; there it is read again.
+    ``lit`` is K~_jj of the active rows, ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most``
+    are those of an earlier range. Lanes ask of a stretch whether slope^2 > most curvature anywhere, which takes no
+    division; there it is read again.
     """
     nothing = splat(0.0)
     for start in range(first, last, STRETCH):
@@ -94,14 +95,15 @@ def partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, twice, first, last, best, m
         bar = most * (1.0 - ROUNDING)
         excess = splat(-1.0)
         for t in range(start, whole, 8):
-            slope = where_positive(load(alpha, t), larger(load(q, t) - q_i, 0.0), nothing)
-            curvature = _curvature(widen(load(k_i, t)), load(diagonal, t), K_ii, twice)
+            diagonal = load(lit, t)
+            slope = where_positive(diagonal, larger(load(q, t) - q_i, 0.0), nothing)
+            curvature = _curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
             excess = greater(slope * slope - curvature * bar, excess)
         if greatest_of(excess) > 0.0 or whole < stop:
             for t in range(start, stop):
-                if alpha[t] > 0.0 and q[t] > q_i:
+                if lit[t] > 0.0 and q[t] > q_i:
                     slope_t = q[t] - q_i
-                    gain = slope_t * slope_t / _curvature(np.float64(k_i[t]), diagonal[t], K_ii, twice)
+                    gain = slope_t * slope_t / _curvature(np.float64(k_i[t]), lit[t], K_ii, twice)
                     if gain > most:
                         best, most = t, gain
     return best, most

@@ -85,6 +85,7 @@ class SimplexRun:
         s.alpha[support] = weights
         s.active[: len(support)] = support
         s.place[support] = np.arange(len(support))
+        s.lit[support] = s.diagonal[support]
         now["active"] = len(support)
         now["inner"] = getattr(self.rule, "inner", 0.0)
         where = support if self.sampled else None
@@ -213,7 +214,7 @@ class SimplexRun:
         """Take a new store of columns, and go on from the same point."""
         self.counted -= self.qp.columns.counts
         self.qp = self.qp._replace(columns=self._columns(search, dtype))
-        same = ("alpha", "q", "active", "place", "now", "random", "drawn")
+        same = ("alpha", "q", "active", "place", "lit", "now", "random", "drawn")
         fresh = state_of(self.qp, search, self.stream, self.resolved.cache_bytes)
         self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
 

@@ -49,6 +49,8 @@ class State(NamedTuple):
         The active set A in its first ``now.active`` places.
     place : ndarray of int32, shape (m,)
         Position in ``active``, -1 for none.
+    lit : ndarray of float64, shape (m,)
+        K~_ii of active rows, -1 of the others: what a pass over all rows asks of the active ones, in one array.
     now : ndarray of `NOW`, shape (1,)
     random : ndarray of uint64, shape (1,)
         A stream of `fwsvm._random`.
@@ -70,6 +72,7 @@ class State(NamedTuple):
     q: np.ndarray
     active: np.ndarray
     place: np.ndarray
+    lit: np.ndarray
     now: np.ndarray
     random: np.ndarray
     kept: np.ndarray

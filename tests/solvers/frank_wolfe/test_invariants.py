@@ -23,6 +23,7 @@ def at_home(run) -> None:
     np.testing.assert_array_equal(np.sort(s.active[:count]), np.flatnonzero(s.alpha))
     np.testing.assert_array_equal(s.place[s.active[:count]], np.arange(count))
     assert np.count_nonzero(s.place >= 0) == count
+    np.testing.assert_array_equal(s.lit, np.where(s.alpha > 0.0, s.diagonal, -1.0))
 
 
 @each_method

@@ -77,5 +77,6 @@ def test_partner(dtype, seed, m, density):
             gain = (q[t] - q_i) ** 2 / max(diagonal[t] + K_ii - (float(k_i[t]) + 1.0) * sign, 1e-12)
             if gain > most:
                 best, most = t, gain
-    found = partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, twice, 0, split, np.int64(-1), 0.0)
-    assert partner_pass(k_i, q, alpha, diagonal, q_i, K_ii, -twice, split, m, *found) == (best, most)
+    lit = np.where(alpha > 0.0, diagonal, -1.0)
+    found = partner_pass(k_i, q, lit, q_i, K_ii, twice, 0, split, np.int64(-1), 0.0)
+    assert partner_pass(k_i, q, lit, q_i, K_ii, -twice, split, m, *found) == (best, most)
