@@ -36,7 +36,7 @@ from fwsvm.experiments.experiment import Data
 from fwsvm.solvers import Settings
 
 name, rows, told = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-np.ones(1 << 28)  # 2 GiB touched, see training.py
+np.ones(1 << 29)  # 4 GiB touched, see training.py
 found = samples.load(Data(name=name, rows=float(rows) if rows else None))
 result, row = training.train(replace(found, test=None), Settings(**told))
 columns = ("rows", "features", "status", "relative_gap", "support_vectors", "iterations", "steps", "kernel_evaluations",

@@ -10,7 +10,7 @@ thread whatever it is told; intelex and fwsvm have --threads. intelex is asked w
 The ratio is peer time / fwsvm time. Squared hinge with a penalised bias (ours) and hinge with a free bias (theirs) are
 not the same problem: only the accuracies compare.
 
-Each process touches 2 GiB of memory before its clock starts: on a virtual machine whose host takes unused memory
+Each process touches 4 GiB of memory before its clock starts: on a virtual machine whose host takes unused memory
 back, a first touch can cost more than the training.
 """
 
@@ -52,7 +52,7 @@ rest, truth = (found.test.X, found.test.labels) if found.test else (X, y)
 if sparse.issparse(X):
     X, rest = (sparse.csr_matrix((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), A.shape)
                for A in (X, rest))
-np.ones(1 << 28)  # 2 GiB
+np.ones(1 << 29)  # 4 GiB
 few = np.unique(np.linspace(0, len(y) - 1, 200).astype(int))
 if len(np.unique(y[few])) > 1:
     SVC(C=C, kernel="rbf", gamma=gamma).fit(X[few], y[few])  # what a first fit loads is not counted
@@ -76,7 +76,7 @@ from fwsvm.solvers import Settings
 
 name, C, method, threads = sys.argv[1], float(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 found = data.load(name)
-np.ones(1 << 28)  # 2 GiB
+np.ones(1 << 29)  # 4 GiB
 result, row = training.train(found, Settings(method=method, C=C, threads=threads))
 accuracy = row["test_accuracy"] if row["test_accuracy"] is not None else row["train_accuracy"]
 print(json.dumps({"seconds": result.train_seconds, "accuracy": accuracy, "support_vectors": result.support_vectors,
