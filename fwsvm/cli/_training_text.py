@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Say = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
 SECONDS_BETWEEN_LINES = 5.0
+MIB = 1 << 20
 
 
 def teller(*, to_stderr: bool) -> Say:
@@ -42,6 +43,8 @@ def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bo
     say("kernel", _kernel(resolved))
     say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
     say("stop", _stop(resolved))
+    if (memory := _memory(resolved, data.train.rows, data.train.features)) is not None:
+        say("memory", memory)
 
 
 def _density(data: "Dataset") -> str:
@@ -70,6 +73,16 @@ def _kernel(resolved: "Resolved") -> str:
         )
         said += f" ({rule})"
     return said
+
+
+def _memory(resolved: "Resolved", rows: int, features: int) -> str | None:
+    """Return what memory a run will take beside its data; None where it follows a sample that grows."""
+    if resolved.family.memory is not None:
+        return f"{max(0.1, resolved.family.memory(rows, features) / MIB):,.1f} MiB beside the data"
+    if not resolved.family.searches:
+        return None
+    columns = min(resolved.cache_mib, max(1, math.ceil(rows * rows * 4 / MIB)))
+    return f"at most {columns:,} MiB for kernel columns"
 
 
 def _stop(resolved: "Resolved") -> str:

@@ -25,6 +25,8 @@ class Family:
     default_kernel : str
     stops : tuple of str
         Stopping rules it knows, the default first.
+    memory : callable (rows, features) -> bytes, or None
+        Memory a run takes beside its data; None where that is a budget for kernel columns.
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
@@ -42,6 +44,7 @@ class Family:
     start: Callable[..., Any]
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
+    memory: Callable[[int, int], int] | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,12 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return LinearRun(problem, rule, resolved, handover)
 
 
+def _memory(rows: int, features: int) -> int:
+    from fwsvm.solvers.dual_coordinate.state import bytes_needed
+
+    return bytes_needed(rows, features)
+
+
 FAMILIES["linear"] = Family(
     name="linear",
     problem="min |w|^2/2 + C sum of losses",
@@ -26,4 +32,5 @@ FAMILIES["linear"] = Family(
     stops=("relative", "gap", "eps"),
     multiclass="one-vs-rest",
     start=_start,
+    memory=_memory,
 )
