@@ -65,7 +65,6 @@ from fwsvm import data
 from fwsvm.data.labels import encode
 from fwsvm.kernels.widths import default_gamma
 from fwsvm.solvers import Settings, fit
-from fwsvm.problems.features import fitted
 
 found = data.load(sys.argv[1])
 X, codes = found.train.X, encode(found.train.labels, found.classes)
@@ -121,10 +120,7 @@ def main() -> None:
                 if "cold" in given.against
                 else {}
             )
-            bench.run(commands["fwsvm"])
-            found = {
-                who: [bench.run(command) for _ in range(given.repeat)] for who, command in commands.items()
-            }
+            found = bench.by_turns(commands, given.repeat)
             row: dict[str, Any] = {"set": name, "method": given.method, "cells": found["fwsvm"][0]["cells"]}
             for who, runs in found.items():
                 row |= {f"{who}_seconds": bench.median(runs), f"{who}_accuracy": runs[0]["accuracy"],

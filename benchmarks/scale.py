@@ -127,14 +127,15 @@ def cache(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name in sets:
         whole = trained(name, None, method="swap-2o", C=1.0)
-        columns = whole["kernel_evaluations"] / whole["rows"]
+        columns, base = whole["kernel_evaluations"] / whole["rows"], 1.0
         for share in SHARES:
             mib = max(1, round(share / 100 * columns * whole["rows"] * 4 / (1 << 20)) + (share == 100))
             runs = [trained(name, None, method="swap-2o", C=1.0, cache_mib=mib) for _ in range(given.repeat)]
             row = (
                 {"set": name, "percent": share, "cache_mib": mib} | runs[-1] | {"seconds": bench.median(runs)}
             )
-            rows.append(row | {"slower": row["seconds"] / (rows[0]["seconds"] if rows else row["seconds"])})
+            base = row["seconds"] if share == SHARES[0] else base
+            rows.append(row | {"slower": row["seconds"] / base})
             bench.show(rows[-1])
             bench.write(given.csv, rows)
     return rows
@@ -145,10 +146,10 @@ def threads(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name in sets:
         runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-        for _ in range(given.repeat):
+        for _ in range(given.repeat + 1):
             for count, mine in runs.items():
                 mine.append(trained(name, None, method="swap-2o", C=1.0, threads=count))
-        one, two = (bench.median(runs[count]) for count in (1, 2))
+        one, two = (bench.median(runs[count][1:]) for count in (1, 2))
         rows.append({"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two})
         bench.show(rows[-1])
         bench.write(given.csv, rows)

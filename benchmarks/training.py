@@ -4,11 +4,11 @@
                                   [--peers svc intelex] [--csv FILE] [NAME:C ...]
 
 All use the rbf kernel with gamma = 1/(2D) on the same rows, in the form fwsvm keeps them (sparse or dense). The peers
-stop at their default tolerance, fwsvm at a certified relative gap of 1e-3; accuracy stands beside every time. Of
---methods, exact all, the fastest counts (median of --repeat runs in fresh processes that take turns). SVC has one
-thread whatever it is told; intelex and fwsvm have --threads. intelex is asked whether it fell back to the stock code.
-The ratio is peer time / fwsvm time. Squared hinge with a penalised bias (ours) and hinge with a free bias (theirs) are
-not the same problem: only the accuracies compare.
+have their default cache of 200 MB and stop at their default tolerance, fwsvm at a certified relative gap of 1e-3;
+accuracy stands beside every time. Of --methods, exact all, the fastest counts (median of --repeat runs in fresh
+processes that take turns). SVC has one thread whatever it is told; intelex and fwsvm have --threads. intelex is asked
+whether it fell back to the stock code. The ratio is peer time / fwsvm time. Squared hinge with a penalised bias (ours)
+and hinge with a free bias (theirs) are not the same problem: only the accuracies compare.
 
 Each process touches 4 GiB of memory before its clock starts: on a virtual machine whose host takes unused memory
 back, a first touch can cost more than the training.

@@ -60,7 +60,7 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
 
     Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run),
-    ``runs``, ``used`` (finished runs, those averaged), ``status``, ``statuses`` (in words), ``censored``
+    ``runs``, ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored``
     (a time limit cut a run short, so its time is a lower bound). A run of several subproblems that was cut short
     counts with what it spent, not with what it found: to those not reached it has no machine.
     """
@@ -102,7 +102,7 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
         "features": group["features"].max(),
         "classes": group["classes"].max(),
         "runs": len(group),
-        "used": len(finished),
+        "used": len(finished) - int(in_part.sum()) * (not in_part.all()),
         "status": present[0],
         "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
         "censored": bool((finished["status"] == "time_limit").any()),

@@ -81,8 +81,8 @@ def _memory(resolved: "Resolved", rows: int, features: int) -> str | None:
         return f"{max(0.1, resolved.family.memory(rows, features) / MIB):,.1f} MiB beside the data"
     if not resolved.family.searches:
         return None
-    columns = min(resolved.cache_mib, max(1, math.ceil(rows * rows * 4 / MIB)))
-    return f"at most {columns:,} MiB for kernel columns"
+    columns = min(resolved.cache_mib, max(1, math.ceil(rows * rows * 8 / MIB)))
+    return f"up to {columns:,} MiB for kernel columns"
 
 
 def _stop(resolved: "Resolved") -> str:

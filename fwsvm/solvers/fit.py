@@ -84,8 +84,9 @@ def fit(
     clock, check = Clock(), 0.0
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    # several problems: the form that solvers read is made once for all
-    table = sparse.csr_array(X) if len(problems) > 1 and not sparse.issparse(X) else X
+    # simplex methods read rows in one form, dense or not: for many pairs of classes it is made once
+    compressed = len(problems) > 1 and resolved.family.searches and not sparse.issparse(X)
+    table = sparse.csr_array(X) if compressed else X
     for number, sub in enumerate(problems):
         if parts and limits.seconds is not None and clock.seconds >= limits.seconds:
             break

@@ -5,7 +5,7 @@ from dataclasses import fields
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers.registry import FAMILIES, method
-from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.settings import SPELLED, Settings
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
@@ -19,16 +19,18 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     family = FAMILIES[chosen.family]
     name = settings.kernel or family.default_kernel
     kernel = f"the {name} kernel"
-    parameters = kernel_family(name).parameters
+    parameters, given = kernel_family(name).parameters, (settings.gamma, settings.sigma2) != (None, None)
     idle = {
         "gamma": kernel if "gamma" not in parameters else "",
         "sigma2": kernel if name != "rbf" else "",
-        "width_rule": kernel if name != "rbf" else "",
+        "width_rule": kernel if name != "rbf" else "a width that is given" if given else "",
         "degree": kernel if "degree" not in parameters else "",
         "coef0": kernel if "coef0" not in parameters else "",
         "search": chosen.name if not family.searches else "",
+        "cache_mib": chosen.name if family.memory is not None else "",
         "protocol": chosen.name if "sampled" not in family.searches and "meb" not in family.stops else "",
     }
     for setting, whose in idle.items():
         if whose and getattr(settings, setting) != _DEFAULTS[setting]:
-            raise UsageError(f"{setting.replace('_', '-')} means nothing to {whose}; leave it out")
+            spelled = SPELLED.get(setting, setting.replace("_", "-"))
+            raise UsageError(f"{spelled} means nothing to {whose}; leave it out")

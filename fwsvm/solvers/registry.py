@@ -26,7 +26,7 @@ class Family:
     stops : tuple of str
         Stopping rules it knows, the default first.
     memory : callable (rows, features) -> bytes, or None
-        Memory a run takes beside its data; None where that is a budget for kernel columns.
+        Memory a run takes beside its data; None where that is a budget for kernel columns, or follows a sample.
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}

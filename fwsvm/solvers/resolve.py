@@ -11,13 +11,12 @@ from fwsvm.errors import DataError, UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
-from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, Settings
+from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
 
 MIB = 1 << 20
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 DEFAULT_TOLERANCE = 1e-3
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
-_SPELLED = {"cache_mib": "cache-mb"}  # on the command line
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     C, lambda_ = _penalty(settings, X.shape[0])
     for name in ("time_limit", "max_iterations", "threads", "cache_mib"):
         if getattr(settings, name) is not None:
-            _positive(_SPELLED.get(name, name.replace("_", "-")), getattr(settings, name))
+            _positive(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name))
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),

@@ -8,6 +8,7 @@ from typing import Any
 STOPS = ("relative", "gap", "meb", "eps")
 SEARCHES = ("full", "sampled")
 PROTOCOLS = ("default", "paper", "libcvm")
+SPELLED = {"cache_mib": "cache-mb"}  # settings that the command line calls by another name
 
 
 @dataclass(frozen=True)

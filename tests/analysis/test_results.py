@@ -145,6 +145,7 @@ def test_several_classes_cut_short_have_a_time_but_no_accuracy() -> None:
     assert math.isnan(cells.loc["pairs", "support_vectors"])
     assert cells.loc["two", "test_accuracy"] == 0.1
     assert cells.loc["some", "test_accuracy"] == 0.9
+    assert cells["used"].tolist() == [1, 1, 1]
 
 
 def test_a_time_limit_marks_the_cell_as_a_lower_bound() -> None:

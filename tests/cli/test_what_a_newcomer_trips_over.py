@@ -90,6 +90,8 @@ def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(
         ("--kernel rbf --degree 5", "degree means nothing to the rbf kernel"),
         ("--kernel quadratic --coef0 5", "coef0 means nothing to the quadratic kernel"),
         ("--kernel poly --width-rule libcvm", "width-rule means nothing to the poly kernel"),
+        ("--gamma 1 --width-rule libcvm", "width-rule means nothing to a width that is given"),
+        ("-m liblinear --cache-mb 64", "cache-mb means nothing to liblinear"),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "cv"])

@@ -121,3 +121,13 @@ def test_a_limit_of_iterations_ends_newtons_part_too():
     assert result.status in {Status.MAX_ITERATIONS, Status.CONVERGED}
     assert result.iterations <= begun + 1
     assert result.gap_kind == "exact"
+
+
+@pytest.mark.parametrize("switch", [0.3, 0.9])
+def test_the_schedule_of_libcvm_loosens_no_certificate(switch):
+    X, codes = clouds(0, m=300)
+    found = train(
+        X, codes, 1.0, protocol="libcvm", stop="relative", tolerance=1e-6, parameters={"switch": switch}
+    )
+    assert found.certified
+    assert found.relative_gap <= 1e-6

@@ -41,8 +41,8 @@ class FaceRun(SimplexRun):
     def _set_goal(self) -> None:
         super()._set_goal()
         if not self.newton:
-            self.goal = 0.0, self.switch
-            self._aim_at(*self.goal)
+            now = self.state.now[0]
+            now["goal_constant"], now["goal_slope"] = 0.0, self.switch
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
@@ -59,6 +59,7 @@ class FaceRun(SimplexRun):
         """Check what Newton's steps claim, from scratch; what ends swap-2o's part is where theirs begins."""
         if not self.newton:
             self.state.now["stop"], self.newton = GOING, True
+            self.level = self.resolved.tolerance
             self._set_goal()
         elif self.ended is Status.CONVERGED and not self.resolved.final_gap:
             self.ended = Status.SAMPLED_STOP

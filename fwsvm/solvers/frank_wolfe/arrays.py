@@ -45,7 +45,7 @@ def full_columns(
 
 def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> Columns:
     """Return the store for sampled search, which keeps columns over all rows only where q is kept there, too."""
-    budget = min(resolved.cache_bytes, free_memory_bytes() // 2) if tracked else 0
+    budget = resolved.cache_bytes if tracked else 0
     return columns_of(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
 
@@ -94,9 +94,12 @@ def with_room(s: State, cache_bytes: int) -> State:
 def tracking_pays(s: State, cache_bytes: int) -> bool:
     """Whether candidates have cost more kernel values than q over all rows would have from the start.
 
-    That is the gradient once, a column for each active row, and an update of m entries a step.
+    That is the gradient once, a column for each active row, and an update of m entries a step. The first vertex is
+    always looked for by the active set, so that a tiny problem, which compiles all that a run needs, knows both.
     """
     now, m = s.now[0], len(s.q)
+    if now["iterations"] < 2:
+        return False
     fits = 2 * int(now["active"]) * m * s.kept.itemsize <= cache_bytes
     a_step = READING if fits else 1.0
     return bool(now["looked"] > m * (2 * now["active"] + a_step * now["steps"]))

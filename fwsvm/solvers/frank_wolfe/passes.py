@@ -1,7 +1,7 @@
 """Passes over all rows, eight at a time: where a step under full search spends its time.
 
-Extremes are kept for stretches of rows; a stretch that holds a new one is read again for its place. So each pass
-returns exactly what the plain loop would: the first row of equals.
+Lanes tell of a stretch of rows whether it may hold a new extreme; one that may is read again for its place. So each
+pass returns exactly what the plain loop would: the first row of equals.
 """
 
 import numpy as np

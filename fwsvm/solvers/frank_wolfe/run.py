@@ -90,6 +90,14 @@ class SimplexRun:
         now["inner"] = getattr(self.rule, "inner", 0.0)
         where = support if self.sampled else None
         self._refresh(self._gradient(where), where)
+        self._fetch_columns()
+
+    def _fetch_columns(self) -> None:
+        """Compute the columns of the first active rows where they have none and a swap will ask for them."""
+        now = self.state.now[0]
+        if self.by_active:
+            now["wanted"] = self.state.active[0]
+            provide_active_columns(self._room(), self.qp.columns)
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
@@ -105,25 +113,26 @@ class SimplexRun:
         settle(s.alpha, s.q, s.active, s.now)
 
     def _set_goal(self) -> None:
-        level = self.level
-        if self.resolved.stop == "relative":
-            self.goal = 0.0, level
-        elif self.resolved.stop == "gap":
-            self.goal = level, 0.0
-        else:  # the MEB rule gamma_i^2 <= (1 + eps)^2 r^2 (spec 1.5), with Delta^2 = max K~_ii
-            slack = 2.0 * level + level * level
-            self.goal = slack * float(self.qp.diagonal.max()), -slack
-        self._aim_at(*self.goal)
-
-    def _aim_at(self, constant: float, slope: float) -> None:
-        """Let the loop stop at this gap, or a little below where rounded columns are to pass a check."""
+        """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check."""
         checked = not self.sampled and self.resolved.final_gap and self.state.kept.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
+        constant, slope = self._line_of_goals(self.level)
         now = self.state.now[0]
         now["goal_constant"], now["goal_slope"] = aim * constant, aim * slope
 
+    def _line_of_goals(self, level: float) -> tuple[float, float]:
+        """Return a and b of the largest gap a + b R at which a run to this tolerance may stop."""
+        if self.resolved.stop == "relative":
+            return 0.0, level
+        if self.resolved.stop == "gap":
+            return level, 0.0
+        # the MEB rule gamma_i^2 <= (1 + eps)^2 r^2 (spec 1.5), with Delta^2 = max K~_ii
+        slack = 2.0 * level + level * level
+        return slack * float(self.qp.diagonal.max()), -slack
+
     def _goal(self, R: float) -> float:
-        constant, slope = self.goal
+        """Return the largest gap at which the run has converged."""
+        constant, slope = self._line_of_goals(self.resolved.tolerance)
         return constant + slope * R
 
     # ---------------------------------------------------------------- the contract of a Process
@@ -202,11 +211,13 @@ class SimplexRun:
             return False
         self._renew(Tracked(*self.state.search), self.state.kept.dtype)
         self._refresh(self._gradient())
+        self.qp.columns.counts[EVALUATIONS] += len(self.state.q) * int(self.state.now["active"][0])
         return True
 
     def double(self) -> None:
         """Go on with columns in double precision."""
         self._renew(self.state.search, np.float64)
+        self._fetch_columns()
         self._set_goal()
         self.last = NOTHING
 

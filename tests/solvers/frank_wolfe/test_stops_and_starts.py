@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve
+from fwsvm.solvers.frank_wolfe import values
 from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
+from fwsvm.solvers.frank_wolfe.run import FIRST_LEVEL
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
+from fwsvm.solvers.warming import some_steps, tiny_problem
 from tests import naive
 from tests.solvers.frank_wolfe.running import (
     SIMPLEX,
@@ -233,6 +236,29 @@ def test_a_sampled_run_that_tracks_q_takes_the_same_steps(method, seed):
         np.testing.assert_allclose(tracks.state.alpha, does_not.state.alpha, rtol=0, atol=1e-6)
     assert does_not.by_active
     assert not tracks.by_active
+
+
+@each_method
+def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
+    """Its first goals are looser than the tolerance; a gap within those is none within that."""
+    X, y = clouds(3)
+    run = start(method, X, y, protocol="libcvm", stop="relative", tolerance=1e-6)
+    while run.level == FIRST_LEVEL:
+        if run.advance(10) < 10:
+            run.verdict()
+    found = run.outcome(final_gap=True)
+    assert found.within == (found.relative_gap <= 1e-6)
+
+
+@each_method
+def test_a_tiny_problem_compiles_both_forms_of_sampled_search(method):
+    """Nothing is left to compile on the clock."""
+    tiny = tiny_problem()
+    run = start(method, tiny.X, tiny.y, search="sampled", tolerance=1e-6)
+    assert run.by_active
+    some_steps(run)
+    assert not run.by_active
+    assert values._put_columns.signatures
 
 
 def test_a_sampled_run_tracks_q_once_that_is_cheaper():
