@@ -11,8 +11,6 @@ cold    our method on each cell from nothing, in one process: no kernel value an
 Whole processes, by turns, seconds of the wall. Each reports the best accuracy on its held-out part.
 """
 
-import argparse
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -98,28 +96,22 @@ def experiment(name: str, method: str, tolerance: float, folder: Path) -> Path:
 
 def main() -> None:
     """Measure, print a line a set, and write them as CSV if asked to."""
-    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked = bench.parser(__doc__, 1)
     asked.add_argument("sets", nargs="*", default=SETS)
-    asked.add_argument("--mirror", help="folder of data files")
     asked.add_argument("--method", default="swap-2o")
     asked.add_argument("--tolerance", type=float, default=1e-3)
-    asked.add_argument("--repeat", type=int, default=1)
     asked.add_argument("--against", nargs="*", default=["peer", "cold"], choices=["peer", "cold"])
-    asked.add_argument("--csv")
-    given = asked.parse_intermixed_args()
-    if given.mirror:
-        os.environ["FWSVM_MIRROR"] = given.mirror
+    given = bench.parse(asked)
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for name in given.sets:
             file = experiment(name, given.method, given.tolerance, Path(scratch))
             commands = {"fwsvm": bench.python(OURS, file, Path(scratch) / "out")}
-            commands |= {"peer": bench.python(PEER, name)} if "peer" in given.against else {}
-            commands |= (
-                {"cold": bench.python(COLD, name, given.method, given.tolerance)}
-                if "cold" in given.against
-                else {}
-            )
+            against = {
+                "peer": bench.python(PEER, name),
+                "cold": bench.python(COLD, name, given.method, given.tolerance),
+            }
+            commands |= {who: against[who] for who in given.against}
             found = bench.by_turns(commands, given.repeat)
             row: dict[str, Any] = {"set": name, "method": given.method, "cells": found["fwsvm"][0]["cells"]}
             for who, runs in found.items():

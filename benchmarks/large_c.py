@@ -6,8 +6,6 @@
 A fresh process each, by turns; rbf with gamma = 1/(2D). The ratio is swap-2o's time / the method's.
 """
 
-import argparse
-import os
 from typing import Any
 
 import side_by_side as bench
@@ -19,16 +17,11 @@ BASE = "swap-2o"
 
 def main() -> None:
     """Measure, print a line a set and method, and write them as CSV if asked to."""
-    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked = bench.parser(__doc__, 3)
     asked.add_argument("sets", nargs="*", default=SETS, metavar="SET:C")
-    asked.add_argument("--mirror", help="folder of data files")
-    asked.add_argument("--repeat", type=int, default=3)
     asked.add_argument("--threads", type=int, default=1)
     asked.add_argument("--methods", nargs="+", default=["newton"])
-    asked.add_argument("--csv")
-    given = asked.parse_intermixed_args()
-    if given.mirror:
-        os.environ["FWSVM_MIRROR"] = given.mirror
+    given = bench.parse(asked)
     rows = []
     for name, _, C in (text.rpartition(":") for text in given.sets):
         commands = {

@@ -7,8 +7,6 @@ vector, in a fresh process; then it predicts the same 16,000 rows once unseen an
 features, 11 % non-zero) and dense ones (generated, 28 features). The ratio is peer time / fwsvm time.
 """
 
-import argparse
-import os
 from typing import Any
 
 import side_by_side as bench
@@ -56,14 +54,9 @@ print(json.dumps({"seconds": seconds, "support_vectors": count, "rows": rest.sha
 
 def main() -> None:
     """Measure, print a line a set, and write them as CSV if asked to."""
-    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    asked.add_argument("--mirror", help="folder of data files")
-    asked.add_argument("--repeat", type=int, default=5)
+    asked = bench.parser(__doc__, 5)
     asked.add_argument("--threads", type=int, default=2)
-    asked.add_argument("--csv")
-    given = asked.parse_args()
-    if given.mirror:
-        os.environ["FWSVM_MIRROR"] = given.mirror
+    given = bench.parse(asked)
     peers = [
         peer for peer, module in (("svc", "sklearn"), ("intelex", "sklearnex")) if bench.installed(module)
     ]

@@ -15,7 +15,6 @@ threads  seconds with one and with two threads.
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -158,17 +157,12 @@ def threads(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure what is asked for."""
-    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked = bench.parser(__doc__, 3)
     asked.add_argument("what", choices=["sizes", "cache", "threads"])
     asked.add_argument("sets", nargs="*")
-    asked.add_argument("--mirror", help="folder of data files")
     asked.add_argument("--most", type=float, default=60.0, help="seconds a run may take")
-    asked.add_argument("--repeat", type=int, default=3)
     asked.add_argument("--out", help="folder for the picture")
-    asked.add_argument("--csv")
-    given = asked.parse_intermixed_args()
-    if given.mirror:
-        os.environ["FWSVM_MIRROR"] = given.mirror
+    given = bench.parse(asked)
     what = {"sizes": (sizes, KINDS), "cache": (cache, ("a7a",)), "threads": (threads, ("a7a", "w7a", "usps"))}
     work, usual = what[given.what]
     work(given.sets or list(usual), given)

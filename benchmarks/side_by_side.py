@@ -4,6 +4,7 @@ A competitor is a command that prints one JSON object with `seconds` and whateve
 them run once before anything counts, then by turns, so that a busy minute of the machine touches all alike.
 """
 
+import argparse
 import csv
 import importlib.util
 import json
@@ -16,6 +17,23 @@ from pathlib import Path
 from typing import Any
 
 Command = list[str]
+
+
+def parser(doc: str | None, repeat: int) -> argparse.ArgumentParser:
+    """Return a parser with the options that all of them have, described by the first line of ``doc``."""
+    asked = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
+    asked.add_argument("--mirror", help="folder of data files")
+    asked.add_argument("--repeat", type=int, default=repeat, help="runs that count")
+    asked.add_argument("--csv", help="write the figures to this file, too")
+    return asked
+
+
+def parse(asked: argparse.ArgumentParser) -> argparse.Namespace:
+    """Return the arguments, with the mirror where fwsvm looks for it."""
+    given = asked.parse_intermixed_args()
+    if given.mirror:
+        os.environ["FWSVM_MIRROR"] = given.mirror
+    return given
 
 
 def python(script: str, *words: object) -> Command:

@@ -15,7 +15,6 @@ back, a first touch can cost more than the training.
 """
 
 import argparse
-import os
 from typing import Any
 
 import side_by_side as bench
@@ -104,17 +103,12 @@ def compare(name: str, C: str, given: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, print a line a set and the geometric means, and write them as CSV if asked to."""
-    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked = bench.parser(__doc__, 3)
     asked.add_argument("sets", nargs="*", default=SETS, metavar="NAME:C")
-    asked.add_argument("--mirror", help="folder of data files")
-    asked.add_argument("--repeat", type=int, default=3)
     asked.add_argument("--threads", type=int, default=2)
     asked.add_argument("--methods", nargs="+", default=["swap-2o", "newton"])
     asked.add_argument("--peers", nargs="+", default=["svc", "intelex"], choices=["svc", "intelex"])
-    asked.add_argument("--csv")
-    given = asked.parse_intermixed_args()
-    if given.mirror:
-        os.environ["FWSVM_MIRROR"] = given.mirror
+    given = bench.parse(asked)
     modules = {"svc": "sklearn", "intelex": "sklearnex"}
     given.peers = [peer for peer in given.peers if bench.installed(modules[peer])]
     rows = []
