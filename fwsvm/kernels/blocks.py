@@ -127,7 +127,7 @@ def _narrow_row(kernel, anchors, rows, t, own_t, tile, at):
 @njit
 def _write_columns(tile, width, count, out, lines, first, height):
     """Write the tile's columns, one anchor each, to ``out[lines[c], first:first + height]``."""
-    whole = height // 8 * 8
+    whole, flat, m = height // 8 * 8, out.reshape(-1), out.shape[1]  # a view of a line each would count references
     for c in range(0, count - count % 8, 8):
         for r in range(0, whole, 8):
             at, to = r * width + c, first + r
@@ -136,14 +136,14 @@ def _write_columns(tile, width, count, out, lines, first, height):
                 load(tile, at + 4 * width), load(tile, at + 5 * width), load(tile, at + 6 * width),
                 load(tile, at + 7 * width),
             )  # fmt: skip
-            store(out[lines[c]], to, a)
-            store(out[lines[c + 1]], to, b)
-            store(out[lines[c + 2]], to, c_)
-            store(out[lines[c + 3]], to, d)
-            store(out[lines[c + 4]], to, e)
-            store(out[lines[c + 5]], to, f)
-            store(out[lines[c + 6]], to, g)
-            store(out[lines[c + 7]], to, h)
+            store(flat, lines[c] * m + to, a)
+            store(flat, lines[c + 1] * m + to, b)
+            store(flat, lines[c + 2] * m + to, c_)
+            store(flat, lines[c + 3] * m + to, d)
+            store(flat, lines[c + 4] * m + to, e)
+            store(flat, lines[c + 5] * m + to, f)
+            store(flat, lines[c + 6] * m + to, g)
+            store(flat, lines[c + 7] * m + to, h)
         for k in range(c, c + 8):
             for r in range(whole, height):
                 out[lines[k], first + r] = tile[r * width + k]

@@ -8,6 +8,7 @@ from fwsvm._compile import njit
 from fwsvm._random import below, stream
 from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors
 from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.panels import Panels, fill_columns, panels_of
 from fwsvm.kernels.rows import Rows
 
 EVALUATIONS, MISSES, USED = range(3)
@@ -20,7 +21,8 @@ class Columns(NamedTuple):
     Attributes
     ----------
     kernel, rows, own : the kernel, the m rows and their own terms (m,)
-    anchors : room for the block being computed
+    anchors : room for the block being computed, unless by
+    panels : the rows without gaps, where they have few
     all_rows : ndarray of int32, shape (m,), 0 ... m - 1
     kept : ndarray of float32 or float64, shape (slots, m)
     slot_of : ndarray of int32, shape (m,); -1 where the column is not kept
@@ -34,6 +36,7 @@ class Columns(NamedTuple):
     rows: Rows
     own: np.ndarray
     anchors: Anchors
+    panels: Panels
     all_rows: np.ndarray
     kept: np.ndarray
     slot_of: np.ndarray
@@ -51,11 +54,13 @@ def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> 
     m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
+    own = own_terms(kernel, rows)
     return Columns(
         kernel,
         rows,
-        own_terms(kernel, rows),
+        own,
         room_for_anchors(rows),
+        panels_of(rows, own),
         np.arange(m, dtype=np.int32),
         np.empty((slots, m), dtype),
         np.full(m, -1, np.int32),
@@ -118,6 +123,31 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
     """
     count, m = len(wanted), len(columns.slot_of)
     lines = _claim(columns, wanted, worth, keep)
+    if len(columns.panels.numbers):
+        fill_columns(
+            columns.kernel, columns.panels, wanted, columns.rows, columns.kept, lines, columns.threads
+        )  # fmt: skip
+    else:
+        _fill_by_stored(columns, wanted, lines)
+    columns.counts[EVALUATIONS] += count * m
+    columns.counts[MISSES] += 1
+
+
+def compute_missing(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> bool:
+    """Compute those of the columns ``wanted`` that are not kept; return whether all are there now.
+
+    They are if there is room for twice as many: more would go in search of room for each other.
+    """
+    if 2 * len(wanted) > len(columns.owner):
+        return False
+    missing = wanted[columns.slot_of[wanted] < 0].astype(np.int32)
+    for first in range(0, len(missing), WIDE):
+        compute(columns, missing[first : first + WIDE], worth)
+    return bool((columns.slot_of[wanted] >= 0).all())
+
+
+def _fill_by_stored(columns: Columns, wanted: np.ndarray, lines: np.ndarray) -> None:
+    count, m = len(wanted), len(columns.slot_of)
     width = NARROW if count <= NARROW else WIDE
     used = lay_out(columns.anchors, columns.rows, columns.own, wanted, width)
     fill(
@@ -125,5 +155,3 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
         columns.kept, lines, columns.threads,
     )  # fmt: skip
     clear(columns.anchors, used)
-    columns.counts[EVALUATIONS] += count * m
-    columns.counts[MISSES] += 1

@@ -299,7 +299,7 @@ _TERMS_32 = tuple(
     )
 )
 _TERMS_64 = tuple(1.0 / math.factorial(k) for k in range(13, 1, -1))
-_LOG2_HIGH, _LOG2_LOW = 0.693359375, -2.12194440e-4
+_LOG2_HIGH_32, _LOG2_LOW_32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _LOG2_HIGH_64, _LOG2_LOW_64 = 6.93145751953125e-1, 1.42860682030941723212e-6
 
 
@@ -308,24 +308,24 @@ def _exp32(a):
     t5, t4, t3, t2, t1, t0 = _TERMS_32
     a = larger(a, -87.0)
     n = _floor(a * 1.4426950408889634 + 0.5)
-    r = a - n * _LOG2_HIGH - n * _LOG2_LOW
-    p = splat(t5) * r + t4
-    p = p * r + t3
-    p = p * r + t2
-    p = p * r + t1
-    p = p * r + t0
-    return (p * r * r + r + 1.0) * _power_of_two(n)
+    r = muladd(n, splat(-_LOG2_LOW_32), muladd(n, splat(-_LOG2_HIGH_32), a))
+    p = muladd(splat(t5), r, splat(t4))
+    p = muladd(p, r, splat(t3))
+    p = muladd(p, r, splat(t2))
+    p = muladd(p, r, splat(t1))
+    p = muladd(p, r, splat(t0))
+    return (muladd(p, r * r, r) + 1.0) * _power_of_two(n)
 
 
 @njit(inline="always")
 def _exp64(a):
     a = larger(a, -708.0)
     n = _floor(a * 1.4426950408889634 + 0.5)
-    r = a - n * _LOG2_HIGH_64 - n * _LOG2_LOW_64
-    p = splat(_TERMS_64[0]) * r + _TERMS_64[1]
-    for k in range(2, 12):
-        p = p * r + _TERMS_64[k]
-    return (p * r * r + r + 1.0) * _power_of_two(n)
+    r = muladd(n, splat(-_LOG2_LOW_64), muladd(n, splat(-_LOG2_HIGH_64), a))
+    p = splat(_TERMS_64[0])
+    for k in range(1, 12):
+        p = muladd(p, r, splat(_TERMS_64[k]))
+    return (muladd(p, r * r, r) + 1.0) * _power_of_two(n)
 
 
 @overload(exp, strict=False)

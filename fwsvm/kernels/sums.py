@@ -42,7 +42,8 @@ def weighted_sums(
     """
     out = np.zeros((rows.height, weights.shape[1]))
     anchors = room_for_anchors(sources)
-    own_sources, own = own_terms(kernel, sources), own_terms(kernel, rows)
+    own = own_terms(kernel, rows)
+    own_sources = own if sources is rows else own_terms(kernel, sources)
     lines = np.zeros((weights.shape[1], WIDE))
     parts = threads_for(rows, rows.height, WIDE, threads)
 

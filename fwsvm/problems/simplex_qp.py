@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm._compile import njit
 from fwsvm.kernels.columns import Columns
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, some_rows
@@ -60,6 +61,23 @@ def gradient(
     if where is None:
         return y * q + alpha * qp.ridge
     return y[where] * q + alpha[where] * qp.ridge[where]
+
+
+def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
+    """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight, which must be kept."""
+    y, support, columns = signs(qp), np.flatnonzero(alpha), qp.columns
+    signed = (alpha * y)[support]
+    h = np.zeros(len(y))
+    _add_lines(columns.kept, columns.slot_of[support], signed, h)
+    return y * (h + signed.sum()) + alpha * qp.ridge
+
+
+@njit
+def _add_lines(kept, lines, weights, out):
+    for c in range(lines.size):
+        k, weight = kept[lines[c]], weights[c]
+        for t in range(out.size):
+            out[t] += weight * k[t]
 
 
 class Certificate(NamedTuple):

@@ -6,10 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, compute_missing
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
-from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, signs, simplex_qp
+from fwsvm.problems.simplex_qp import (
+    Certificate,
+    certificate,
+    gradient,
+    gradient_by_columns,
+    signs,
+    simplex_qp,
+)
 from fwsvm.solvers.frank_wolfe.arrays import (
     Search,
     full_columns,
@@ -74,9 +81,12 @@ class SimplexRun:
     def _starting_point(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and weights: the optimum over a few rows drawn at random."""
         random = np.random.default_rng(self.stream)
-        which = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm")
-        few = some_rows(self.rows, which)
-        gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
+        which, columns = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm"), self.qp.columns
+        if not self.sampled and compute_missing(columns, which, self.state.alpha):
+            gram = columns.kept[columns.slot_of[which][:, None], which].astype(np.float64)
+        else:
+            few = some_rows(self.rows, which)
+            gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
         weights = optimum(gram, self.qp, which)
         return which[weights > 0], weights[weights > 0]
 
@@ -88,8 +98,12 @@ class SimplexRun:
         s.lit[support] = s.diagonal[support]
         now["active"] = len(support)
         now["inner"] = getattr(self.rule, "inner", 0.0)
-        where = support if self.sampled else None
-        self._refresh(self._gradient(where), where)
+        if self.sampled:
+            self._refresh(self._gradient(support), support)
+        elif compute_missing(self.qp.columns, support, s.alpha):  # steps will ask for them
+            self._refresh(gradient_by_columns(self.qp, s.alpha))
+        else:
+            self._refresh(self._gradient())
         self._fetch_columns()
 
     def _fetch_columns(self) -> None:
