@@ -20,7 +20,7 @@ from fwsvm.kernels.lanes import (
     widen,
 )  # fmt: skip
 
-STRETCH = 128  # rows
+STRETCH = 64  # rows
 ROUNDING = 1e-14  # of a comparison made in two ways; what is let through in vain is only read again
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
@@ -31,46 +31,48 @@ def shift_pass(q, k_i, k_j, scale, a, b, first, last, best, least):
 
     ``best`` and ``least`` are those of an earlier range.
     """
-    both = a + b
-    for start in range(first, last, STRETCH):
-        stop = min(start + STRETCH, last)
-        whole = start + (stop - start) // 8 * 8
+    both, whole = a + b, first + (last - first) // 8 * 8
+    for start in range(first, whole, STRETCH):
+        stop = min(start + STRETCH, whole)
         lowest = splat(np.inf)
-        for t in range(start, whole, 8):
+        for t in range(start, stop, 8):
             q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
             store(q, t, q_t)
             lowest = lesser(q_t, lowest)
         low = least_of(lowest)
-        for t in range(whole, stop):
-            q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
-            low = min(low, q[t])
         if low < least:
-            for t in range(start, stop):
-                if q[t] == low:
-                    best, least = t, low
-                    break
+            best, least = _place_of(q, low, start), low
+    for t in range(whole, last):
+        q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
+        if q[t] < least:
+            best, least = t, q[t]
     return best, least
+
+
+@njit
+def _place_of(q, value, start):
+    """Return the first t >= start with q_t = value."""
+    while q[start] != value:
+        start += 1
+    return start
 
 
 @njit
 def highest_pass(q, lit):
     """Return argmax of q over the rows with lit > 0, which are active."""
-    best, most = -1, -np.inf
-    for start in range(0, q.size, STRETCH):
-        stop = min(start + STRETCH, q.size)
-        whole = start + (stop - start) // 8 * 8
+    best, most, whole = -1, -np.inf, q.size // 8 * 8
+    for start in range(0, whole, STRETCH):
         highest = splat(-np.inf)
-        for t in range(start, whole, 8):
+        for t in range(start, min(start + STRETCH, whole), 8):
             highest = greater(where_positive(load(lit, t), load(q, t), splat(-np.inf)), highest)
         high = greatest_of(highest)
-        for t in range(whole, stop):
-            if lit[t] > 0.0:
-                high = max(high, q[t])
         if high > most:
-            for t in range(start, stop):
-                if lit[t] > 0.0 and q[t] == high:
-                    best, most = t, high
-                    break
+            best, most = start, high
+            while not (lit[best] > 0.0 and q[best] == high):
+                best += 1
+    for t in range(whole, q.size):
+        if lit[t] > 0.0 and q[t] > most:
+            best, most = t, q[t]
     return best
 
 
@@ -80,30 +82,43 @@ def _curvature(k, diagonal, K_ii, twice):
     return larger(diagonal + K_ii - (k + 1.0) * twice, TINY)
 
 
+@njit(inline="always")
+def _excess(k_i, q, lit, q_i, K_ii, twice, bar, t):
+    """Return slope^2 - bar curvature of eight partners: positive where one gains more than ``bar``."""
+    diagonal = load(lit, t)
+    slope = where_positive(diagonal, larger(load(q, t) - q_i, 0.0), splat(0.0))
+    return slope * slope - _curvature(widen(load(k_i, t)), diagonal, K_ii, twice) * bar
+
+
 @njit
 def partner_pass(k_i, q, lit, q_i, K_ii, twice, first, last, best, most):
     """Return the j of a range of the largest gain of a swap with i, among lit_j > 0 and q_j > q_i; and the gain.
 
     ``lit`` is K~_jj of the active rows, ``twice`` is 2 y_i y_j, the same for all of the range; ``best`` and ``most``
-    are those of an earlier range. Lanes ask of a stretch whether slope^2 > most curvature anywhere, which takes no
-    division; there it is read again.
+    are those of an earlier range. Lanes ask of a stretch, and then of eight rows of it, whether slope^2 > most
+    curvature anywhere, which takes no division; those are read again.
     """
-    nothing = splat(0.0)
-    for start in range(first, last, STRETCH):
-        stop = min(start + STRETCH, last)
-        whole = start + (stop - start) // 8 * 8
-        bar = most * (1.0 - ROUNDING)
-        excess = splat(-1.0)
-        for t in range(start, whole, 8):
-            diagonal = load(lit, t)
-            slope = where_positive(diagonal, larger(load(q, t) - q_i, 0.0), nothing)
-            curvature = _curvature(widen(load(k_i, t)), diagonal, K_ii, twice)
-            excess = greater(slope * slope - curvature * bar, excess)
-        if greatest_of(excess) > 0.0 or whole < stop:
-            for t in range(start, stop):
-                if lit[t] > 0.0 and q[t] > q_i:
-                    slope_t = q[t] - q_i
-                    gain = slope_t * slope_t / _curvature(np.float64(k_i[t]), lit[t], K_ii, twice)
-                    if gain > most:
-                        best, most = t, gain
+    whole = first + (last - first) // 8 * 8
+    for start in range(first, whole, STRETCH):
+        stop = min(start + STRETCH, whole)
+        excess, bar = splat(-1.0), most * (1.0 - ROUNDING)
+        for t in range(start, stop, 8):
+            excess = greater(_excess(k_i, q, lit, q_i, K_ii, twice, bar, t), excess)
+        if greatest_of(excess) > 0.0:
+            for t in range(start, stop, 8):
+                bar = most * (1.0 - ROUNDING)
+                if greatest_of(_excess(k_i, q, lit, q_i, K_ii, twice, bar, t)) > 0.0:
+                    best, most = _best_of(k_i, q, lit, q_i, K_ii, twice, t, t + 8, best, most)
+    return _best_of(k_i, q, lit, q_i, K_ii, twice, whole, last, best, most)
+
+
+@njit
+def _best_of(k_i, q, lit, q_i, K_ii, twice, first, last, best, most):
+    """Do `partner_pass` row by row."""
+    for t in range(first, last):
+        if lit[t] > 0.0 and q[t] > q_i:
+            slope = q[t] - q_i
+            gain = slope * slope / _curvature(np.float64(k_i[t]), lit[t], K_ii, twice)
+            if gain > most:
+                best, most = t, gain
     return best, most
