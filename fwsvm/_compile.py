@@ -53,11 +53,20 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
 
 
-def njit(function: Callable | None = None, **flags: Any) -> Any:
-    """Compile a module-level function to machine code, cached on disk and free of the interpreter lock."""
+#: For what is called at every step: put in place, and arrays pass through uncounted. It must not make any.
+_A_STEP = {"forceinline": True, "_nrt": False}
+
+
+def njit(function: Callable | None = None, *, each_step: bool = False, **flags: Any) -> Any:
+    """Compile a module-level function to machine code, cached on disk and free of the interpreter lock.
+
+    ``each_step`` is for functions that are called millions of times and make no arrays (the compiler refuses those
+    that do): counting references to the arrays of a state would take half of a short step.
+    """
     if function is None:
-        return functools.partial(njit, **flags)
-    compiled = numba.njit(function, **{"nogil": True, "error_model": "numpy", **flags})
+        return functools.partial(njit, each_step=each_step, **flags)
+    flags = {"nogil": True, "error_model": "numpy", **(_A_STEP if each_step else {}), **flags}
+    compiled = numba.njit(function, **flags)
     if not numba.config.DISABLE_JIT:
         compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
     return compiled
@@ -66,7 +75,8 @@ def njit(function: Callable | None = None, **flags: Any) -> Any:
 def generic(function: Callable | None = None, *, default: Callable | None = None) -> Any:
     """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
 
-    Types without an implementation of their own get ``default``, or a TypeError.
+    Types without an implementation of their own get ``default``, or a TypeError. Implementations make no arrays, see
+    `njit`.
 
     Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
     code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
@@ -91,6 +101,8 @@ def generic(function: Callable | None = None, *, default: Callable | None = None
         implementation = dispatched.dispatch(kind)
         return default if implementation is dispatched.dispatch(object) else implementation
 
-    overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy"})(resolve)
+    overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy", "_nrt": False})(
+        resolve
+    )
     dispatched.implements = implements  # type: ignore[attr-defined]
     return dispatched

@@ -83,7 +83,7 @@ def clear(anchors, used):
         anchors.line_of[anchors.features[line]] = 0
 
 
-@njit
+@njit(each_step=True)
 def wide_row(kernel, anchors, rows, t, own_t, tile, at):
     """Write the kernel values of row t with 64 anchors to ``tile[at:at + 64]``."""
     zero = splat(tile.dtype.type(0))
@@ -113,21 +113,24 @@ def wide_row(kernel, anchors, rows, t, own_t, tile, at):
     store(tile, at + 56, value(kernel, s7, own, load(z, 56)))
 
 
-@njit
+@njit(each_step=True)
 def _narrow_row(kernel, anchors, rows, t, own_t, tile, at):
     """Write the kernel values of row t with 8 anchors to ``tile[at:at + 8]``."""
     total = splat(tile.dtype.type(0))
     for p in range(rows.starts[t], rows.starts[t + 1]):
-        line = np.int64(anchors.line_of[rows.columns[p]])
-        if line != 0:
-            total = pair(kernel, total, splat(rows.values[p]), load(anchors.table, line * NARROW))
+        line = np.int64(anchors.line_of[rows.columns[p]])  # 0 adds nothing, and costs less than to ask
+        total = pair(kernel, total, splat(rows.values[p]), load(anchors.table, line * NARROW))
     store(tile, at, value(kernel, total, splat(own_t), load(anchors.own, 0)))
 
 
 @njit
 def _write_columns(tile, width, count, out, lines, first, height):
     """Write the tile's columns, one anchor each, to ``out[lines[c], first:first + height]``."""
-    whole, flat, m = height // 8 * 8, out.reshape(-1), out.shape[1]  # a view of a line each would count references
+    whole, flat, m = (
+        height // 8 * 8,
+        out.reshape(-1),
+        out.shape[1],
+    )  # a view of a line each would count references
     for c in range(0, count - count % 8, 8):
         for r in range(0, whole, 8):
             at, to = r * width + c, first + r

@@ -6,6 +6,7 @@ import numpy as np
 
 from fwsvm._compile import njit
 from fwsvm._random import below, stream
+from fwsvm.kernels.between import values_between
 from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.panels import Panels, fill_columns, panels_of
@@ -133,17 +134,21 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
     columns.counts[MISSES] += 1
 
 
-def compute_missing(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> bool:
-    """Compute those of the columns ``wanted`` that are not kept; return whether all are there now.
+def at_hand(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return an array and its lines with the columns ``wanted``, at most 64.
 
-    They are if there is room for twice as many: more would go in search of room for each other.
+    They are kept from here on if there is room for twice as many; else computed for this once, to the same bits.
     """
-    if 2 * len(wanted) > len(columns.owner):
-        return False
     missing = wanted[columns.slot_of[wanted] < 0].astype(np.int32)
-    for first in range(0, len(missing), WIDE):
-        compute(columns, missing[first : first + WIDE], worth)
-    return bool((columns.slot_of[wanted] >= 0).all())
+    if 2 * len(wanted) <= len(columns.owner):
+        if len(missing):
+            compute(columns, missing, worth)
+        if (lines := columns.slot_of[wanted]).min() >= 0:  # none made room for another
+            return columns.kept, lines
+    lent = np.empty((len(wanted), len(columns.slot_of)), columns.kept.dtype)
+    values_between(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
+    columns.counts[EVALUATIONS] += lent.size
+    return lent, np.arange(len(wanted))
 
 
 def _fill_by_stored(columns: Columns, wanted: np.ndarray, lines: np.ndarray) -> None:

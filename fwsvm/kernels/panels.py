@@ -82,14 +82,17 @@ def _finish(kernel, low, high, own_low, own_high, own, out, at):
     store(out, at + 8, value(kernel, high, own_high, splat(own)))
 
 
-@njit
+@njit(each_step=True)
 def _meet(kernel, panels, which, panel, out, places):
     """Write k(row which[c], row r) for the sixteen rows of a panel to ``out[places[c]:]``."""
     n, numbers, anchors, own = panels.features, panels.numbers, panels.anchors, panels.own
     own_0, own_8 = load(own, panel * HEIGHT), load(own, panel * HEIGHT + 8)
     for c in range(0, which.size, GROUP):
         a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = splat(out.dtype.type(0))
-        x, z = np.uint64(panel * n * HEIGHT), np.uint64(c * n)  # no index from the end, so no question for one
+        x, z = (
+            np.uint64(panel * n * HEIGHT),
+            np.uint64(c * n),
+        )  # no index from the end, so no question for one
         for _ in range(n):
             x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
             i, j = splat(anchors[z]), splat(anchors[z + np.uint64(1)])

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._compile import njit
-from fwsvm.kernels.columns import Columns
+from fwsvm.kernels.blocks import WIDE
+from fwsvm.kernels.columns import Columns, at_hand
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
@@ -64,12 +65,14 @@ def gradient(
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
-    """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight, which must be kept."""
-    y, support, columns = signs(qp), np.flatnonzero(alpha), qp.columns
-    signed = (alpha * y)[support]
-    h = np.zeros(len(y))
-    _add_lines(columns.kept, columns.slot_of[support], signed, h)
-    return y * (h + signed.sum()) + alpha * qp.ridge
+    """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight."""
+    y, support = signs(qp), np.flatnonzero(alpha)
+    h, signed = np.zeros(len(y)), alpha * y
+    for first in range(0, len(support), WIDE):
+        some = support[first : first + WIDE]
+        kept, lines = at_hand(qp.columns, some, alpha)
+        _add_lines(kept, lines, signed[some], h)
+    return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
 @njit

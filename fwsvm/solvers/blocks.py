@@ -14,7 +14,7 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
-from fwsvm.solvers.fit import Rows, Subproblem, fit, gathered, solve, warm_up
+from fwsvm.solvers.fit import fit, gathered, warm_up
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.process import Binary, Expansion
 from fwsvm.solvers.registry import method
@@ -22,6 +22,7 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import draws
+from fwsvm.solvers.subproblems import Rows, Solved, Subproblem, solve, teller
 
 Blocks: TypeAlias = Iterable[tuple[Rows, np.ndarray]]
 Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -149,12 +150,14 @@ def fit_blocks(
         (resolved.seed, 0),
     )
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    part, check = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, watch, None)
+    told = teller(0, 1, resolved, clock, watch)
+    part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
     part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))
     whole = [Subproblem(part.rows, codes == 0)]
-    return gathered(X, codes, classes, resolved, [part], whole, clock, compile_seconds, check)
+    solved = Solved([part], clock.seconds, part.check_seconds)
+    return gathered(X, codes, classes, resolved, solved, whole, compile_seconds)
 
 
 def _resolved(settings: Settings, found: Survey) -> Resolved:

@@ -1,10 +1,9 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,37 +11,16 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers.handover import Handover
-from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
-from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
+from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.process import Expansion, Hyperplane, Outcome
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
+from fwsvm.solvers.subproblems import Part, Rows, Solved, Subproblem, solve_all, subproblems
 from fwsvm.solvers.warming import some_steps, tiny_problem
 
-WATCH_EVERY = 0.2  # seconds between two reports of progress
 _WARM: set[tuple] = set()
-
-Rows: TypeAlias = np.ndarray | sparse.csr_array
-
-
-class Subproblem(NamedTuple):
-    """A two-class problem within a multi-class one: its rows, and which of them are +1."""
-
-    rows: np.ndarray
-    positive: np.ndarray
-
-
-@dataclass
-class Part:
-    """One subproblem solved."""
-
-    rows: np.ndarray
-    course: Course
-    outcome: Outcome
-    counters: Counters
-    machine: Expansion | Hyperplane
-    support_vectors: int
 
 
 def fit(
@@ -80,39 +58,9 @@ def fit(
     X, codes, weights = _checked(X, codes, classes, weights)
     resolved = resolve(settings, X)
     compile_seconds = warm_up(resolved)
-    parts: list[Part] = []
-    clock, check = Clock(), 0.0
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-    limits = Limits(resolved.time_limit, resolved.max_iterations)
-    # simplex methods read rows in one form, dense or not: for many pairs of classes it is made once
-    compressed = len(problems) > 1 and resolved.family.searches and not sparse.issparse(X)
-    table = sparse.csr_array(X) if compressed else X
-    for number, sub in enumerate(problems):
-        if parts and limits.seconds is not None and clock.seconds >= limits.seconds:
-            break
-        rows = table if len(sub.rows) == X.shape[0] else table[sub.rows]
-        signs, penalties = np.where(sub.positive, 1.0, -1.0), resolved.C * weights[sub.rows]
-        problem = Binary(rows, signs, penalties, (resolved.seed, number))
-        part, seconds = solve(
-            problem, sub.rows, number, len(problems), resolved, limits, clock, watch, handover
-        )
-        parts.append(part)
-        check += seconds
-        if part.course.status in {Status.INTERRUPTED, Status.TIME_LIMIT}:
-            break
-    return gathered(X, codes, tuple(classes), resolved, parts, problems, clock, compile_seconds, check)
-
-
-def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
-    """Yield the two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest."""
-    if K == 2 or scheme == "one-vs-rest":
-        for c in range(1 if K == 2 else K):
-            yield Subproblem(np.arange(len(codes)), codes == c)
-        return
-    members = [np.flatnonzero(codes == c) for c in range(K)]
-    for i, j in combinations(range(K), 2):
-        rows = np.sort(np.concatenate([members[i], members[j]]))
-        yield Subproblem(rows, codes[rows] == i)
+    solved = solve_all(X, weights, problems, resolved, watch, handover)
+    return gathered(X, codes, tuple(classes), resolved, solved, problems, compile_seconds)
 
 
 def _checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
@@ -153,47 +101,12 @@ def warm_up(resolved: Resolved) -> float:
     return time.perf_counter() - started
 
 
-def solve(
-    problem: Binary, rows: np.ndarray, number: int, total: int, resolved: Resolved, limits: Limits, clock: Clock,
-    watch: Watch | None, handover: Handover | None,
-) -> tuple[Part, float]:  # fmt: skip
-    """Solve one subproblem, made of these rows of the whole; return it and the seconds spent on its certificate."""
-    with clock.running():
-        process = resolved.family.start(problem, resolved.rule, resolved, handover)
-    told = _teller(number, total, resolved, clock, watch)
-    course = run(process, limits, clock, told, trace=total == 1)
-    started = time.perf_counter()
-    interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
-    outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
-    seconds = course.check_seconds + time.perf_counter() - started
-    if handover is not None and (end := process.weights()) is not None:
-        handover.leave(number, end)
-    support = process.point().support_vectors
-    return Part(rows, course, outcome, process.counters(), process.machine(), support), seconds
-
-
-def _teller(
-    number: int, total: int, resolved: Resolved, clock: Clock, watch: Watch | None
-) -> Callable[[Process], None]:
-    """Return what the loop calls after each chunk: it tells the watcher, but not too often."""
-    last = time.perf_counter()
-
-    def tell(process: Process) -> None:
-        nonlocal last
-        if watch is not None and time.perf_counter() - last >= WATCH_EVERY:
-            last = time.perf_counter()
-            p = process.point()
-            watch(Progress(number, total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
-                           p.support_vectors))  # fmt: skip
-
-    return tell
-
-
 def gathered(
-    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
-    problems: list[Subproblem], clock: Clock, compile_seconds: float, check_seconds: float,
+    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, solved: Solved,
+    problems: list[Subproblem], compile_seconds: float,
 ) -> Result:  # fmt: skip
     """Return the result of the parts of a run over rows X (m, n) with class numbers ``codes`` (m,)."""
+    parts = solved.parts
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
     status, message = _verdict(parts, problems)
@@ -229,8 +142,8 @@ def gathered(
         kernel_evaluations=sum(c.kernel_evaluations for c in counters),
         cache_hit_rate=1.0 - sum(c.column_misses for c in counters) / requests if requests else float("nan"),
         compile_seconds=compile_seconds + sum(c.compile_seconds for c in counters),
-        train_seconds=clock.seconds,
-        check_seconds=check_seconds,
+        train_seconds=solved.seconds,
+        check_seconds=solved.check_seconds,
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
         gap_error=error,
     )
@@ -273,14 +186,15 @@ def _kernel_model(
     coefficients = np.zeros((X.shape[0], K - 1))
     biases = np.zeros(len(problems))
     used = np.zeros(X.shape[0], dtype=bool)
-    for number, ((i, j), part) in enumerate(zip(combinations(range(K), 2), parts, strict=False)):
-        machine = part.machine
+    pairs = list(combinations(range(K), 2))
+    for part in parts:
+        (i, j), machine = pairs[part.number], part.machine
         assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
         rows = part.rows[machine.rows]
         first = codes[rows] == i
         coefficients[rows[first], j - 1] = machine.coefficients[first]
         coefficients[rows[~first], i] = machine.coefficients[~first]
-        biases[number] = machine.bias
+        biases[part.number] = machine.bias
         used[rows] = True
     support = np.flatnonzero(used)
     support = support[np.argsort(codes[support], kind="stable")]
@@ -291,9 +205,9 @@ def _kernel_model(
 def _linear_model(X: Rows, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:
     outputs = 1 if len(classes) == 2 else len(classes)
     weights, biases = np.zeros((outputs, X.shape[1])), np.zeros(outputs)
-    for output, part in enumerate(parts):
+    for part in parts:
         machine = part.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[output], biases[output] = machine.weights, machine.bias
+        weights[part.number], biases[part.number] = machine.weights, machine.bias
     rule = resolved.rule
     return LinearModel(classes, weights, biases, rule.bias, {"loss": rule.loss.value})

@@ -32,7 +32,10 @@ class Handover:
         if key in self._columns:
             return self._columns[key]
         made = columns_of(kernel, rows, budget_bytes, threads)
-        if sum(other.kept.nbytes for other in self._columns.values()) + made.kept.nbytes <= budget_bytes:
+        if (
+            sum(other.kept.nbytes for other in list(self._columns.values())) + made.kept.nbytes
+            <= budget_bytes
+        ):
             self._columns[key] = made
         return made
 

@@ -26,7 +26,7 @@ def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 
 
-@njit
+@njit(each_step=True)
 def _enter(s, i):
     if s.place[i] < 0:
         now = s.now[0]
@@ -37,7 +37,7 @@ def _enter(s, i):
         entered(s.search, s, i)
 
 
-@njit
+@njit(each_step=True)
 def _leave(s, j):
     now = s.now[0]
     place, last = s.place[j], s.active[now.active - 1]
@@ -51,7 +51,7 @@ def _leave(s, j):
     left(s.search, s, j, place)
 
 
-@njit
+@njit(each_step=True)
 def make(s, move):
     """Carry out a move on alpha, q, R and the active set; a weight that is used up becomes exactly zero."""
     now = s.now[0]
@@ -77,7 +77,7 @@ def make(s, move):
     now.steps += 1
 
 
-@njit
+@njit(each_step=True)
 def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
@@ -86,7 +86,7 @@ def _at_hand(s, i):
     return False
 
 
-@njit
+@njit(each_step=True)
 def step(rule, s):
     """Find a vertex, choose a move and make it; False where ``now.stop`` says why not (yet)."""
     now = s.now[0]
@@ -108,7 +108,7 @@ def step(rule, s):
     return True
 
 
-@njit
+@njit(each_step=True)
 def settle(alpha, q, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
     R = 0.0
@@ -117,7 +117,7 @@ def settle(alpha, q, active, now):
     now[0].R = R
 
 
-@njit
+@njit(each_step=True)
 def advance(rule, s, steps):
     """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
     for taken in range(steps):

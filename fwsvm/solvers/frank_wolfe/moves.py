@@ -54,7 +54,7 @@ def _step(slope, curvature, longest):
     return step, step * (2.0 * slope - step * curvature), slope * free
 
 
-@njit
+@njit(each_step=True)
 def toward(s, i):
     """Return the Frank-Wolfe step to vertex i (003 Alg. 2 line 5, 000 eqs. 25 and 27), clipped at the vertex."""
     R, q_i = s.now[0].R, s.q[i]
@@ -62,7 +62,7 @@ def toward(s, i):
     return Move(i, NOBODY, 1.0 - step, step, 0.0, decrease, promise, False)
 
 
-@njit
+@njit(each_step=True)
 def away(s, j):
     """Return the step away from the active vertex j (003 Alg. 3), a drop where a_j is used up."""
     R, q_j, a_j = s.now[0].R, s.q[j], s.alpha[j]
@@ -71,7 +71,7 @@ def away(s, j):
     return Move(NOBODY, j, 1.0 + step, 0.0, step, decrease, promise, step >= longest)
 
 
-@njit
+@njit(each_step=True)
 def swap(s, i, j):
     """Return the step that moves weight from the active vertex j to vertex i (000 eqs. 26 and 28)."""
     curvature = s.diagonal[i] - 2.0 * entry(s, i, j) + s.diagonal[j]
@@ -79,14 +79,14 @@ def swap(s, i, j):
     return Move(i, j, 1.0, step, step, decrease, promise, step >= s.alpha[j])
 
 
-@njit
+@njit(each_step=True)
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
     k = s.kept[s.slot_of[i], spot(s.search, s, j)] + 1.0
     return k if (i < s.plus) == (j < s.plus) else -k
 
 
-@njit
+@njit(each_step=True)
 def worst_active(s):
     """Return argmax of q over the active set, the first row of equals."""
     active = s.active[: s.now[0].active]
@@ -99,7 +99,7 @@ def worst_active(s):
     return highest_pass(s.q, s.lit)
 
 
-@njit
+@njit(each_step=True)
 def best_partner(s, i):
     """Return the active j of the largest (q_j - q_i)^2 / (K~_ii - 2 K~_ij + K~_jj) with q_j > q_i, the first of equals.
 
@@ -113,7 +113,7 @@ def _partner(search, s, i):
     """Return the best partner."""
 
 
-@njit
+@njit(each_step=True)
 def _partner_among_active(s, i):
     k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
     partner, most = np.int64(NOBODY), 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, compute_missing
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, at_hand
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import (
@@ -58,7 +58,8 @@ class SimplexRun:
         self.rule, self.resolved, self.stream = _plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
-        self.rows = as_rows(problem.X[self.order])
+        sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
+        self.rows = as_rows(problem.X if sorted_already else problem.X[self.order])
         search = Sampled() if self.sampled else Full()
         columns = self._columns(search, np.float32, handover)
         self.counted = columns.counts.copy()  # what other runs did
@@ -82,11 +83,12 @@ class SimplexRun:
         """Return rows and weights: the optimum over a few rows drawn at random."""
         random = np.random.default_rng(self.stream)
         which, columns = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm"), self.qp.columns
-        if not self.sampled and compute_missing(columns, which, self.state.alpha):
-            gram = columns.kept[columns.slot_of[which][:, None], which].astype(np.float64)
-        else:
+        if self.sampled:
             few = some_rows(self.rows, which)
             gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
+        else:  # steps will ask for these columns
+            kept, lines = at_hand(columns, which, self.state.alpha)
+            gram = kept[lines[:, None], which].astype(np.float64)
         weights = optimum(gram, self.qp, which)
         return which[weights > 0], weights[weights > 0]
 
@@ -100,10 +102,8 @@ class SimplexRun:
         now["inner"] = getattr(self.rule, "inner", 0.0)
         if self.sampled:
             self._refresh(self._gradient(support), support)
-        elif compute_missing(self.qp.columns, support, s.alpha):  # steps will ask for them
-            self._refresh(gradient_by_columns(self.qp, s.alpha))
         else:
-            self._refresh(self._gradient())
+            self._refresh(gradient_by_columns(self.qp, s.alpha))
         self._fetch_columns()
 
     def _fetch_columns(self) -> None:

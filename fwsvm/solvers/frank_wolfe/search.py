@@ -20,6 +20,7 @@ from fwsvm._random import below
 from fwsvm.solvers.frank_wolfe.passes import shift_pass
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, REACHED, WANTS_VALUES
 
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # gaps of so many parts of R are noise
 VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
 OWN_LINES = 2  # where the lines of active rows begin
 
@@ -70,10 +71,11 @@ def left(search, s, j, place):
     """Follow the leaving of row j, whose place the last of the active set has taken."""
 
 
-@njit
+@njit(each_step=True)
 def goal(s):
-    """Return the largest gap at which the run may stop."""
-    return s.now[0].goal_constant + s.now[0].goal_slope * s.now[0].R
+    """Return the largest gap at which the run may stop: its rule's, or what rounding makes of none."""
+    now = s.now[0]
+    return max(now.goal_constant + now.goal_slope * now.R, ROUNDING * now.R)
 
 
 # ---------------------------------------------------------------- q over all rows
@@ -89,7 +91,7 @@ def _look_at_all(search, s):
         now.stop = REACHED
 
 
-@njit
+@njit(each_step=True)
 def _signed(s, move):
     """Return the rows i and j of a move (twice the same where it has one), y_i gain and -y_j loss."""
     i = move.i if move.i >= 0 else move.j
@@ -163,14 +165,14 @@ def _look_at_some_known(search, s):
         _draw(search, s)
 
 
-@njit
+@njit(each_step=True)
 def _draw(search, s):
     for c in range(search.candidates):
         s.drawn[c] = below(s.random, s.q.size)
     s.now[0].draws += 1
 
 
-@njit
+@njit(each_step=True)
 def _decided(search, s, best):
     """Take candidate ``best`` as the vertex if it violates the goal; give up after the last draw."""
     now = s.now[0]
@@ -184,7 +186,7 @@ def _decided(search, s, best):
     return False
 
 
-@njit
+@njit(each_step=True)
 def _best_known(s, candidates):
     """Return the candidate with the least q."""
     best = 0
@@ -194,7 +196,7 @@ def _best_known(s, candidates):
     return best
 
 
-@njit
+@njit(each_step=True)
 def _best_candidate(s, candidates):
     """Return the candidate with the least q, and set that; q is computed anew from its kernel values."""
     now = s.now[0]
@@ -213,7 +215,7 @@ def _best_candidate(s, candidates):
     return best
 
 
-@njit
+@njit(each_step=True)
 def _hold(s, c, i):
     """Have the column of candidate c, row i, at hand."""
     if s.slot_of[i] < 0:
@@ -221,17 +223,25 @@ def _hold(s, c, i):
         put_column(s, c, i)
 
 
-@njit
+@njit(each_step=True)
 def put_column(s, c, i):
     """Copy line c of ``values``, kernel values with the active set, to row i's line of ``kept``."""
-    k_i = s.kept[s.slot_of[i]]
-    k_i[: s.now[0].active] = s.values[c, : s.now[0].active]
+    line = s.slot_of[i]
+    for p in range(s.now[0].active):
+        s.kept[line, p] = s.values[c, p]
 
 
-@njit
+@njit(each_step=True)
 def line_of_place(s, place):
     """Return the line of ``kept`` for the active row of that place, -1 where memory ends before."""
     return place + OWN_LINES if place + OWN_LINES < s.kept.shape[0] else -1
+
+
+@njit(each_step=True)
+def _copy(kept, line, other, count):
+    """Copy the first ``count`` numbers of a line to another."""
+    for p in range(count):
+        kept[other, p] = kept[line, p]
 
 
 @spot.implements(Sampled)
@@ -250,7 +260,7 @@ def _entered_active(search, s, i):
             s.kept[line, place] = k_i[p]
     line = line_of_place(s, place)
     if line >= 0:
-        s.kept[line, : place + 1] = k_i[: place + 1]
+        _copy(s.kept, borrowed, line, place + 1)
         s.slot_of[i] = line
 
 
@@ -267,7 +277,7 @@ def _left_active(search, s, j, place):
     last = s.active[place]
     if s.slot_of[last] >= OWN_LINES:
         line = line_of_place(s, place)
-        s.kept[line, :active] = s.kept[s.slot_of[last], :active]
+        _copy(s.kept, s.slot_of[last], line, active)
         s.slot_of[last] = line
 
 
@@ -287,7 +297,7 @@ def _shift_active(search, s, move):
     give_back(s, s.now[0].vertex)  # need not be a row of the move
 
 
-@njit
+@njit(each_step=True)
 def give_back(s, t):
     """Let go of row t's line if it is borrowed: it does not cover what enters later."""
     if 0 <= s.slot_of[t] < OWN_LINES:

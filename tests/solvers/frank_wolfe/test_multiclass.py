@@ -8,7 +8,7 @@ import pytest
 from fwsvm.kernels.rbf import Rbf
 from fwsvm.problems.machines import KernelModel, votes
 from fwsvm.solvers import Settings, fit
-from fwsvm.solvers.fit import subproblems
+from fwsvm.solvers.subproblems import subproblems
 from tests.solvers.frank_wolfe.running import SIMPLEX
 
 CLASSES = ("b", "a", "d", "c")

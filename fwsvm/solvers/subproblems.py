@@ -1,0 +1,197 @@
+"""The two-class problems of a run: which they are, and their solution, one after another or several at a time."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from queue import Empty, SimpleQueue
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
+from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
+from fwsvm.solvers.resolve import MIB, Resolved
+from fwsvm.solvers.status import Status
+
+WATCH_EVERY = 0.2  # seconds between two reports of progress
+
+Rows: TypeAlias = np.ndarray | sparse.csr_array
+
+
+class Subproblem(NamedTuple):
+    """A two-class problem within a multi-class one: its rows, and which of them are +1."""
+
+    rows: np.ndarray
+    positive: np.ndarray
+
+
+@dataclass
+class Part:
+    """One subproblem solved; ``check_seconds`` went into its certificate, off the clock."""
+
+    number: int
+    rows: np.ndarray
+    course: Course
+    outcome: Outcome
+    counters: Counters
+    machine: Expansion | Hyperplane
+    support_vectors: int
+    check_seconds: float
+
+
+@dataclass
+class Solved:
+    """Parts in the order of their numbers, and the seconds of the worker that had most to do."""
+
+    parts: list[Part]
+    seconds: float
+    check_seconds: float
+
+
+def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
+    """Yield the two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest."""
+    if K == 2 or scheme == "one-vs-rest":
+        for c in range(1 if K == 2 else K):
+            yield Subproblem(np.arange(len(codes)), codes == c)
+        return
+    members = [np.flatnonzero(codes == c) for c in range(K)]
+    for i, j in combinations(range(K), 2):
+        rows = np.sort(np.concatenate([members[i], members[j]]))
+        yield Subproblem(rows, codes[rows] == i)
+
+
+def solve(
+    problem: Binary, rows: np.ndarray, number: int, total: int, resolved: Resolved, limits: Limits, clock: Clock,
+    tell: Callable[[Process], None], handover: Handover | None,
+) -> Part:  # fmt: skip
+    """Solve one subproblem of ``total``, made of these rows of the whole."""
+    with clock.running():
+        process = resolved.family.start(problem, resolved.rule, resolved, handover)
+    course = run(process, limits, clock, tell, trace=total == 1)
+    started = time.perf_counter()
+    interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
+    outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
+    check = course.check_seconds + time.perf_counter() - started
+    if handover is not None and (end := process.weights()) is not None:
+        handover.leave(number, end)
+    support = process.point().support_vectors
+    return Part(number, rows, course, outcome, process.counters(), process.machine(), support, check)
+
+
+def teller(
+    number: int, total: int, resolved: Resolved, clock: Clock, watch: Watch | None
+) -> Callable[[Process], None]:
+    """Return what the loop calls after each chunk: it tells the watcher, but not too often."""
+    last = time.perf_counter()
+
+    def tell(process: Process) -> None:
+        nonlocal last
+        if watch is not None and time.perf_counter() - last >= WATCH_EVERY:
+            last = time.perf_counter()
+            p = process.point()
+            watch(Progress(number, total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
+                           p.support_vectors))  # fmt: skip
+
+    return tell
+
+
+@dataclass
+class _Work:
+    """What the workers share: the problems still to be solved, the parts, and word that it is over."""
+
+    X: Rows
+    weights: np.ndarray
+    problems: list[Subproblem]
+    resolved: Resolved
+    handover: Handover | None
+    limits: Limits
+    parts: list[Part] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
+    interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
+
+    def __post_init__(self) -> None:
+        self._waiting: SimpleQueue[int] = SimpleQueue()
+        for number in range(len(self.problems)):
+            self._waiting.put(number)
+
+    def do(self, clock: Clock, watch: Watch | None) -> None:
+        """Solve problems, the first that waits next, until there are none or it is over."""
+        try:
+            while not (self.over.is_set() or self.interrupted.is_set() or self._waiting.empty()):
+                part = self._solved(self._waiting.get_nowait(), clock, watch)
+                self.parts.append(part)
+                if part.course.status is Status.INTERRUPTED:
+                    self.interrupted.set()
+                elif self.limits.seconds is not None and clock.seconds >= self.limits.seconds:
+                    self.over.set()
+        except Empty:  # another worker was faster
+            return
+        except BaseException:
+            self.interrupted.set()
+            raise
+
+    def _solved(self, number: int, clock: Clock, watch: Watch | None) -> Part:
+        rows, positive = self.problems[number]
+        resolved, total = self.resolved, len(self.problems)
+        if (
+            total > 1 and resolved.family.searches
+        ):  # as simplex methods want them, so that they copy no row again
+            rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
+        signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
+        X = self.X if len(rows) == self.X.shape[0] else self.X[rows]
+        problem = Binary(X, signs, penalties, (resolved.seed, number))
+        told = teller(number, total, resolved, clock, watch)
+
+        def tell(process: Process) -> None:
+            told(process)
+            if self.interrupted.is_set():
+                raise KeyboardInterrupt
+
+        return solve(problem, rows, number, total, resolved, self.limits, clock, tell, self.handover)
+
+
+def solve_all(
+    X: Rows, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
+    handover: Handover | None,
+) -> Solved:  # fmt: skip
+    """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several with a thread each.
+
+    A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it. A time
+    limit or an interrupt that ends one ends all; what was finished stays.
+    """
+    workers = min(len(problems), resolved.threads)
+    if workers > 1:
+        budget = max(MIB, resolved.cache_bytes // workers)
+        resolved = replace(resolved, threads=resolved.threads // workers, cache_mib=budget // MIB)
+    if len(problems) > 1 and resolved.family.searches and not sparse.issparse(X):
+        X = sparse.csr_array(
+            X
+        )  # simplex methods read rows in this form, dense or not: made once for all pairs
+    work = _Work(
+        X, weights, problems, resolved, handover, Limits(resolved.time_limit, resolved.max_iterations)
+    )
+    clocks = [Clock() for _ in range(workers)]
+    if workers == 1:
+        work.do(clocks[0], watch)
+    else:
+        _share(work, clocks, watch)
+    parts = sorted(work.parts, key=lambda part: part.number)
+    return Solved(parts, max(clock.seconds for clock in clocks), sum(part.check_seconds for part in parts))
+
+
+def _share(work: _Work, clocks: list[Clock], watch: Watch | None) -> None:
+    """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
+    with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
+        others = [pool.submit(work.do, clock, None) for clock in clocks[1:]]
+        work.do(clocks[0], watch)
+        try:
+            wait(others)
+        except KeyboardInterrupt:
+            work.interrupted.set()
+    for other in others:
+        other.result()
