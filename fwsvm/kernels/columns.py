@@ -9,7 +9,7 @@ from fwsvm._random import below, stream
 from fwsvm.kernels.between import values_between
 from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.panels import Panels, fill_columns, panels_of
+from fwsvm.kernels.panels import Panels, fill_columns, no_panels, panels_of
 from fwsvm.kernels.rows import Rows
 
 EVALUATIONS, MISSES, USED = range(3)
@@ -61,7 +61,7 @@ def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> 
         rows,
         own,
         room_for_anchors(rows),
-        panels_of(rows, own),
+        panels_of(rows, own) if budget_bytes else no_panels(rows),
         np.arange(m, dtype=np.int32),
         np.empty((slots, m), dtype),
         np.full(m, -1, np.int32),

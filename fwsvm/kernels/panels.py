@@ -42,11 +42,17 @@ class Panels(NamedTuple):
     features: int
 
 
+def no_panels(rows: Rows) -> Panels:
+    """Return none."""
+    nothing = np.empty(0, rows.values.dtype)
+    return Panels(nothing, nothing, nothing, rows.features)
+
+
 def panels_of(rows: Rows, own: np.ndarray) -> Panels:
     """Return the rows in panels, or none if too many of their numbers are zero."""
     dtype, n = rows.values.dtype, rows.features
     if len(rows.values) < DENSE * rows.height * n:
-        return Panels(np.empty(0, dtype), np.empty(0, dtype), np.empty(0, dtype), n)
+        return no_panels(rows)
     count = -(-rows.height // HEIGHT)
     panels = Panels(
         np.zeros(count * n * HEIGHT, dtype), np.zeros(count * HEIGHT, dtype), np.empty(MOST * n, dtype), n

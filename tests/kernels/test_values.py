@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.columns import columns_of, compute
+from fwsvm.kernels import panels
+from fwsvm.kernels.columns import at_hand, columns_of, compute
 from fwsvm.kernels.kernel import KERNELS, alone, family, pair, self_values, value
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.sums import weighted_sums
@@ -30,20 +31,20 @@ def made(name: str):
     return KERNELS[name].make(**PARAMETERS[name])
 
 
-def data(m: int, n: int = 9, seed: int = 0) -> np.ndarray:
+def data(m: int, n: int = 9, seed: int = 0, filled: float = 0.6) -> np.ndarray:
     """Return rows with gaps, one of them empty and two of them equal."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6)
+    X = rng.normal(size=(m, n)) * (rng.random((m, n)) < filled)
     X[m // 2], X[m // 3] = 0.0, X[0]
     return X
 
 
 def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
-    """Return the kernel matrix as the store of columns computes it: a wide block, a narrow one, and one alone."""
+    """Return the kernel matrix as the store of columns computes it: a wide block, a narrow one, and the rest."""
     rows = as_rows(X, dtype)
     store = columns_of(made(name), rows, 1 << 30, threads)
     m = rows.height
-    for first, last in ((0, min(m, 64)), (64, min(m, 71)), (71, m)):
+    for first, last in ((0, min(m, 64)), (64, min(m, 71)), (71, min(m, 72)), (72, min(m, 136)), (136, m)):
         if first < last:
             compute(store, np.arange(first, last, dtype=np.int32), np.ones(m))
     return store.kept[store.slot_of]
@@ -52,8 +53,9 @@ def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
 @each_kernel
 @both_precisions
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_columns_are_those_of_the_definition(name, dtype, form):
-    X = data(72)
+@pytest.mark.parametrize("filled", [0.1, 0.6], ids=["by-stored-numbers", "in-panels"])
+def test_columns_are_those_of_the_definition(name, dtype, form, filled):
+    X = data(77, filled=filled)
     found = all_columns(name, form(X), dtype)
     truth = naive.gram(name, X, X, **PARAMETERS[name])
     assert found.dtype == dtype
@@ -72,6 +74,29 @@ def test_the_matrix_is_symmetric_bit_for_bit(name, dtype):
 def test_dense_and_sparse_rows_have_the_same_values_bit_for_bit(name, dtype):
     X = data(72)
     np.testing.assert_array_equal(all_columns(name, X, dtype), all_columns(name, sparse.csr_array(X), dtype))
+
+
+@each_kernel
+@both_precisions
+@pytest.mark.parametrize("m", [1, 15, 16, 72, 83])
+def test_panels_and_stored_numbers_give_the_same_bits(name, dtype, m, monkeypatch):
+    X = data(m)
+    found = []
+    for density in (0.0, 2.0):
+        monkeypatch.setattr(panels, "DENSE", density)
+        found.append(all_columns(name, X, dtype))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("room", [0, 20, 150])
+def test_columns_at_hand_are_the_same_kept_or_lent(room):
+    X = data(150)
+    store = columns_of(made("rbf"), as_rows(X, np.float32), room * 150 * 4)
+    wanted = np.random.default_rng(0).permutation(150)[:60]
+    for _ in range(2):
+        kept, lines = at_hand(store, wanted, np.zeros(150))
+        np.testing.assert_array_equal(kept[lines], all_columns("rbf", X, np.float32)[wanted])
+    assert (kept is store.kept) == (room == 150)
 
 
 @each_kernel

@@ -1,0 +1,81 @@
+"""Several two-class problems solved at a time: the same solutions, and one end for all."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fwsvm.errors import UsageError
+from fwsvm.solvers import Settings, fit, subproblems
+from fwsvm.solvers.status import Status
+
+CLASSES = ("a", "b", "c", "d")
+
+
+def clouds(sizes: tuple[int, ...], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return overlapping classes of these sizes, in mixed order."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    return rng.normal(size=(len(codes), 3)) + codes[:, None], codes
+
+
+def solve(X, codes, method: str = "swap-2o", **given):
+    told = {"C": 10.0, "threads": 2, "tolerance": 1e-4, **given}
+    return fit(X, codes, CLASSES[: codes.max() + 1], Settings(method=method, **told))
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "cvm", "newton", "pegasos", "scs", "liblinear"])
+def test_threads_change_no_bit(method):
+    X, codes = clouds((30, 40, 20, 25))
+    limit = {"max_iterations": 50} if method in {"pegasos", "scs"} else {}
+    one, three = (solve(X, codes, method, threads=threads, **limit) for threads in (1, 3))
+    for name in ("objective", "gap", "iterations", "steps", "support_vectors", "status"):
+        np.testing.assert_equal(getattr(one, name), getattr(three, name))
+    np.testing.assert_array_equal(one.model.decision(X), three.model.decision(X))
+
+
+@pytest.mark.parametrize("search", ["full", "sampled"])
+def test_a_small_budget_for_columns_is_shared(search):
+    X, codes = clouds((300, 400, 200))
+    generous, tight = (solve(X, codes, search=search, cache_mib=mib) for mib in (64, 1))
+    assert generous.objective == tight.objective
+    assert tight.certified
+
+
+def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
+    monkeypatch.setattr(subproblems, "WATCH_EVERY", 0.0)
+    X, codes = clouds((200, 200, 200, 200))
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    result = fit(X, codes, CLASSES, Settings("swap-2o", C=1e4, tolerance=1e-12, threads=2), watch=interrupt)
+    assert result.status is Status.INTERRUPTED
+    assert not result.certified
+    assert np.isfinite(result.model.decision(X)).all()
+
+
+def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
+    def interrupted(others):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subproblems, "wait", interrupted)
+    X, codes = clouds((3, 3, 900, 900))  # the first pair is done at once, and then there is nothing left to begin
+    result = solve(X, codes, C=1e6, tolerance=1e-14, threads=6)
+    assert result.status is Status.INTERRUPTED
+    assert len(result.model.biases) == 6
+
+
+def test_a_limit_of_time_ends_all():
+    X, codes = clouds((200, 200, 200, 200))
+    result = solve(X, codes, C=1e4, tolerance=1e-12, time_limit=1e-6)
+    assert result.status is Status.TIME_LIMIT
+    assert re.search("[45] of 6 subproblems were not reached", result.message)
+
+
+def test_an_error_in_another_thread_is_told_here():
+    X, codes = clouds((700, 700, 700))
+    with pytest.raises(UsageError, match="newton has"):
+        solve(
+            X + np.random.default_rng(1).normal(scale=9.0, size=X.shape), codes, "newton", C=1.0, cache_mib=2
+        )
