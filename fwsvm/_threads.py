@@ -6,8 +6,9 @@ it meet there; a pool costs some microseconds a piece.
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 
 @functools.cache
@@ -24,6 +25,18 @@ def together(work: Callable[[int], None], parts: int) -> None:
     work(0)
     for other in others:
         other.result()
+
+
+@contextmanager
+def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) -> Iterator[None]:
+    """Run ``work(0) ... work(count - 1)`` beside the block; call ``end`` after it, at which they return."""
+    others = [_pool(count).submit(work, part) for part in range(count)]
+    try:
+        yield
+    finally:
+        end()
+        for other in others:
+            other.result()
 
 
 def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:

@@ -90,7 +90,8 @@ def warm_up(resolved: Resolved) -> float:
 
     Once in a process for all that is compiled apart.
     """
-    kinds = (resolved.method.name, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop)
+    name, kernel, several = resolved.method.name, type(resolved.kernel), resolved.threads > 1
+    kinds = (name, kernel, resolved.search, resolved.protocol, resolved.stop, several)
     if kinds in _WARM:
         return 0.0
     started = time.perf_counter()

@@ -10,6 +10,7 @@ from fwsvm.kernels.blocks import WIDE
 from fwsvm.kernels.columns import Columns, columns_of
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.problems.simplex_qp import SimplexQP
+from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.state import NOW, State
 from fwsvm.solvers.handover import Handover
@@ -70,6 +71,7 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], cache_bytes: 
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
         drawn=np.zeros(WIDE, np.int32),
+        crew=crew_of(0 if own_lines else m, columns.threads),
     )
 
 

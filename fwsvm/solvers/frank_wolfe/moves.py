@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm._compile import generic, njit
+from fwsvm.solvers.frank_wolfe.crew import partner_by_shares
 from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
 from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, spot
 
@@ -140,5 +141,7 @@ def _full_partner(search, s, i):
     if s.now[0].active * DENSE < q.size:
         return _partner_among_active(s, i)
     alike = 2.0 if i < plus else -2.0
+    if s.crew.claims.size > 0:
+        return partner_by_shares(s, i, alike)
     partner, most = partner_pass(k_i, q, s.lit, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0)
     return partner_pass(k_i, q, s.lit, q_i, K_ii, -alike, plus, q.size, partner, most)[0]

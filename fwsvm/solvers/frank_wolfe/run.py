@@ -25,6 +25,7 @@ from fwsvm.solvers.frank_wolfe.arrays import (
     tracking_pays,
     with_room,
 )
+from fwsvm.solvers.frank_wolfe.crew import assist, at_work
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
@@ -69,6 +70,7 @@ class SimplexRun:
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last = NOTHING  # the last certificate that missed the tolerance
         self.state = state_of(self.qp, search, self.stream, resolved.cache_bytes)
+        self._have_assistance_compiled()
         before = handover.end(problem.stream[-1]) if handover is not None else None
         if before is None:
             self._start_from(*self._starting_point())
@@ -156,7 +158,8 @@ class SimplexRun:
         self.certificate = None
         s, now, taken = self.state, self.state.now[0], 0
         while True:
-            taken += int(advance(self.rule, s, steps - taken))
+            with at_work(s):
+                taken += int(advance(self.rule, s, steps - taken))
             if now["stop"] == WANTS_VALUES and self._track_if_it_pays():
                 s, now["stop"] = self.state, GOING
             elif now["stop"] == WANTS_VALUES:
@@ -242,6 +245,13 @@ class SimplexRun:
         same = ("alpha", "q", "active", "place", "lit", "now", "random", "drawn")
         fresh = state_of(self.qp, search, self.stream, self.resolved.cache_bytes)
         self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
+        self._have_assistance_compiled()
+
+    def _have_assistance_compiled(self) -> None:
+        if (
+            self.resolved.threads > 1
+        ):  # it is over already: the call compiles and returns, on a tiny problem off the clock
+            assist(self.state, 0, 0)
 
     def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
         if isinstance(search, Full):

@@ -17,6 +17,7 @@ import numpy as np
 
 from fwsvm._compile import generic, njit
 from fwsvm._random import below
+from fwsvm.solvers.frank_wolfe.crew import shift_by_shares
 from fwsvm.solvers.frank_wolfe.passes import shift_pass
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, REACHED, WANTS_VALUES
 
@@ -126,8 +127,11 @@ def _shift_all(search, s, move):
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
         q[i] += move.gain * s.ridge[i] / move.scale
         q[j] -= move.loss * s.ridge[j] / move.scale
-    best, least = shift_pass(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
-    best, least = shift_pass(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
+    if s.crew.claims.size > 0:
+        best = shift_by_shares(s, i, j, move.scale, a, b)
+    else:
+        best, least = shift_pass(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+        best, least = shift_pass(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
     if move.scale == 0.0:
         q[i] += s.ridge[i]
         best = q.argmin()

@@ -62,6 +62,8 @@ class State(NamedTuple):
         `Sampled`: kernel values of the candidates with the active set.
     drawn : ndarray of int32, shape (64,)
         `Sampled`, `Tracked`: the candidates.
+    crew : Crew
+        The threads that share passes over all rows.
     """
 
     search: Any
@@ -79,3 +81,4 @@ class State(NamedTuple):
     slot_of: np.ndarray
     values: np.ndarray
     drawn: np.ndarray
+    crew: Any
