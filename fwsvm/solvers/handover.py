@@ -17,9 +17,12 @@ class Handover:
     ----------
     warm : bool
         Whether a run starts where the one before ended. Kernel values are shared in any case.
+    notes : dict
+        What a method tells its own next run, under keys of its own.
     """
 
     warm: bool = True
+    notes: dict[Any, Any] = field(default_factory=dict)
     _columns: dict[Any, Columns] = field(default_factory=dict)
     _ends: dict[int, np.ndarray] = field(default_factory=dict)
 

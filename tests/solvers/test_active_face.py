@@ -1,15 +1,22 @@
 """newton: exact on the face whatever C is; its linear systems and its line search against plain numpy."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import LinAlgError
 from scipy.optimize import minimize_scalar
 
 from fwsvm.errors import UsageError
+from fwsvm.kernels.columns import columns_of
+from fwsvm.kernels.kernel import family
+from fwsvm.kernels.rows import as_rows, in_precision
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.line import least_along
+from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.handover import Handover
 from tests import naive
 
@@ -30,10 +37,10 @@ def train(X, codes, C, **given):
 @settings(deadline=None, max_examples=12)
 def test_the_optimum_is_reached_to_rounding_whatever_the_penalty(seed, C):
     X, codes = clouds(seed)
-    result = train(X, codes, C)
+    result = train(X, codes, C, tolerance=1e-7)
     assert result.status is Status.CONVERGED
     assert result.certified
-    assert result.relative_gap < 1e-6, "Newton's last step is exact"
+    assert result.relative_gap <= 1e-7
     K = naive.extended(naive.gram("rbf", X, X, 0.3), 1.0 - 2.0 * codes, np.full(len(X), C))
     best = naive.simplex_optimum(K)
     assert result.objective == pytest.approx(best @ K @ best, rel=1e-6)
@@ -65,23 +72,119 @@ def test_several_classes_weights_and_a_warm_start():
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
-@given(st.integers(0, 2**32), st.sampled_from([60, 48, 10**6]))
+def columns_over(X, gamma, budget=10**9, dtype=np.float32):
+    return columns_of(family("rbf").make(gamma), in_precision(as_rows(X), dtype), budget)
+
+
+def hard_cases():
+    X, codes = clouds(7, m=200)
+    twice = np.repeat(X, 2, axis=0)
+    yield "opposite labels on the same row", twice, np.arange(400) % 2, 0.3, None
+    yield "rows alike but for the ridge", X, codes, 1e-5, None
+    yield "rows far from each other", X, codes, 1e3, None
+    yield "penalties apart", X, codes, 0.3, 10.0 ** np.random.default_rng(1).uniform(-4, 3, 200)
+    yield "two rows", X[:2], np.array([0, 1]), 0.3, None
+    yield "two rows alike", np.ones((2, 3)), np.array([0, 1]), 0.3, None
+
+
+@pytest.mark.parametrize(("C", "tolerance"), [(1.0, 1e-3), (1e3, 1e-6), (1e6, 1e-3)])
+@pytest.mark.parametrize("case", list(hard_cases()), ids=lambda case: case[0])
+def test_hard_problems_end_certified_at_the_optimum(case, C, tolerance):
+    _, X, codes, gamma, weights = case
+    found = fit(
+        X, codes, CLASSES, Settings("newton", C=C, kernel="rbf", gamma=gamma, threads=1, tolerance=tolerance),
+        weights=weights,
+    )  # fmt: skip
+    assert found.certified, found.message
+    penalties = C * (np.ones(len(X)) if weights is None else weights)
+    K = naive.extended(naive.gram("rbf", X, X, gamma), 1.0 - 2.0 * codes, penalties)
+    best = naive.simplex_optimum(K)
+    assert found.objective == pytest.approx(best @ K @ best, rel=2 * tolerance)
+
+
+def test_a_run_may_begin_where_one_with_another_penalty_ended():
+    X, codes = clouds(3, m=400)
+    handover, chosen = Handover(), {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6}
+    steps = []
+    for C in (1e2, 1e4, 2e4, 1e-1, 1e4):
+        cold = fit(X, codes, CLASSES, Settings("newton", C=C, **chosen))
+        warm = fit(X, codes, CLASSES, Settings("newton", C=C, **chosen), handover=handover)
+        assert warm.certified
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
+        steps.append((cold.steps, warm.steps))
+    assert steps[2][1] < 30 < steps[2][0], "Newton's steps alone from a neighbour's end"
+
+
+def test_what_a_run_on_another_kernel_left_is_not_taken_for_this_ones():
+    X, codes = clouds(3, m=200)
+    handover = Handover()
+    for gamma in (0.3, 2.0):
+        chosen = Settings("newton", C=1e3, kernel="rbf", gamma=gamma, threads=1, tolerance=1e-6)
+        warm = fit(X, codes, CLASSES, chosen, handover=handover)
+    cold = fit(X, codes, CLASSES, chosen)
+    assert warm.certified
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
+
+
+def test_a_store_that_holds_a_third_of_the_columns_is_enough():
+    X, codes = clouds(3, m=900)
+    found = train(X, codes, 1e4, cache_mib=1, tolerance=1e-6)
+    whole = train(X, codes, 1e4, tolerance=1e-6)
+    assert found.certified
+    assert found.objective == pytest.approx(whole.objective, rel=2e-6)
+
+
+def test_the_same_run_gives_the_same_bits():
+    X, codes = clouds(3, m=400)
+    one, other = (train(X, codes, 1e4, tolerance=1e-6) for _ in range(2))
+    assert one.objective == other.objective
+    assert one.relative_gap == other.relative_gap
+
+
+@given(st.integers(0, 2**32), st.sampled_from([48, 60]), st.sampled_from([1e-1, 1e-6]))
 @settings(deadline=None, max_examples=20)
-def test_a_face_that_changes_little_is_solved_as_one_from_scratch(seed, most):
+def test_a_face_that_changes_little_is_solved_as_one_from_scratch(seed, slots, ridge):
     rng = np.random.default_rng(seed)
-    B = rng.normal(size=(60, 60))
-    K = B @ B.T + np.eye(60)
-
-    def lines(rows, out):
-        out[:] = K[rows]
-
-    face, rows = Face(lines, 60, most), np.sort(rng.choice(60, 40, replace=False))
+    X, y = rng.normal(size=(60, 3)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    lines = Lines(columns_over(X, 0.3, budget=slots * 60 * 8, dtype=np.float64), y, 1)
+    Q = naive.extended(naive.gram("rbf", X, X, 0.3), y, np.full(60, np.inf))
+    face, rows = Face(lines, np.full(60, ridge)), np.sort(rng.choice(60, 20, replace=False))
+    x, f = np.zeros(60), np.zeros(60)
     for _ in range(6):
-        x = face.solve(rows)
-        np.testing.assert_allclose(K[np.ix_(rows, rows)] @ x[rows], 1.0, atol=1e-8)
+        x, f = face.solve(rows, x, f, 1e-9)
+        K = Q[np.ix_(rows, rows)] + ridge * np.eye(len(rows))
+        np.testing.assert_allclose(K @ x[rows], 1.0, atol=1e-8)
         assert not np.delete(x, rows).any()
-        np.testing.assert_allclose(face.product(x), K @ x, atol=1e-8)
-        rows = np.setxor1d(rows, rng.choice(60, rng.integers(0, 8), replace=False))[:most]
+        np.testing.assert_allclose(f, Q @ x, atol=1e-8)
+        rows = np.setxor1d(rows, rng.choice(60, rng.integers(0, 8), replace=False))[:30]
+
+
+@pytest.mark.parametrize("changed", [[3], [1, 2, 70, 71]])
+def test_a_factor_in_single_precision_is_made_up_for(changed):
+    X, codes = clouds(1)
+    lines = Lines(columns_over(X, 0.3), np.where(codes == 0, 1.0, -1.0), 1)
+    face, zero, rows = Face(lines, np.full(120, 1e-3)), np.zeros(120), np.arange(60)
+    face.solve(rows, zero, zero, 1e-3)
+    rows = np.setxor1d(rows, changed)
+    x, f = face.solve(rows, zero, zero, 1e-9)
+    assert face.dtype == np.float32, "no need of double precision here"
+    residual = 1.0 - f[rows] - 1e-3 * x[rows]
+    assert np.abs(residual).max() <= 1e-9
+    np.testing.assert_allclose(f, lines.product(x), atol=1e-8)
+
+
+def test_where_single_precision_fails_the_factor_becomes_double():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(30, 3)), 2, axis=0)  # each row twice: the ridge alone tells them apart
+    y = np.tile([1.0, 1.0], 30)
+    face = Face(Lines(columns_over(X, 0.01), y, 1), np.full(60, 1e-9))
+    rows, zero = np.arange(60), np.zeros(60)
+    with contextlib.suppress(LinAlgError):  # rounded values may be no kernel's at all
+        face.solve(rows, zero, zero, 1e-6)
+    assert face.dtype == np.float64
+    exact = Face(Lines(columns_over(X, 0.01, dtype=np.float64), y, 1), np.full(60, 1e-9))
+    x, f = exact.solve(rows, zero, zero, 1e-6)
+    np.testing.assert_allclose(f + 1e-9 * x, 1.0, atol=1e-5)
 
 
 @given(st.integers(0, 2**32))
@@ -111,7 +214,7 @@ def test_what_newton_cannot_do_is_said():
         train(X, codes, 1.0, parameters={"switch": 0})
     many = np.random.default_rng(0).normal(size=(1200, 4))
     with pytest.raises(UsageError, match=r"newton has .* active rows and needs .* --cache-mb allows 1;"):
-        train(many, np.arange(1200) % 2, 1.0, cache_mib=1)
+        train(many, np.arange(1200) % 2, 1e3, cache_mib=1)
 
 
 def test_a_limit_of_iterations_ends_newtons_part_too():

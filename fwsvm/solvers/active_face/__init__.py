@@ -1,7 +1,7 @@
 """Methods of ours on the simplex: solve on the face of the active rows exactly, then see which rows are active there.
 
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also gives the start.
-`face` solves the linear systems, `run` is the Process; a method is one file.
+`lines` reads the kernel, `face` solves the linear systems, `run` is the Process; a method is one file.
 """
 
 from typing import Any

@@ -1,101 +1,266 @@
 """A run of Newton's method on one two-class problem: swap-2o's steps, then Newton's."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.between import values_between
-from fwsvm.kernels.columns import EVALUATIONS
-from fwsvm.problems.simplex_qp import certificate, signs
-from fwsvm.solvers.active_face.face import Face
+from fwsvm.problems.simplex_qp import signs
+from fwsvm.solvers.active_face.face import LITTLE, Face
 from fwsvm.solvers.active_face.line import least_along
+from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.handover import Handover
-from fwsvm.solvers.process import Binary
+from fwsvm.solvers.process import Binary, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 
+FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
+RATE = 220.0  # n^3 / (RATE m) of its steps take about as long as a factor and a half of n rows
+REPAIRS = 8  # at most; after them Newton's steps alone, which end
+FEW = 0.01  # of the active rows
+ROUGH = 1e-3  # residual of a linear system while more than few rows are on the wrong side
+SHARPEST = 2  # times a thousand
+INEXACT = 0.05  # of the goal: the residual of a linear system, as a part of 1
+
+
+class Note(NamedTuple):
+    """What a run tells the next one, which begins at the same weights with other penalties.
+
+    Attributes
+    ----------
+    kernel : NamedTuple
+    alpha, Qalpha : ndarray, shape (m,)
+        The weights in the order of `SimplexRun`, and Q alpha from scratch in float64.
+    newton : bool
+        Whether swap-2o alone did not reach the goal.
+    """
+
+    kernel: Any
+    alpha: np.ndarray
+    Qalpha: np.ndarray
+    newton: bool
+
+
+class Best(NamedTuple):
+    """A point of the run: alpha and q = K~ alpha (m,), and R = alpha' q."""
+
+    alpha: np.ndarray
+    q: np.ndarray
+    R: float
+
 
 class FaceRun(SimplexRun):
-    """A `Process`: swap-2o to the relative gap ``switch``, from there on one Newton step a step.
+    """A `Process`: swap-2o first, from there on one Newton step a step, with swap-2o's in between while A is far off.
 
-    Newton's points b may have entries below 0; the point of the run is the alpha = max(b, 0) / sum of the least
-    objective so far, so that it is always feasible and never becomes worse.
+    Newton's points b may have entries below 0; the point of the run is alpha = max(b, 0) / sum. It may be a worse one
+    than before: the best is kept, and is what is reported.
     """
 
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
     ) -> None:
         rule.check()
-        self.switch, self.newton = rule.switch, False
+        self.switch, self.newton, self.stuck = rule.switch, False, False
         self.ended: Status | None = None
+        self.best: Best | None = None  # an earlier point
+        self.repairs = REPAIRS
+        self.handover, self.started = handover, False
         super().__init__(problem, Swap2o(), resolved, handover)
-        self.y, self.everyone = signs(self.qp), np.arange(len(problem.y))
-        self.face = Face(self._write_lines, len(problem.y), resolved.cache_bytes // (8 * len(problem.y)))
+        self.started = True
+        self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
+        self._set_goal()
+        self.y, self.left = signs(self.qp), int(FIRST * len(problem.y))  # steps of swap-2o
+        self.sharp = 0  # how often linear systems were asked for more exactly
+        self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
+        self._renew_face()
+        if (note := self._note()) is not None and note.newton:
+            self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
+
+    def _note(self) -> Note | None:
+        """Return what the run before left, if this one goes on where it ended."""
+        if self.handover is None or self.handover.end(self.stream[-1]) is None:
+            return None
+        note = self.handover.notes.get((Note, self.stream[-1]))
+        same = (
+            note is not None
+            and note.kernel == self.resolved.kernel
+            and np.array_equal(note.alpha, self.state.alpha)
+        )
+        return note if same else None
+
+    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
+        """Return q from scratch; at the start from what the run before computed from scratch at the same weights."""
+        if not self.started and (note := self._note()) is not None:
+            return note.Qalpha + self.qp.ridge * note.alpha
+        q = super()._gradient(where)
+        if self.handover is not None and where is None:
+            alpha = self.state.alpha.copy()
+            self.handover.notes[Note, self.stream[-1]] = Note(
+                self.resolved.kernel, alpha, q - self.qp.ridge * alpha, self.newton or self.repairs < REPAIRS
+            )
+        return q
+
+    def _renew_face(self) -> None:
+        self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge)
 
     def _set_goal(self) -> None:
+        """Let swap-2o stop where Newton begins, if that is before its own goal."""
         super()._set_goal()
-        if not self.newton:
-            now = self.state.now[0]
+        now = self.state.now[0]
+        if not self.newton and self.switch > now["goal_slope"] + now["goal_constant"] / now["R"]:
             now["goal_constant"], now["goal_slope"] = 0.0, self.switch
+
+    # ---------------------------------------------------------------- the contract of a Process
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
         if not self.newton:
-            return super().advance(steps)
-        if self.ended is not None:
+            taken = super().advance(min(steps, self.left))
+            self.left -= taken
+            return taken
+        if self.ended is not None or self.stuck:
             return 0
         self.certificate = None
-        with threadpool_limits(self.resolved.threads, user_api="blas"):
-            self.ended = self._step()
+        with threadpool_limits(1, user_api="blas"):  # all but the factor is too small to share
+            self._step()
         return 1
 
     def verdict(self) -> Status | None:
-        """Check what Newton's steps claim, from scratch; what ends swap-2o's part is where theirs begins."""
-        if not self.newton:
-            self.state.now["stop"], self.newton = GOING, True
-            self.level = self.resolved.tolerance
-            self._set_goal()
-        elif self.ended is Status.CONVERGED and not self.resolved.final_gap:
-            self.ended = Status.SAMPLED_STOP
-        elif self.ended is Status.CONVERGED and self.certificate is None:
-            self.certificate = certificate(self.qp, self.state.alpha, self._gradient())
-            if self.certificate.gap > self._goal(self.certificate.objective):
-                self.ended = Status.STALLED
+        """Check what was claimed, from scratch; what ends swap-2o's part is where Newton's begins."""
+        going = not self.stuck if self.newton else self.left and self.state.now["stop"] == GOING
+        if self.ended is None and (going or self._has_time()):
+            return None
+        claimed = self.stuck or self._within()
+        if claimed:
+            self.stuck = False
+            self.ended = self._checked()
+        if self.ended is None and not (claimed and not self.newton and self.left):
+            self._begin()
         return self.ended
 
-    def _step(self) -> Status | None:
-        """Solve on the face, go there as far as the primal falls, and keep the point if it is better."""
+    def _has_time(self) -> bool:
+        """Give swap-2o the time that a factor would take, once its first steps are done: what little it then costs."""
+        if self.newton or self.left or not self.patient:
+            return False
+        self.patient, m, now = False, len(self.y), self.state.now[0]
+        self.left = max(0, int(now["active"] ** 3 / (RATE * m)) - int(now["steps"]))
+        return self.left > 0
+
+    def _checked(self) -> Status | None:
+        """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
+        self.state.now["stop"] = GOING
+        if not self.resolved.final_gap:
+            return Status.SAMPLED_STOP
+        columns = self.qp.columns
+        ended = self._check()
+        if ended is Status.CONVERGED:
+            self.best = None
+        if self.qp.columns is not columns:
+            self._renew_face()
+        return ended
+
+    def _begin(self) -> None:
+        """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
+        s, R = self.state, float(self.state.now["R"][0])
+        s.now["stop"] = GOING
+        self.b = s.alpha / R
+        self.f = s.q / R - self.qp.ridge * self.b
+        self.newton, self.fresh, self.wrong = True, True, 0
+        self._set_goal()
+
+    def point(self) -> Point:
+        """Return iterations, and objective, gap and support size of the best point."""
+        here, best = super().point(), self.best
+        if best is None or here.objective <= best.R:
+            return here
+        gap = 2.0 * (best.R - float(best.q.min()))
+        return Point(here.iterations, best.R, gap, int(np.count_nonzero(best.alpha)))
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return to the best point, and return its certificate from scratch in float64."""
+        if self.best is not None and self.state.now["R"][0] > self.best.R:
+            self.certificate = None
+            self._stand_at(self.best.alpha, self.best.q)
+        return super().outcome(final_gap=final_gap)
+
+    # ---------------------------------------------------------------- Newton's steps
+
+    def _step(self) -> None:
+        """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
         ridge, now = self.qp.ridge, self.state.now[0]
-        first = len(self.b) == 0
-        active = np.flatnonzero(self.state.alpha if first else self.f < 1.0)
+        active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
         self._check_room(len(active))
-        try:
-            b = self.face.solve(active)
-        except np.linalg.LinAlgError:
-            return Status.STALLED
-        f = self.face.product(b) - ridge * b
-        stuck = False
-        if not first:
-            step = least_along(self.b, self.f, b - self.b, f - self.f, 1.0 / ridge)
-            b, f = self.b + step * (b - self.b), self.f + step * (f - self.f)
-            stuck = step == 0.0
-        self.b, self.f = b, f
-        alpha = np.maximum(b, 0.0)
-        alpha /= alpha.sum()
-        q = self.face.product(alpha)
-        found = certificate(self.qp, alpha, q)
-        within = found.gap <= self._goal(found.objective)
         now["iterations"] += 1
         now["steps"] += 1
-        if within or found.objective < now["R"]:
-            self._stand_at(alpha, q)
-        return Status.CONVERGED if within else Status.STALLED if stuck else None
+        try:
+            x, Qx = self.face.solve(active, self.b, self.f, self._accuracy())
+        except LinAlgError:
+            self.stuck = True
+            return
+        self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
+        below = np.minimum(x, 0.0)
+        alpha = x - below
+        total = float(alpha.sum())
+        if not total > 0.0:
+            self.stuck = True
+            return
+        self._go_to(alpha / total, (Qx - self.face.lines.product(below) + ridge * alpha) / total)
+        if self._within():
+            self.stuck = True
+        elif (
+            not self.wrong
+        ):  # the active set is right, but what is clipped off says that b is not exact enough
+            self.b, self.f, self.fresh = x, Qx, False
+            self._sharpen()
+        elif self.wrong > LITTLE * len(active) and self.repairs:
+            self._repair()
+        elif self.fresh:
+            self.b, self.f, self.fresh = x, Qx, False
+        else:
+            self._go_along(x, Qx)
+
+    def _go_along(self, x: np.ndarray, Qx: np.ndarray) -> None:
+        """Go from b towards x as far as the primal falls; solve more exactly where it does not."""
+        step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.qp.ridge)
+        self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
+        if step == 0.0:
+            self._sharpen()
+
+    def _sharpen(self) -> None:
+        """Solve more exactly from here on, or give up where that was tried."""
+        self.stuck = self.sharp == SHARPEST
+        self.sharp = min(self.sharp + 1, SHARPEST)
+
+    def _within(self) -> bool:
+        here = super().point()
+        return here.gap <= self._goal(here.objective)
+
+    def _accuracy(self) -> float:
+        """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
+        R = float(self.state.now["R"][0])
+        enough = min(ROUGH, max(1e-10, INEXACT * self._goal(R) / R))
+        if self.sharp:
+            return enough * 1e-3**self.sharp
+        return ROUGH if self.wrong > FEW * np.count_nonzero(self.b) else enough
+
+    def _repair(self) -> None:
+        """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
+        self.repairs -= 1
+        self.newton, self.left = False, int(REPAIR * len(self.b))
+        self._set_goal()
+
+    def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:
+        """Make alpha the point of the run, and keep the one before if that was better."""
+        here = Best(self.state.alpha, self.state.q, float(self.state.now["R"][0]))
+        if self.best is None or here.R < self.best.R:
+            self.best = here
+        self._stand_at(alpha, q)
 
     def _stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run."""
@@ -104,22 +269,14 @@ class FaceRun(SimplexRun):
         active[: len(support)], place[support] = support, np.arange(len(support))
         lit = np.where(alpha > 0.0, self.state.diagonal, -1.0)
         now = self.state.now.copy()
-        now["active"], now["R"], now["best"] = len(support), alpha @ q, q.argmin()
+        now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
         self.state = self.state._replace(alpha=alpha, q=q, active=active, place=place, lit=lit, now=now)
-
-    def _write_lines(self, rows: np.ndarray, out: np.ndarray) -> None:
-        """Write lines of K~ to ``out`` (len(rows), m)."""
-        values_between(self.qp.columns.kernel, self.rows, rows, self.everyone, out, self.resolved.threads)
-        self.qp.columns.counts[EVALUATIONS] += out.size
-        for r, row in enumerate(rows):
-            out[r] += 1.0
-            out[r] *= self.y[row] * self.y
-            out[r, row] += self.qp.ridge[row]
 
     def _check_room(self, active: int) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that."""
-        needed = 8 * active * (len(self.y) + active + active // 4)
-        if needed > self.resolved.cache_bytes:
+        lines = self.face.lines
+        needed = active * (lines.dtype.itemsize * len(self.y) + 8 * (active + active // 4))
+        if needed > self.resolved.cache_bytes or active > lines.most:
             raise UsageError(
                 f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
                 f"{self.resolved.cache_mib:,}; give more, or use swap-2o"

@@ -1,0 +1,92 @@
+"""Lines of Q for rows as they become active: read from the kernel columns that the run shares with others."""
+
+import numpy as np
+
+from fwsvm._compile import njit
+from fwsvm._threads import in_shares
+from fwsvm.kernels.blocks import WIDE
+from fwsvm.kernels.columns import Columns, compute
+from fwsvm.kernels.lanes import load, store, widen
+
+STRETCH = 2048  # rows whose sums stay in the first cache while lines pass by
+MOST = 0.75  # of the columns there is room for may be held at once: others are thrown out at random
+
+
+class Lines:
+    """Q_ij = y_i y_j (k(x_i, x_j) + 1) by lines, in the precision of the columns; sums are float64.
+
+    Parameters
+    ----------
+    columns : Columns
+    y : ndarray of float64, shape (m,), +1 or -1
+    threads : int
+    """
+
+    def __init__(self, columns: Columns, y: np.ndarray, threads: int) -> None:
+        self.columns, self.y, self.threads = columns, y, threads
+        self.dtype = columns.kept.dtype
+        self.most = len(y) if len(columns.owner) == len(y) else int(MOST * len(columns.owner))
+
+    def provide(self, rows: np.ndarray) -> None:
+        """Have the columns of all these rows kept at the same time; no more than ``most``."""
+        worth = np.zeros(len(self.y))
+        worth[rows] = 1.0
+        while len(missing := rows[self.columns.slot_of[rows] < 0]):
+            compute(self.columns, missing[:WIDE].astype(np.int32), worth)
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return Q x (m,) for an x (m,) that is zero outside rows that were provided."""
+        rows = np.flatnonzero(x)
+        signed, lines = (x * self.y)[rows], self.columns.slot_of[rows]
+        out: np.ndarray = np.full(len(x), signed.sum())
+        in_shares(
+            lambda first, last: _add(self.columns.kept, lines, signed, out, first, last),
+            len(x), self.threads, STRETCH,
+        )  # fmt: skip
+        out *= self.y
+        return out
+
+    def block(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return Q over rows that were provided and any others, shape (len(first), len(second))."""
+        values = self.columns.kept[np.ix_(self.columns.slot_of[first], second)]
+        values += 1.0
+        values *= np.multiply.outer(self.y[first], self.y[second]).astype(self.dtype)
+        return values
+
+    def matrix(self, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Return the lower triangle of K~ over rows that were provided; the rest of the square is not set."""
+        out = np.empty((len(rows), len(rows)), dtype)
+        y = self.y[rows].astype(dtype)
+        _gather(self.columns.kept, self.columns.slot_of[rows], rows, y, ridge[rows], out)
+        return out
+
+
+@njit
+def _add(kept, lines, weights, out, first, last):
+    """Add the sum of weights[c] kept[lines[c]] to ``out`` over a range, four lines at a time."""
+    fours = lines.size // 4 * 4
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
+        whole = start + (stop - start) // 8 * 8
+        for c in range(0, fours, 4):
+            a, b, d, e = kept[lines[c]], kept[lines[c + 1]], kept[lines[c + 2]], kept[lines[c + 3]]
+            w_a, w_b, w_d, w_e = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
+            for t in range(start, whole, 8):
+                two = widen(load(a, t)) * w_a + widen(load(b, t)) * w_b
+                store(out, t, load(out, t) + two + (widen(load(d, t)) * w_d + widen(load(e, t)) * w_e))
+            for t in range(whole, stop):
+                out[t] += (a[t] * w_a + b[t] * w_b) + (d[t] * w_d + e[t] * w_e)
+        for c in range(fours, lines.size):
+            k, weight = kept[lines[c]], weights[c]
+            for t in range(start, stop):
+                out[t] += k[t] * weight
+
+
+@njit
+def _gather(kept, lines, rows, y, ridge, out):
+    one = out.dtype.type(1)
+    for i in range(rows.size):
+        k, y_i = kept[lines[i]], y[i]
+        for j in range(i + 1):
+            out[i, j] = (k[rows[j]] + one) * (y_i * y[j])
+        out[i, i] += ridge[i]
