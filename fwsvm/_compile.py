@@ -53,8 +53,8 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
 
 
-#: For what is called at every step: put in place, and arrays pass through uncounted. It must not make any.
-_A_STEP = {"forceinline": True, "_nrt": False}
+#: For what is called at every step: arrays pass through uncounted. It must not make any.
+_A_STEP = {"_nrt": False}
 
 
 def njit(function: Callable | None = None, *, each_step: bool = False, **flags: Any) -> Any:

@@ -83,7 +83,7 @@ def clear(anchors, used):
         anchors.line_of[anchors.features[line]] = 0
 
 
-@njit(each_step=True)
+@njit(each_step=True, forceinline=True)
 def wide_row(kernel, anchors, rows, t, own_t, tile, at):
     """Write the kernel values of row t with 64 anchors to ``tile[at:at + 64]``."""
     zero = splat(tile.dtype.type(0))
@@ -113,7 +113,7 @@ def wide_row(kernel, anchors, rows, t, own_t, tile, at):
     store(tile, at + 56, value(kernel, s7, own, load(z, 56)))
 
 
-@njit(each_step=True)
+@njit(each_step=True, forceinline=True)
 def _narrow_row(kernel, anchors, rows, t, own_t, tile, at):
     """Write the kernel values of row t with 8 anchors to ``tile[at:at + 8]``."""
     total = splat(tile.dtype.type(0))

@@ -7,7 +7,7 @@ import numpy as np
 from fwsvm._compile import njit
 from fwsvm._random import below, stream
 from fwsvm.kernels.between import values_between
-from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors
+from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors, threads_for
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.panels import Panels, fill_columns, no_panels, panels_of
 from fwsvm.kernels.rows import Rows
@@ -125,9 +125,8 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
     count, m = len(wanted), len(columns.slot_of)
     lines = _claim(columns, wanted, worth, keep)
     if len(columns.panels.numbers):
-        fill_columns(
-            columns.kernel, columns.panels, wanted, columns.rows, columns.kept, lines, columns.threads
-        )  # fmt: skip
+        threads = threads_for(columns.rows, m, count, columns.threads)
+        fill_columns(columns.kernel, columns.panels, wanted, columns.kept, lines, threads)
     else:
         _fill_by_stored(columns, wanted, lines)
     columns.counts[EVALUATIONS] += count * m

@@ -12,7 +12,6 @@ import numpy as np
 
 from fwsvm._compile import njit
 from fwsvm._threads import in_shares
-from fwsvm.kernels.blocks import threads_for
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.lanes import load, splat, store
 from fwsvm.kernels.rows import Rows
@@ -88,7 +87,7 @@ def _finish(kernel, low, high, own_low, own_high, own, out, at):
     store(out, at + 8, value(kernel, high, own_high, splat(own)))
 
 
-@njit(each_step=True)
+@njit(each_step=True, forceinline=True)
 def _meet(kernel, panels, which, panel, out, places):
     """Write k(row which[c], row r) for the sixteen rows of a panel to ``out[places[c]:]``."""
     n, numbers, anchors, own = panels.features, panels.numbers, panels.anchors, panels.own
@@ -129,17 +128,27 @@ def fill_panels(kernel, panels, which, first, last, kept, lines):
             kept[lines[c], start:] = edge[c * HEIGHT : c * HEIGHT + m - start]
 
 
-def fill_columns(
-    kernel: Any, panels: Panels, wanted: np.ndarray, rows: Rows, kept: np.ndarray, lines: np.ndarray, threads: int
-) -> None:  # fmt: skip
-    """Write the columns of the rows ``wanted`` to ``kept[lines]``, on several threads where that pays."""
-    # a last group that is not full repeats the first row, whose column it writes once more
-    groups = np.zeros(-(-len(wanted) // GROUP) * GROUP, np.intp)
-    groups[: len(wanted)] = np.arange(len(wanted))
-    which, to = wanted[groups], lines[groups]
+@njit
+def laid_out(panels, wanted, lines):
+    """Copy the rows ``wanted`` to the anchors; return them and their lines in whole groups, for `fill_panels`.
+
+    A last group that is not full repeats the first row, whose column is written once more.
+    """
+    size = (wanted.size + GROUP - 1) // GROUP * GROUP
+    which, to = np.empty(size, np.int64), np.empty(size, np.int64)
+    for c in range(size):
+        source = c if c < wanted.size else 0
+        which[c], to[c] = wanted[source], lines[source]
     _gather(panels, which)
-    parts = threads_for(rows, rows.height, len(which), threads)
+    return which, to
+
+
+def fill_columns(
+    kernel: Any, panels: Panels, wanted: np.ndarray, kept: np.ndarray, lines: np.ndarray, threads: int
+) -> None:
+    """Write the columns of the rows ``wanted`` to ``kept[lines]``, on several threads."""
+    which, to = laid_out(panels, wanted, lines)
     in_shares(
         lambda first, last: fill_panels(kernel, panels, which, first, last, kept, to),
-        len(panels.own) // HEIGHT, parts,
+        len(panels.own) // HEIGHT, threads,
     )  # fmt: skip

@@ -58,11 +58,20 @@ class KernelModel:
         return weights
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
-        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
+        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs).
+
+        Class by class: a support vector is in the K - 1 pairs of its class only.
+        """
         support, rows = narrowed(as_rows(self.support), as_rows(X))
-        every = np.arange(support.height)
-        sums = weighted_sums(self.kernel, support, every, self.pair_weights(), rows, threads)
-        return sums + self.biases
+        ends, K = np.concatenate([[0], np.cumsum(self.counts)]), len(self.classes)
+        decision = np.tile(self.biases, (rows.height, 1))
+        pairs = list(combinations(range(K), 2))
+        for c in range(K):
+            mine = [p for p, pair in enumerate(pairs) if c in pair]
+            which = np.arange(ends[c], ends[c + 1])
+            weights = self.coefficients[ends[c] : ends[c + 1]]
+            decision[:, mine] += weighted_sums(self.kernel, support, which, weights, rows, threads)
+        return decision
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""

@@ -90,8 +90,7 @@ def warm_up(resolved: Resolved) -> float:
 
     Once in a process for all that is compiled apart.
     """
-    name, kernel, several = resolved.method.name, type(resolved.kernel), resolved.threads > 1
-    kinds = (name, kernel, resolved.search, resolved.protocol, resolved.stop, several)
+    kinds = (resolved.method.name, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop)
     if kinds in _WARM:
         return 0.0
     started = time.perf_counter()

@@ -82,6 +82,7 @@ def run(
             started = clock.seconds
             with clock.running():
                 taken = process.advance(wanted)
+            clock.seconds -= process.counters().compile_seconds - done.compile_seconds
             if trace and process.counters().steps >= next_point:
                 _record(course, process)
                 next_point = int(process.counters().steps * SPACING) + 1

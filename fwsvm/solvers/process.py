@@ -69,7 +69,7 @@ class Outcome:
 class Counters(NamedTuple):
     """What a run did, so far.
 
-    ``compile_seconds`` were spent within `Process.verdict` on code that no run had needed before.
+    ``compile_seconds`` were spent on code that no run had needed before; they are no part of any time reported.
     """
 
     iterations: int = 0

@@ -72,6 +72,7 @@ def solve(
     """Solve one subproblem of ``total``, made of these rows of the whole."""
     with clock.running():
         process = resolved.family.start(problem, resolved.rule, resolved, handover)
+    clock.seconds -= process.counters().compile_seconds
     course = run(process, limits, clock, tell, trace=total == 1)
     started = time.perf_counter()
     interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while

@@ -248,10 +248,10 @@ class SimplexRun:
         self._have_assistance_compiled()
 
     def _have_assistance_compiled(self) -> None:
-        if (
-            self.resolved.threads > 1
-        ):  # it is over already: the call compiles and returns, on a tiny problem off the clock
+        if len(self.state.crew.claims):  # there is nothing to assist with yet: the call compiles and returns
+            started = time.perf_counter()
             assist(self.state, 0, 0)
+            self.compile_seconds += time.perf_counter() - started
 
     def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
         if isinstance(search, Full):
