@@ -53,6 +53,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
 
 
+_FLAGS = {"nogil": True, "error_model": "numpy"}
 #: For what is called at every step: arrays pass through uncounted. It must not make any.
 _A_STEP = {"_nrt": False}
 
@@ -65,24 +66,24 @@ def njit(function: Callable | None = None, *, each_step: bool = False, **flags: 
     """
     if function is None:
         return functools.partial(njit, each_step=each_step, **flags)
-    flags = {"nogil": True, "error_model": "numpy", **(_A_STEP if each_step else {}), **flags}
-    compiled = numba.njit(function, **flags)
+    compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
     if not numba.config.DISABLE_JIT:
         compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
     return compiled
 
 
-def generic(function: Callable | None = None, *, default: Callable | None = None) -> Any:
+def generic(
+    function: Callable | None = None, *, default: Callable | None = None, each_step: bool = False
+) -> Any:
     """Make ``function`` choose its implementation by the type of its first argument, a NamedTuple.
 
-    Types without an implementation of their own get ``default``, or a TypeError. Implementations make no arrays, see
-    `njit`.
+    Types without an implementation of their own get ``default``, or a TypeError. For ``each_step`` see `njit`.
 
     Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
     code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
     """
     if function is None:
-        return functools.partial(generic, default=default)
+        return functools.partial(generic, default=default, each_step=each_step)
 
     def missing(first: Any, *_rest: Any) -> Any:
         raise TypeError(f"{function.__name__} has no implementation for {type(first).__name__}")
@@ -101,8 +102,6 @@ def generic(function: Callable | None = None, *, default: Callable | None = None
         implementation = dispatched.dispatch(kind)
         return default if implementation is dispatched.dispatch(object) else implementation
 
-    overload(dispatched, strict=False, jit_options={"nogil": True, "error_model": "numpy", "_nrt": False})(
-        resolve
-    )
+    overload(dispatched, strict=False, jit_options=_FLAGS | (_A_STEP if each_step else {}))(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]
     return dispatched

@@ -55,17 +55,17 @@ def family(name: str) -> Family:
         ) from None
 
 
-@generic
+@generic(each_step=True)
 def pair(kernel, total, x, z):
     """Return ``total`` plus the contribution of a feature with values x and z; by default their product."""
 
 
-@generic
+@generic(each_step=True)
 def alone(kernel, x):
     """Return the contribution of a feature with value x to its row's own term."""
 
 
-@generic
+@generic(each_step=True)
 def value(kernel, total, own_x, own_z):
     """Return k(x, z) from the sum over features and the two own terms."""
 

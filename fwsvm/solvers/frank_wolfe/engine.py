@@ -12,7 +12,7 @@ SETTLE_EVERY = (
 )
 
 
-@generic
+@generic(each_step=True)
 def choose(rule, s, i):
     """Return the Move that the method makes with ascent vertex i."""
 
@@ -21,7 +21,7 @@ def _ascent_vertex(rule, s):
     look(s.search, s)
 
 
-@generic(default=_ascent_vertex)
+@generic(default=_ascent_vertex, each_step=True)
 def find(rule, s):
     """Set ``now.vertex``, or ``now.stop``; by default to the ascent vertex that the search finds."""
 

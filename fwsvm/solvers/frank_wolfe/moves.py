@@ -109,7 +109,7 @@ def best_partner(s, i):
     return _partner(s.search, s, i)
 
 
-@generic
+@generic(each_step=True)
 def _partner(search, s, i):
     """Return the best partner."""
 

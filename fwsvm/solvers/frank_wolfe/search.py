@@ -47,27 +47,27 @@ class Tracked(NamedTuple):
     retries: int
 
 
-@generic
+@generic(each_step=True)
 def look(search, s):
     """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
 
 
-@generic
+@generic(each_step=True)
 def shift(search, s, move):
     """Update q for a move: q <- scale q + gain K~_i - loss K~_j. Both rows are in the active set."""
 
 
-@generic
+@generic(each_step=True)
 def spot(search, s, t):
     """Return where in a line of ``kept`` the kernel value with row t stands."""
 
 
-@generic
+@generic(each_step=True)
 def entered(search, s, i):
     """Keep the column of row i, which has become the last of the active set."""
 
 
-@generic
+@generic(each_step=True)
 def left(search, s, j, place):
     """Follow the leaving of row j, whose place the last of the active set has taken."""
 
