@@ -3,8 +3,8 @@
     python benchmarks/grids.py [--mirror FOLDER] [--method swap-2o] [--repeat 1] [--tolerance 1e-3] [--csv FILE]
                                [--against peer cold] [SET ...]
 
-ours    `fwsvm grid --workers 2` on a file with this selection, from the command to its table: C = 2^0 ... 2^12, sigma^2 = D/2, D
-        and 2D (D the mean squared distance), and one final run on all rows.
+ours    `fwsvm grid --workers 2` on a file with this selection, from the command to its table: C = 2^0 ... 2^12,
+        sigma^2 = D/2, D and 2D (D the mean squared distance), and one final run on all rows.
 peer    GridSearchCV(SVC) over the same values with the same part held out at random, two workers, refit on all rows.
 cold    our method on each cell from nothing, in one process: no kernel value and no point is passed on.
 
@@ -45,7 +45,8 @@ import csv, json, shutil, subprocess, sys, time
 file, out = sys.argv[1:3]
 shutil.rmtree(out, ignore_errors=True)
 begun = time.perf_counter()
-subprocess.run([sys.executable, "-m", "fwsvm", "grid", file, "--out", out, "--workers", "2"], check=True, capture_output=True)
+command = [sys.executable, "-m", "fwsvm", "grid", file, "--out", out, "--workers", "2"]
+subprocess.run(command, check=True, capture_output=True)
 seconds = time.perf_counter() - begun
 with open(out + "/runs.csv", newline="") as stream:
     rows = list(csv.DictReader(stream))

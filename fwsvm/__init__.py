@@ -25,9 +25,11 @@ Where to look, from the top; a layer imports only from those below it:
     errors, folders, atomic    a user's mistake in one sentence; where the cache is; whole files or none
 
 The way of a run: `solvers.fit` resolves the settings, splits several classes into two-class problems and gives each to
-its family, which returns a `Process`; `solvers.loop` advances it in chunks of compiled steps on the clock. The engine
+its family, which returns a `Process`; `solvers.loop` advances it in chunks of compiled steps on the clock. Several
+two-class problems are solved at a time, a thread each (`solvers.subproblems`); of a single one threads share the kernel
+values and the passes over all rows (`solvers.frank_wolfe.crew`), with the same result to the last bit. The engine
 of the simplex family computes no kernel value itself: it comes back and asks for the columns it lacks, which
-`kernels.columns` computes sixty-four at a time. So it is compiled once for all kernels, a new kernel is one file in
+`kernels.columns` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one file in
 `kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's module recomputes
 objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
 """

@@ -15,7 +15,7 @@ import numpy as np
 
 from fwsvm._compile import njit
 from fwsvm._threads import alongside
-from fwsvm.kernels.atomic import exchange, pause, read, write
+from fwsvm.kernels.signals import exchange, pause, read, write
 from fwsvm.solvers.frank_wolfe.passes import partner_pass, shift_pass
 
 SHIFT, PARTNER = range(2)
