@@ -29,9 +29,9 @@ its family, which returns a `Process`; `solvers.loop` advances it in chunks of c
 two-class problems are solved at a time, a thread each (`solvers.subproblems`); of a single one threads share the kernel
 values and the passes over all rows (`solvers.frank_wolfe.crew`), with the same result to the last bit. The engine
 of the simplex family computes no kernel value itself: it comes back and asks for the columns it lacks, which
-`kernels.columns` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one file in
-`kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's module recomputes
-objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
+`kernels.columns` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one
+file in `kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's
+module recomputes objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
 """
 
 from typing import TYPE_CHECKING, Any
