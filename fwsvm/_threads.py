@@ -7,7 +7,7 @@ it meet there; a pool costs some microseconds a piece.
 import functools
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 
@@ -22,21 +22,32 @@ def together(work: Callable[[int], None], parts: int) -> None:
         work(0)
         return
     others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
-    work(0)
-    for other in others:
-        other.result()
+    try:
+        work(0)
+    finally:
+        for part, other in enumerate(others, 1):
+            if other.cancel():  # no thread had time for it yet
+                work(part)
+            else:
+                other.result()
 
 
 @contextmanager
 def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) -> Iterator[None]:
-    """Run ``work(0) ... work(count - 1)`` beside the block; call ``end`` after it, at which they return."""
-    others = [_pool(count).submit(work, part) for part in range(count)]
+    """Run ``work(0) ... work(count - 1)`` beside the block, as far as there are threads free.
+
+    After it ``end`` is called, at which they return.
+    """
+    others: list[Future[None]] = []
     try:
+        for part in range(count):
+            others.append(_pool(count).submit(work, part))  # noqa: PERF401 - one that was begun must be ended
         yield
     finally:
         end()
         for other in others:
-            other.result()
+            if not other.cancel():
+                other.result()
 
 
 def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:

@@ -22,8 +22,8 @@ class Columns(NamedTuple):
     Attributes
     ----------
     kernel, rows, own : the kernel, the m rows and their own terms (m,)
-    anchors : room for the block being computed, unless by
-    panels : the rows without gaps, where they have few
+    anchors : room for the block being computed
+    panels : the rows laid out without gaps, where they have few; blocks are then computed from these
     all_rows : ndarray of int32, shape (m,), 0 ... m - 1
     kept : ndarray of float32 or float64, shape (slots, m)
     slot_of : ndarray of int32, shape (m,); -1 where the column is not kept
@@ -83,7 +83,7 @@ def _taken(slot, owner, keep, lines, c):
     return False
 
 
-@njit
+@njit(nogil=False)  # microseconds, see `laid_out`
 def _claim_slots(owner, slot_of, counts, worth, keep, random, wanted, lines):
     """Give every wanted column a slot: an unused one, or that of a column of no worth, or one taken at random.
 

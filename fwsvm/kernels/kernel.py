@@ -2,8 +2,8 @@
 
     k(x, z) = value( sum_f pair(x_f, z_f), own(x), own(z) ),      own(x) = sum_f alone(x_f)
 
-where `pair` must vanish unless both numbers are non-zero, and `alone` where its number is zero: so only stored
-numbers are ever read. Inner-product kernels keep the default `pair`. A kernel is one file: a NamedTuple of its
+where `pair` must add exactly nothing unless both numbers are non-zero, and `alone` where its number is zero: so only
+stored numbers need be read. Inner-product kernels keep the default `pair`. A kernel is one file: a NamedTuple of its
 parameters, registered under its name, and these functions.
 """
 

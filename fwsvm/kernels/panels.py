@@ -128,7 +128,7 @@ def fill_panels(kernel, panels, which, first, last, kept, lines):
             kept[lines[c], start:] = edge[c * HEIGHT : c * HEIGHT + m - start]
 
 
-@njit
+@njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more
 def laid_out(panels, wanted, lines):
     """Copy the rows ``wanted`` to the anchors; return them and their lines in whole groups, for `fill_panels`.
 

@@ -139,9 +139,8 @@ class _Work:
     def _solved(self, number: int, clock: Clock, watch: Watch | None) -> Part:
         rows, positive = self.problems[number]
         resolved, total = self.resolved, len(self.problems)
-        if (
-            total > 1 and resolved.family.searches
-        ):  # as simplex methods want them, so that they copy no row again
+        if resolved.family.searches and len(rows) < self.X.shape[0]:
+            # as simplex methods want them, so that they copy no row again
             rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
         signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
         X = self.X if len(rows) == self.X.shape[0] else self.X[rows]
@@ -162,7 +161,8 @@ def solve_all(
 ) -> Solved:  # fmt: skip
     """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several with a thread each.
 
-    A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it. A time
+    A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
+    rounding, where workers that share a budget of memory keep other kernel values). A time
     limit or an interrupt that ends one ends all; what was finished stays.
     """
     workers = min(len(problems), resolved.threads)
@@ -187,9 +187,19 @@ def solve_all(
 
 def _share(work: _Work, clocks: list[Clock], watch: Watch | None) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
-    with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
+    from threadpoolctl import threadpool_limits
+
+    # BLAS has one limit for the whole process: workers that each set and restore it would leave each other's
+    with (
+        threadpool_limits(work.resolved.threads, user_api="blas"),
+        ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool,
+    ):
         others = [pool.submit(work.do, clock, None) for clock in clocks[1:]]
-        work.do(clocks[0], watch)
+        try:
+            work.do(clocks[0], watch)
+        except BaseException:
+            work.interrupted.set()
+            raise
         try:
             wait(others)
         except KeyboardInterrupt:

@@ -52,8 +52,13 @@ class Face:
         """
         x = np.zeros(len(b))
         x[rows] = b[rows]
-        self.lines.provide(np.union1d(rows, np.flatnonzero(b)))
-        f = f + self.lines.product(x - b)
+        f, gone = f.copy(), np.setdiff1d(np.flatnonzero(b), rows, assume_unique=True)
+        for first in range(0, len(gone), self.lines.most):  # there may be no room for these beside the rows
+            some, part = gone[first : first + self.lines.most], np.zeros(len(b))
+            part[some] = b[some]
+            self.lines.provide(some)
+            f -= self.lines.product(part)
+        self.lines.provide(rows)
         for precondition in self._inverses(rows):
             if self._descend(rows, x, f, accuracy, precondition):
                 break
@@ -101,6 +106,7 @@ class Face:
     def _factor(self, rows: np.ndarray) -> bool:
         """Factor K~_AA; return whether it is positive definite."""
         self._forget_border()
+        self._upper = None  # its memory is wanted for the next
         matrix = self.lines.matrix(rows, self.ridge, self.dtype).T  # which is upper, and in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (matrix,))
         with threadpool_limits(self.lines.threads if len(rows) > SHARED else 1, user_api="blas"):
@@ -117,9 +123,8 @@ class Face:
 
     def _forget_border(self) -> None:
         self._bordering = np.empty(0, np.intp)  # rows that entered or left since the factor was made
-        self._border = self._solved = np.empty(
-            (0, 0)
-        )  # a column each: K~_Fe or a unit vector, and K~_FF^-1 of it
+        # a column each: K~_Fe or a unit vector, and K~_FF^-1 of it
+        self._border = self._solved = np.empty((0, 0))
 
     def _bordered(self, rows: np.ndarray, entering: np.ndarray, leaving: np.ndarray) -> Solve:
         """Return the solver with K~_AA by that with K~_FF; columns of the border are solved for once."""

@@ -28,7 +28,9 @@ class Lines:
         self.most = len(y) if len(columns.owner) == len(y) else int(MOST * len(columns.owner))
 
     def provide(self, rows: np.ndarray) -> None:
-        """Have the columns of all these rows kept at the same time; no more than ``most``."""
+        """Have the columns of all these rows kept at the same time; no more than ``most``: ValueError."""
+        if len(rows) > self.most:
+            raise ValueError(f"{len(rows)} columns are wanted at once, of {self.most} there may be room for")
         worth = np.zeros(len(self.y))
         worth[rows] = 1.0
         while len(missing := rows[self.columns.slot_of[rows] < 0]):

@@ -40,17 +40,17 @@ from fwsvm.solvers.registry import register
 
 @register(
     "newton", family="active-face", paper="none: ours",
-    tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch at every step",
+    tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
 )  # fmt: skip
 class Newton(NamedTuple):
     """Solve exactly on the face of the active rows, again and again; swap-2o begins. For large C.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The kernel matrix of the support vectors
-    is kept and factored, in double precision.
+    is kept and factored, in single precision as long as that will do.
 
     Parameters
     ----------
-    switch : relative gap at which swap-2o hands over
+    switch : relative gap at which swap-2o hands over, if not after 2 m steps or the time of a factor before
     """
 
     switch: float = 1e-3

@@ -25,6 +25,7 @@ REPAIRS = 8  # at most; after them Newton's steps alone, which end
 FEW = 0.01  # of the active rows
 ROUGH = 1e-3  # residual of a linear system while more than few rows are on the wrong side
 SHARPEST = 2  # times a thousand
+STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 INEXACT = 0.05  # of the goal: the residual of a linear system, as a part of 1
 
 
@@ -34,15 +35,13 @@ class Note(NamedTuple):
     Attributes
     ----------
     kernel : NamedTuple
-    alpha, Qalpha : ndarray, shape (m,)
-        The weights in the order of `SimplexRun`, and Q alpha from scratch in float64.
+    alpha : ndarray, shape (m,), in the order of `SimplexRun`
     newton : bool
         Whether swap-2o alone did not reach the goal.
     """
 
     kernel: Any
     alpha: np.ndarray
-    Qalpha: np.ndarray
     newton: bool
 
 
@@ -69,9 +68,8 @@ class FaceRun(SimplexRun):
         self.ended: Status | None = None
         self.best: Best | None = None  # an earlier point
         self.repairs = REPAIRS
-        self.handover, self.started = handover, False
+        self.handover = handover
         super().__init__(problem, Swap2o(), resolved, handover)
-        self.started = True
         self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self._set_goal()
         self.y, self.left = signs(self.qp), int(FIRST * len(problem.y))  # steps of swap-2o
@@ -95,14 +93,11 @@ class FaceRun(SimplexRun):
         return note if same else None
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
-        """Return q from scratch; at the start from what the run before computed from scratch at the same weights."""
-        if not self.started and (note := self._note()) is not None:
-            return note.Qalpha + self.qp.ridge * note.alpha
+        """Return q from scratch, where the run may end: note for the next one how it came there."""
         q = super()._gradient(where)
         if self.handover is not None and where is None:
-            alpha = self.state.alpha.copy()
             self.handover.notes[Note, self.stream[-1]] = Note(
-                self.resolved.kernel, alpha, q - self.qp.ridge * alpha, self.newton or self.repairs < REPAIRS
+                self.resolved.kernel, self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
             )
         return q
 
@@ -213,9 +208,7 @@ class FaceRun(SimplexRun):
         self._go_to(alpha / total, (Qx - self.face.lines.product(below) + ridge * alpha) / total)
         if self._within():
             self.stuck = True
-        elif (
-            not self.wrong
-        ):  # the active set is right, but what is clipped off says that b is not exact enough
+        elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
             self._sharpen()
         elif self.wrong > LITTLE * len(active) and self.repairs:
@@ -229,7 +222,7 @@ class FaceRun(SimplexRun):
         """Go from b towards x as far as the primal falls; solve more exactly where it does not."""
         step = least_along(self.b, self.f, x - self.b, Qx - self.f, 1.0 / self.qp.ridge)
         self.b, self.f = self.b + step * (x - self.b), self.f + step * (Qx - self.f)
-        if step == 0.0:
+        if step < STANDSTILL:
             self._sharpen()
 
     def _sharpen(self) -> None:
@@ -275,9 +268,9 @@ class FaceRun(SimplexRun):
     def _check_room(self, active: int) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that."""
         lines = self.face.lines
-        needed = active * (lines.dtype.itemsize * len(self.y) + 8 * (active + active // 4))
+        needed = active * (lines.dtype.itemsize * len(self.y) + 8 * (active + 3 * active // 4))
         if needed > self.resolved.cache_bytes or active > lines.most:
             raise UsageError(
                 f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
-                f"{self.resolved.cache_mib:,}; give more, or use swap-2o"
+                f"{self.resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
             )

@@ -3,8 +3,8 @@
 A step of some ten microseconds leaves no time to wake a thread. So while the loop runs, each other thread runs
 `assist`: it watches the ticket, and where that has risen takes shares of the rows that nobody has claimed, for the
 pass that the order describes. The thread of the loop claims shares as well, and waits only for those that others have
-begun: a thread that the system has put aside is not waited for. Shares are stretches of rows whatever the number of
-threads does with them, and ties go to the first row, so the steps are the same to the last bit.
+begun: one that the system puts aside is waited for only within a share. Wherever the rows are cut, ties go to the first
+row, so the steps are the same to the last bit.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def crew_of(m: int, threads: int) -> Crew:
     shares = min(threads, m // WORTH_A_THREAD)
     words = LINE * shares if shares > 1 else 0
     return Crew(
-        np.full(LINE, OVER), np.zeros(words, np.int64), np.zeros(words, np.int64), np.zeros(words, np.int64),
+        np.full(LINE, OVER, np.int64), np.zeros(words, np.int64), np.zeros(words, np.int64), np.zeros(words, np.int64),
         np.zeros(words), np.zeros(1, ORDER),
     )  # fmt: skip
 

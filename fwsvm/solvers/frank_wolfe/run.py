@@ -1,5 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
+import threading
 import time
 from enum import IntEnum
 from typing import Any
@@ -309,6 +310,7 @@ class SimplexRun:
 
 
 _DOUBLE: set[tuple] = set()
+_ONE_AT_A_TIME = threading.Lock()  # who waits for another's compiling counts that as its own
 
 
 def _compile_double(rule: Any, resolved: Resolved) -> float:
@@ -316,11 +318,13 @@ def _compile_double(rule: Any, resolved: Resolved) -> float:
     kinds = (type(rule), type(resolved.kernel), resolved.search)
     if kinds in _DOUBLE:
         return 0.0
-    _DOUBLE.add(kinds)
     started = time.perf_counter()
-    tiny = SimplexRun(tiny_problem(), rule, resolved)
-    tiny.double()
-    some_steps(tiny)
+    with _ONE_AT_A_TIME:
+        if kinds not in _DOUBLE:
+            tiny = SimplexRun(tiny_problem(), rule, resolved)
+            tiny.double()
+            some_steps(tiny)
+            _DOUBLE.add(kinds)
     return time.perf_counter() - started
 
 

@@ -26,7 +26,7 @@ def provide_columns(s: State, columns: Columns) -> None:
     now["stop"] = GOING
 
 
-@njit
+@njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more
 def _likely(q, slot_of, R, wanted, rows):
     """Put ``wanted`` and the rows of lowest q < R whose columns are missing into ``rows``; return how many."""
     rows[0], count, worst = wanted, 1, 1
