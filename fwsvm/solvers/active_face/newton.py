@@ -28,8 +28,8 @@ pairs need more and more steps as C grows. What makes it cheap:
 * An inexact system is enough while rows change sides; the last one is solved until what has to be clipped off b, whose
   error is C times the residual, leaves the gap within the goal.
 
-On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative gap of 1e-3, swap-2o and newton take 2.0
-and 0.8 s at C = 256, 9.0 and 0.9 s at C = 4096.
+On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative gap of 1e-3, swap-2o and newton take 1.6
+and 0.6 s at C = 256, 7.6 and 1.0 s at C = 4096 (benchmarks/large_c.py).
 """
 
 from typing import NamedTuple
