@@ -126,11 +126,8 @@ def _narrow_row(kernel, anchors, rows, t, own_t, tile, at):
 @njit
 def _write_columns(tile, width, count, out, lines, first, height):
     """Write the tile's columns, one anchor each, to ``out[lines[c], first:first + height]``."""
-    whole, flat, m = (
-        height // 8 * 8,
-        out.reshape(-1),
-        out.shape[1],
-    )  # a view of a line each would count references
+    # a view of each line would count references
+    whole, flat, m = height // 8 * 8, out.reshape(-1), out.shape[1]
     for c in range(0, count - count % 8, 8):
         for r in range(0, whole, 8):
             at, to = r * width + c, first + r

@@ -94,10 +94,8 @@ def _meet(kernel, panels, which, panel, out, places):
     own_0, own_8 = load(own, panel * HEIGHT), load(own, panel * HEIGHT + 8)
     for c in range(0, which.size, GROUP):
         a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = splat(out.dtype.type(0))
-        x, z = (
-            np.uint64(panel * n * HEIGHT),
-            np.uint64(c * n),
-        )  # no index from the end, so no question for one
+        # unsigned: no index can be from the end, so none is asked whether it is
+        x, z = np.uint64(panel * n * HEIGHT), np.uint64(c * n)
         for _ in range(n):
             x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
             i, j = splat(anchors[z]), splat(anchors[z + np.uint64(1)])

@@ -162,20 +162,18 @@ def solve_all(
     """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several with a thread each.
 
     A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
-    rounding, where workers that share a budget of memory keep other kernel values). A time
-    limit or an interrupt that ends one ends all; what was finished stays.
+    rounding, where workers that share a budget of memory keep other kernel values). A time limit or an interrupt that
+    ends one ends all; what was finished stays.
     """
     workers = min(len(problems), resolved.threads)
     if workers > 1:
         budget = max(MIB, resolved.cache_bytes // workers)
         resolved = replace(resolved, threads=resolved.threads // workers, cache_mib=budget // MIB)
     if len(problems) > 1 and resolved.family.searches and not sparse.issparse(X):
-        X = sparse.csr_array(
-            X
-        )  # simplex methods read rows in this form, dense or not: made once for all pairs
-    work = _Work(
-        X, weights, problems, resolved, handover, Limits(resolved.time_limit, resolved.max_iterations)
-    )
+        # simplex methods read rows in this form, dense or not: made once for all pairs
+        X = sparse.csr_array(X)
+    limits = Limits(resolved.time_limit, resolved.max_iterations)
+    work = _Work(X, weights, problems, resolved, handover, limits)
     clocks = [Clock() for _ in range(workers)]
     if workers == 1:
         work.do(clocks[0], watch)

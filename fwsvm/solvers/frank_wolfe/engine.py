@@ -7,9 +7,8 @@ from fwsvm._compile import generic, njit
 from fwsvm.solvers.frank_wolfe.search import entered, left, look, shift
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
 
-SETTLE_EVERY = (
-    256  # steps made: never by chunks, whose lengths follow the clock and would reach the last bits
-)
+# steps made: never by chunks, whose lengths follow the clock and would reach the last bits
+SETTLE_EVERY = 256
 
 
 @generic(each_step=True)

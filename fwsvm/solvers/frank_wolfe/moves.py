@@ -19,9 +19,8 @@ from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
 from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, spot
 
 NOBODY = -1
-DENSE = (
-    6  # a pass over all rows beats a walk through the active ones unless they are fewer than one in so many
-)
+# a pass over all rows beats a walk through the active ones unless they are fewer than one in so many
+DENSE = 6
 
 
 class Move(NamedTuple):

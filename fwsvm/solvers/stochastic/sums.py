@@ -81,9 +81,8 @@ class Stored:
         _add_rows(self.Q, which, weights[0], outs[0][0])
 
 
-@njit(
-    fastmath={"reassoc", "contract"}
-)  # the sum over anchors in any order: else it waits on itself at every term
+# the sum over anchors in any order: else it waits on itself at every term
+@njit(fastmath={"reassoc", "contract"})
 def _add_range(kernel, anchors, sources, own_sources, which, weights, rows, own, start, first, last, out):
     """Add the sums at rows first ... last - 1 to ``out``, whose first column is row ``start``."""
     values, lines = np.empty(WIDE, rows.values.dtype), np.empty((weights.shape[0], WIDE))
