@@ -16,10 +16,12 @@ import numba
 from numba.extending import overload
 
 from fwsvm._outside import CacheApart, is_outside, sources_digest
+from fwsvm.errors import UsageError
 from fwsvm.folders import numba_folder
 
 #: What decides the numbers of a run, and so its identity and its compiled code.
 COMPUTING = (
+    "_calls.py",
     "_compile.py",
     "_outside.py",
     "_random.py",
@@ -49,11 +51,13 @@ def code_digest(module: str = "fwsvm") -> str:
     return digest.hexdigest()
 
 
+if numba.config.DISABLE_JIT:
+    raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
 if "NUMBA_CACHE_DIR" not in os.environ:
     numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
 
 
-_FLAGS = {"nogil": True, "error_model": "numpy"}
+_FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 #: For what is called at every step: arrays pass through uncounted. It must not make any.
 _A_STEP = {"_nrt": False}
 
@@ -67,8 +71,7 @@ def njit(function: Callable | None = None, *, each_step: bool = False, **flags: 
     if function is None:
         return functools.partial(njit, each_step=each_step, **flags)
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    if not numba.config.DISABLE_JIT:
-        compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
+    compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
     return compiled
 
 
@@ -79,8 +82,8 @@ def generic(
 
     Types without an implementation of their own get ``default``, or a TypeError. For ``each_step`` see `njit`.
 
-    Compiled callers are resolved when they are compiled, plain Python callers when they call, so the same
-    code runs with ``NUMBA_DISABLE_JIT=1``. Implementations are added by ``@function.implements(Type)``.
+    Compiled callers are resolved when they are compiled, plain Python callers when they call. Implementations are
+    added by ``@function.implements(Type)``.
     """
     if function is None:
         return functools.partial(generic, default=default, each_step=each_step)

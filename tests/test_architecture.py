@@ -1,7 +1,6 @@
 """What holds for the package as a whole: help, imports, layers, one method a file, compiled code kept."""
 
 import importlib
-import os
 import re
 import shutil
 import subprocess
@@ -144,7 +143,6 @@ print(hits, misses)
 """
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_a_second_process_compiles_nothing():
     python(TRAIN)
     hits, misses = map(int, python(TRAIN).split())

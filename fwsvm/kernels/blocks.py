@@ -40,6 +40,12 @@ class Anchors(NamedTuple):
     own: np.ndarray
 
 
+def no_anchors(rows: Rows) -> Anchors:
+    """Return a table of nothing."""
+    numbers, places = np.zeros(0, rows.values.dtype), np.zeros(0, np.int32)
+    return Anchors(numbers, places, places, numbers)
+
+
 def room_for_anchors(rows: Rows) -> Anchors:
     """Allocate the table for any 64 of the given rows."""
     lengths = np.diff(rows.starts)
@@ -156,7 +162,7 @@ def _write_columns(tile, width, count, out, lines, first, height):
 def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out, lines):
     """Write k(anchor c, row which[r]) to ``out[lines[c], r]`` for every r of first ... last - 1.
 
-    ``which`` lists rows by number; ``width`` is that of `lay_out`; ``count`` anchors are real.
+    ``which`` lists rows by number; ``width`` is that of `lay_out`; ``count`` anchors are real. Returns how many rows.
     """
     tile = np.empty(TILE * width, out.dtype)
     for start in range(first, last, TILE):
@@ -168,11 +174,13 @@ def fill_range(kernel, anchors, width, count, rows, own, which, first, last, out
             else:
                 _narrow_row(kernel, anchors, rows, t, own[t], tile, (r - start) * NARROW)
         _write_columns(tile, width, count, out, lines, start, stop - start)
+    return last - first
 
 
-def threads_for(rows: Rows, size: int, count: int, threads: int) -> int:
+@njit(nogil=False)
+def threads_for(rows, size, count, threads):
     """Return the threads that ``count`` anchors with ``size`` of the rows are worth: all, or one."""
-    each = 8.0 + len(rows.values) / max(1, rows.height)
+    each = 8.0 + rows.values.size / max(1, rows.starts.size - 1)
     return threads if size * count * each > WORTH_A_THREAD else 1
 
 

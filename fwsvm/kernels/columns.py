@@ -4,12 +4,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._calls import address_of, call
 from fwsvm._compile import njit
 from fwsvm._random import below, stream
 from fwsvm.kernels.between import values_between
-from fwsvm.kernels.blocks import NARROW, WIDE, Anchors, clear, fill, lay_out, room_for_anchors, threads_for
+from fwsvm.kernels.blocks import (
+    NARROW,
+    WIDE,
+    Anchors,
+    clear,
+    fill,
+    fill_range,
+    lay_out,
+    no_anchors,
+    room_for_anchors,
+    threads_for,
+)
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.panels import Panels, fill_columns, no_panels, panels_of
+from fwsvm.kernels.panels import HEIGHT, Panels, fill_columns, fill_panels, laid_out, no_panels, panels_of
 from fwsvm.kernels.rows import Rows
 
 EVALUATIONS, MISSES, USED = range(3)
@@ -22,7 +34,7 @@ class Columns(NamedTuple):
     Attributes
     ----------
     kernel, rows, own : the kernel, the m rows and their own terms (m,)
-    anchors : room for the block being computed
+    anchors : room for the block being computed, unless there are panels
     panels : the rows laid out without gaps, where they have few; blocks are then computed from these
     all_rows : ndarray of int32, shape (m,), 0 ... m - 1
     kept : ndarray of float32 or float64, shape (slots, m)
@@ -31,6 +43,7 @@ class Columns(NamedTuple):
     counts : ndarray of int64, shape (3,): kernel evaluations, blocks computed on demand, slots in use
     random : ndarray of uint64, shape (1,), a stream of `fwsvm._random`, for replacement
     threads : int
+    panels_at, stored_at : int, the addresses of `fill_panels` and `fill_range` for these arrays
     """
 
     kernel: Any
@@ -45,6 +58,8 @@ class Columns(NamedTuple):
     counts: np.ndarray
     random: np.ndarray
     threads: int
+    panels_at: Any
+    stored_at: Any
 
 
 def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> Columns:
@@ -56,19 +71,24 @@ def columns_of(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> 
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     own = own_terms(kernel, rows)
+    panels = panels_of(rows, own) if budget_bytes else no_panels(rows)
+    anchors = no_anchors(rows) if len(panels.numbers) else room_for_anchors(rows)
+    all_rows, kept, lines = np.arange(m, dtype=np.int32), np.empty((slots, m), dtype), np.empty(0, np.int64)
     return Columns(
         kernel,
         rows,
         own,
-        room_for_anchors(rows),
-        panels_of(rows, own) if budget_bytes else no_panels(rows),
-        np.arange(m, dtype=np.int32),
-        np.empty((slots, m), dtype),
+        anchors,
+        panels,
+        all_rows,
+        kept,
         np.full(m, -1, np.int32),
         np.full(slots, -1, np.int32),
         np.zeros(3, np.int64),
         stream(0),
         threads,
+        address_of(fill_panels, kernel, panels, lines, 0, 0, kept, lines),
+        address_of(fill_range, kernel, anchors, WIDE, 0, rows, own, all_rows, 0, 0, kept, lines),
     )
 
 
@@ -84,36 +104,57 @@ def _taken(slot, owner, keep, lines, c):
 
 
 @njit(nogil=False)  # microseconds, see `laid_out`
-def _claim_slots(owner, slot_of, counts, worth, keep, random, wanted, lines):
+def _claim(columns, worth, keep, wanted):
     """Give every wanted column a slot: an unused one, or that of a column of no worth, or one taken at random.
 
     Random replacement has no cliff: with room for nine tenths of the columns it still hits nine times in ten.
     """
-    slots = owner.size
+    owner, slot_of, counts = columns.owner, columns.slot_of, columns.counts
+    lines, slots = np.empty(wanted.size, np.int64), owner.size
     for c in range(wanted.size):
         if counts[USED] < slots:
             slot = counts[USED]
             counts[USED] += 1
         else:
-            slot = below(random, slots)
+            slot = below(columns.random, slots)
             for _ in range(8):
                 if worth[owner[slot]] == 0.0 and not _taken(slot, owner, keep, lines, c):
                     break
-                slot = below(random, slots)
+                slot = below(columns.random, slots)
             while _taken(slot, owner, keep, lines, c):
                 slot = (slot + 1) % slots
             slot_of[owner[slot]] = -1
         owner[slot] = wanted[c]
         slot_of[wanted[c]] = slot
         lines[c] = slot
-
-
-def _claim(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int) -> np.ndarray:
-    lines = np.empty(len(wanted), np.int64)
-    _claim_slots(
-        columns.owner, columns.slot_of, columns.counts, worth, keep, columns.random, wanted, lines
-    )  # fmt: skip
+    counts[EVALUATIONS] += wanted.size * slot_of.size
+    counts[MISSES] += 1
     return lines
+
+
+@njit
+def compute_here(columns, wanted, worth, keep):
+    """Do `compute` in this thread; return how many."""
+    lines, m = _claim(columns, worth, keep, wanted), columns.slot_of.size
+    kernel, panels, anchors, rows, own = (
+        columns.kernel,
+        columns.panels,
+        columns.anchors,
+        columns.rows,
+        columns.own,
+    )
+    if panels.numbers.size > 0:
+        which, to = laid_out(panels, wanted, lines)
+        call(columns.panels_at, (kernel, panels, which, 0, panels.own.size // HEIGHT, columns.kept, to))
+        return wanted.size
+    width = NARROW if wanted.size <= NARROW else WIDE
+    used = lay_out(anchors, rows, own, wanted, width)
+    call(
+        columns.stored_at,
+        (kernel, anchors, width, wanted.size, rows, own, columns.all_rows, 0, m, columns.kept, lines),
+    )
+    clear(anchors, used)
+    return wanted.size
 
 
 def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int = -1) -> None:
@@ -122,15 +163,15 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
     ``worth`` (m,) is zero for rows whose columns may go first when room is short; the column of row ``keep`` stays
     in any case.
     """
-    count, m = len(wanted), len(columns.slot_of)
-    lines = _claim(columns, wanted, worth, keep)
+    threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
+    if threads == 1:
+        compute_here(columns, wanted, worth, keep)
+        return
+    lines = _claim(columns, worth, keep, wanted)
     if len(columns.panels.numbers):
-        threads = threads_for(columns.rows, m, count, columns.threads)
         fill_columns(columns.kernel, columns.panels, wanted, columns.kept, lines, threads)
     else:
         _fill_by_stored(columns, wanted, lines)
-    columns.counts[EVALUATIONS] += count * m
-    columns.counts[MISSES] += 1
 
 
 def at_hand(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -113,7 +113,10 @@ def _meet(kernel, panels, which, panel, out, places):
 
 @njit
 def fill_panels(kernel, panels, which, first, last, kept, lines):
-    """Write k(row which[c], row r) to ``kept[lines[c], r]`` for the rows r of the panels first ... last - 1."""
+    """Write k(row which[c], row r) to ``kept[lines[c], r]`` for the rows r of the panels first ... last - 1.
+
+    Returns how many panels.
+    """
     m = kept.shape[1]
     out, places = kept.reshape(-1), lines * m + first * HEIGHT
     for panel in range(first, min(last, m // HEIGHT)):
@@ -124,6 +127,7 @@ def fill_panels(kernel, panels, which, first, last, kept, lines):
         _meet(kernel, panels, which, m // HEIGHT, edge, np.arange(which.size) * HEIGHT)
         for c in range(which.size):
             kept[lines[c], start:] = edge[c * HEIGHT : c * HEIGHT + m - start]
+    return last - first
 
 
 @njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more

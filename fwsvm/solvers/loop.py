@@ -32,9 +32,13 @@ Watch = Callable[[Progress], None]
 
 @dataclass
 class Clock:
-    """Seconds that the algorithm took: it runs only inside ``running()``."""
+    """Seconds that the algorithm took: it runs only inside ``running()``.
+
+    ``pace`` is what the last run on it learned of how much may be done between two looks at it: steps times rows.
+    """
 
     seconds: float = 0.0
+    pace: int = 0
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -65,15 +69,21 @@ class Course:
 
 
 def run(
-    process: Process, limits: Limits, clock: Clock, watch: Callable[[Process], None], *, trace: bool
+    process: Process,
+    limits: Limits,
+    clock: Clock,
+    watch: Callable[[Process], None],
+    *,
+    rows: int,
+    trace: bool,
 ) -> Course:
-    """Drive a process to its end.
+    """Drive a process on so many rows to its end.
 
     Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
     taken between chunks and ends the run as ``interrupted``, with the point reached.
     """
     course = Course(Status.CONVERGED, clock)
-    steps, next_point = 16, 1
+    steps, next_point = max(16, clock.pace // rows), 1
     try:
         while True:
             done = process.counters()
@@ -103,6 +113,7 @@ def run(
                 steps = max(1, steps // 2)
             elif spent < SHORTEST and wanted == steps:  # one cut short says nothing about the best length
                 steps *= 2
+            clock.pace = steps * rows
     except KeyboardInterrupt:
         course.status = Status.INTERRUPTED
     if trace:

@@ -73,7 +73,7 @@ def solve(
     with clock.running():
         process = resolved.family.start(problem, resolved.rule, resolved, handover)
     clock.seconds -= process.counters().compile_seconds
-    course = run(process, limits, clock, tell, trace=total == 1)
+    course = run(process, limits, clock, tell, rows=len(rows), trace=total == 1)
     started = time.perf_counter()
     interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
     outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)

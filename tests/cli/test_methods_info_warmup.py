@@ -124,7 +124,6 @@ print(sum(sum(each.cache_hits.values()) for each in ours), sum(sum(each.cache_mi
 """
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 @pytest.mark.parametrize("search", ["full", "sampled"])
 def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     result = run("warmup", "--method", "fw")

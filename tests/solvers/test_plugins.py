@@ -92,7 +92,6 @@ def test_a_broken_one_is_named_in_a_warning_and_left_out(tmp_path, fault):
     assert not {"half", "lost"} & names
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_an_edit_compiles_anew_no_edit_does_not_and_removal_harms_nobody(tmp_path):
     first, second = (RULE.format(name="strange", family="simplex", **kind) for kind in (FW, SWAPS))
 

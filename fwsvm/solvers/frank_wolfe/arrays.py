@@ -17,6 +17,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
+UNASKED = 1 << 24  # bytes: to ask what is free takes as long as many a small problem's start
 READING = 1 / 16  # what it costs to update an entry of q from a column at hand, in kernel values
 
 Search = Full | Sampled | Tracked
@@ -34,7 +35,7 @@ def full_columns(
     """
     rows = in_precision(rows, dtype)
     asked = min(resolved.cache_bytes, rows.height**2 * np.dtype(dtype).itemsize)
-    if asked > (free := free_memory_bytes()):
+    if asked > UNASKED and asked > (free := free_memory_bytes()):
         raise UsageError(
             f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
             "give --cache-mb less, or --search sampled"

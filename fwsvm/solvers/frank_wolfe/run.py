@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, at_hand
+from fwsvm._calls import address_of
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, at_hand, compute_here
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import (
@@ -27,11 +28,16 @@ from fwsvm.solvers.frank_wolfe.arrays import (
     with_room,
 )
 from fwsvm.solvers.frank_wolfe.crew import assist, at_work
+from fwsvm.solvers.frank_wolfe.drive import drive
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
-from fwsvm.solvers.frank_wolfe.values import provide_active_columns, provide_candidates, provide_columns
+from fwsvm.solvers.frank_wolfe.values import (
+    provide_active_columns,
+    provide_candidates,
+    provide_columns,
+)
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
@@ -71,7 +77,7 @@ class SimplexRun:
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last = NOTHING  # the last certificate that missed the tolerance
         self.state = state_of(self.qp, search, self.stream, resolved.cache_bytes)
-        self._have_assistance_compiled()
+        self._have_compiled()
         before = handover.end(problem.stream[-1]) if handover is not None else None
         if before is None:
             self._start_from(*self._starting_point())
@@ -160,7 +166,7 @@ class SimplexRun:
         s, now, taken = self.state, self.state.now[0], 0
         while True:
             with at_work(s):
-                taken += int(advance(self.rule, s, steps - taken))
+                taken += self._stretch(steps - taken)
             if now["stop"] == WANTS_VALUES and self._track_if_it_pays():
                 s, now["stop"] = self.state, GOING
             elif now["stop"] == WANTS_VALUES:
@@ -173,6 +179,12 @@ class SimplexRun:
                 provide_columns(s, self.qp.columns)
             else:
                 return taken
+
+    def _stretch(self, steps: int) -> int:
+        """Take steps as far as compiled code goes by itself."""
+        if self.by_active:
+            return int(advance(self.rule, self.state, steps))
+        return int(drive(*self.at, self.rule, self.state, self.qp.columns, steps))
 
     def verdict(self) -> Status | None:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
@@ -246,13 +258,20 @@ class SimplexRun:
         same = ("alpha", "q", "active", "place", "lit", "now", "random", "drawn")
         fresh = state_of(self.qp, search, self.stream, self.resolved.cache_bytes)
         self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
-        self._have_assistance_compiled()
+        self._have_compiled()
 
-    def _have_assistance_compiled(self) -> None:
-        if len(self.state.crew.claims):  # there is nothing to assist with yet: the call compiles and returns
+    def _have_compiled(self) -> None:
+        """Have what this state needs compiled: `assist`, and what `drive` calls by address."""
+        s, columns = self.state, self.qp.columns
+        if len(s.crew.claims):  # there is nothing to assist with yet: the call compiles and returns
             started = time.perf_counter()
-            assist(self.state, 0, 0)
+            assist(s, 0, 0)
             self.compile_seconds += time.perf_counter() - started
+        if not self.by_active:
+            self.at = (
+                address_of(advance, self.rule, s, 0),
+                address_of(compute_here, columns, columns.all_rows, s.alpha, 0),
+            )
 
     def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
         if isinstance(search, Full):

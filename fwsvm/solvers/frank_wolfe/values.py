@@ -10,25 +10,25 @@ from fwsvm.kernels.columns import EVALUATIONS, USED, Columns, compute
 from fwsvm.solvers.frank_wolfe.search import PARTNER_LINE, VERTEX_LINE, line_of_place, put_column
 from fwsvm.solvers.frank_wolfe.state import GOING, State
 
+WORTH_A_CALL = 1 << 14  # kernel values: a block of fewer costs as much
+
 
 def provide_columns(s: State, columns: Columns) -> None:
-    """Compute the wanted column, with those of the lowest violating rows that are missing too (`Full`, `Tracked`).
-
-    Those rows are the likeliest next vertices. 64 columns at once cost little more than eight, but of rows without
-    gaps, where eight are as cheap apiece.
-    """
-    now = s.now[0]
-    few = columns.counts[USED] == len(columns.owner) or len(columns.panels.numbers) > 0
-    most = max(1, min(NARROW if few else WIDE, len(columns.owner) // 2))
-    wanted = np.empty(most, np.int32)
-    count = _likely(s.q, s.slot_of, now["R"], now["wanted"], wanted)
-    compute(columns, wanted[:count], s.alpha, int(now["vertex"]))
-    now["stop"] = GOING
+    """Compute the wanted column and others that will be (`Full`, `Tracked`)."""
+    compute(columns, likely(s, columns), s.alpha, int(s.now[0]["vertex"]))
+    s.now["stop"] = GOING
 
 
 @njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more
-def _likely(q, slot_of, R, wanted, rows):
-    """Put ``wanted`` and the rows of lowest q < R whose columns are missing into ``rows``; return how many."""
+def likely(s, columns):
+    """Return the wanted row, and the rows of lowest q < R whose columns are missing too: the likeliest next vertices.
+
+    64 columns at once cost little more than eight, but of rows without gaps, where eight are as cheap apiece.
+    """
+    q, slot_of, R, wanted = s.q, s.slot_of, s.now[0].R, s.now[0].wanted
+    few = columns.counts[USED] == columns.owner.size or columns.panels.numbers.size > 0
+    most = max(NARROW, min(WIDE, WORTH_A_CALL // q.size)) if few else WIDE
+    rows = np.empty(max(1, min(most, columns.owner.size // 2)), np.int32)
     rows[0], count, worst = wanted, 1, 1
     for t in range(q.size):
         if rows.size > 1 and q[t] < R and slot_of[t] < 0 and t != wanted:
@@ -44,7 +44,7 @@ def _likely(q, slot_of, R, wanted, rows):
                 for c in range(2, count):
                     if q[rows[c]] > q[rows[worst]]:
                         worst = c
-    return count
+    return rows[:count]
 
 
 def provide_candidates(s: State, columns: Columns) -> None:
