@@ -150,7 +150,7 @@ def fit_blocks(
         (resolved.seed, 0),
     )
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    told = teller(0, 1, resolved, clock, watch)
+    told = teller((), 1, resolved, clock, watch)
     part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)

@@ -41,6 +41,7 @@ class Resolved:
     threads: int
     cache_mib: int
     final_gap: bool
+    lent: int = 0  # threads of other subproblems' workers, which may come to help
 
     @property
     def cache_bytes(self) -> int:

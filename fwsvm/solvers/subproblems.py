@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeAlias
@@ -12,15 +13,18 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm._threads import together
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import MIB, Resolved
 from fwsvm.solvers.status import Status
 
+BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
 WATCH_EVERY = 0.2  # seconds between two reports of progress
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
+Tell: TypeAlias = Callable[[Process], None]
 
 
 class Subproblem(NamedTuple):
@@ -67,7 +71,7 @@ def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
 
 def solve(
     problem: Binary, rows: np.ndarray, number: int, total: int, resolved: Resolved, limits: Limits, clock: Clock,
-    tell: Callable[[Process], None], handover: Handover | None,
+    tell: Tell, handover: Handover | None,
 ) -> Part:  # fmt: skip
     """Solve one subproblem of ``total``, made of these rows of the whole."""
     with clock.running():
@@ -84,10 +88,8 @@ def solve(
     return Part(number, rows, course, outcome, process.counters(), process.machine(), support, check)
 
 
-def teller(
-    number: int, total: int, resolved: Resolved, clock: Clock, watch: Watch | None
-) -> Callable[[Process], None]:
-    """Return what the loop calls after each chunk: it tells the watcher, but not too often."""
+def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Watch | None) -> Tell:
+    """Return what the loop calls after each chunk: it tells the watcher, but not too often, with how many are done."""
     last = time.perf_counter()
 
     def tell(process: Process) -> None:
@@ -95,7 +97,7 @@ def teller(
         if watch is not None and time.perf_counter() - last >= WATCH_EVERY:
             last = time.perf_counter()
             p = process.point()
-            watch(Progress(number, total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
+            watch(Progress(len(done), total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
                            p.support_vectors))  # fmt: skip
 
     return tell
@@ -111,20 +113,25 @@ class _Work:
     resolved: Resolved
     handover: Handover | None
     limits: Limits
+    watch: Watch | None
     parts: list[Part] = field(default_factory=list)
+    running: dict[int, tuple[Process, Tell] | None] = field(default_factory=dict)  # None: being set up
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
 
     def __post_init__(self) -> None:
         self._waiting: SimpleQueue[int] = SimpleQueue()
-        for number in range(len(self.problems)):
+        numbers = list(range(len(self.problems)))
+        if self.resolved.lent:  # the longest first, so that all end at about the same time
+            numbers.sort(key=lambda number: -len(self.problems[number].rows))
+        for number in numbers:
             self._waiting.put(number)
 
-    def do(self, clock: Clock, watch: Watch | None) -> None:
-        """Solve problems, the first that waits next, until there are none or it is over."""
+    def do(self, clock: Clock, me: int) -> None:
+        """Solve problems, the first that waits next, until there are none or it is over. Worker 0 tells the watcher."""
         try:
             while not (self.over.is_set() or self.interrupted.is_set() or self._waiting.empty()):
-                part = self._solved(self._waiting.get_nowait(), clock, watch)
+                part = self._solved(self._waiting.get_nowait(), clock, me)
                 self.parts.append(part)
                 if part.course.status is Status.INTERRUPTED:
                     self.interrupted.set()
@@ -136,7 +143,12 @@ class _Work:
             self.interrupted.set()
             raise
 
-    def _solved(self, number: int, clock: Clock, watch: Watch | None) -> Part:
+    def do_and_lend(self, clock: Clock, me: int) -> None:
+        """Solve problems as long as there are any, then help those that solve the last ones."""
+        self.do(clock, me)
+        self.lend(me)
+
+    def _solved(self, number: int, clock: Clock, me: int) -> Part:
         rows, positive = self.problems[number]
         resolved, total = self.resolved, len(self.problems)
         if resolved.family.searches and len(rows) < self.X.shape[0]:
@@ -145,14 +157,36 @@ class _Work:
         signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
         X = self.X if len(rows) == self.X.shape[0] else self.X[rows]
         problem = Binary(X, signs, penalties, (resolved.seed, number))
-        told = teller(number, total, resolved, clock, watch)
+        self.running[number] = None
+        told = teller(self.parts, total, resolved, clock, self.watch)
 
         def tell(process: Process) -> None:
-            told(process)
+            self.running[number] = process, told
+            if me == 0:
+                told(process)
             if self.interrupted.is_set():
                 raise KeyboardInterrupt
 
-        return solve(problem, rows, number, total, resolved, self.limits, clock, tell, self.handover)
+        try:
+            return solve(problem, rows, number, total, resolved, self.limits, clock, tell, self.handover)
+        finally:
+            del self.running[number]
+
+    def lend(self, me: int) -> None:
+        """Assist those that are still at work, the longest first, until nobody is."""
+        threads = self.resolved.threads
+        while not self.interrupted.is_set() and (running := dict(self.running)):
+            found = running[max(running, key=lambda number: len(self.problems[number].rows))]
+            if found is not None:
+                process, told = found
+                together(partial(_assist, process, me * threads), threads)
+                if me == 0:
+                    told(process)
+            time.sleep(BETWEEN_STRETCHES)
+
+
+def _assist(process: Process, first: int, part: int) -> None:
+    process.assist(first + part)
 
 
 def solve_all(
@@ -168,22 +202,23 @@ def solve_all(
     workers = min(len(problems), resolved.threads)
     if workers > 1:
         budget = max(MIB, resolved.cache_bytes // workers)
-        resolved = replace(resolved, threads=resolved.threads // workers, cache_mib=budget // MIB)
+        own = resolved.threads // workers
+        resolved = replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB)
     if len(problems) > 1 and resolved.family.searches and not sparse.issparse(X):
         # simplex methods read rows in this form, dense or not: made once for all pairs
         X = sparse.csr_array(X)
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    work = _Work(X, weights, problems, resolved, handover, limits)
+    work = _Work(X, weights, problems, resolved, handover, limits, watch)
     clocks = [Clock() for _ in range(workers)]
     if workers == 1:
-        work.do(clocks[0], watch)
+        work.do(clocks[0], 0)
     else:
-        _share(work, clocks, watch)
+        _share(work, clocks)
     parts = sorted(work.parts, key=lambda part: part.number)
     return Solved(parts, max(clock.seconds for clock in clocks), sum(part.check_seconds for part in parts))
 
 
-def _share(work: _Work, clocks: list[Clock], watch: Watch | None) -> None:
+def _share(work: _Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
     from threadpoolctl import threadpool_limits
 
@@ -192,13 +227,14 @@ def _share(work: _Work, clocks: list[Clock], watch: Watch | None) -> None:
         threadpool_limits(work.resolved.threads, user_api="blas"),
         ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool,
     ):
-        others = [pool.submit(work.do, clock, None) for clock in clocks[1:]]
+        others = [pool.submit(work.do_and_lend, clock, me) for me, clock in enumerate(clocks[1:], 1)]
         try:
-            work.do(clocks[0], watch)
+            work.do(clocks[0], 0)
         except BaseException:
             work.interrupted.set()
             raise
         try:
+            work.lend(0)
             wait(others)
         except KeyboardInterrupt:
             work.interrupted.set()

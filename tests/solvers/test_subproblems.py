@@ -9,6 +9,7 @@ import pytest
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit, subproblems
+from fwsvm.solvers.frank_wolfe import run
 from fwsvm.solvers.status import Status
 
 CLASSES = ("a", "b", "c", "d")
@@ -44,6 +45,22 @@ def test_a_small_budget_for_columns_is_shared(search):
     assert tight.certified
 
 
+def test_who_has_nothing_left_to_solve_helps_with_the_longest_pair(monkeypatch):
+    taken, take = [], run.lend
+
+    def watched(s, me):
+        before = s.now[0]["steps"]
+        take(s, me)
+        taken.append(s.now[0]["steps"] - before)
+
+    monkeypatch.setattr(run, "lend", watched)
+    X, codes = clouds((3, 2500, 2500))
+    alone, helped = (solve(X, codes, threads=threads) for threads in (1, 2))
+    assert sum(taken) > 100  # steps went by while another thread was at their disposal
+    for name in ("objective", "gap", "iterations", "steps", "support_vectors"):
+        assert getattr(alone, name) == getattr(helped, name)
+
+
 def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
     monkeypatch.setattr(subproblems, "WATCH_EVERY", 0.0)
     X, codes = clouds((200, 200, 200, 200))
@@ -58,10 +75,11 @@ def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
 
 
 def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
-    def interrupted(others):
-        raise KeyboardInterrupt
+    def interrupted(work, me):
+        if me == 0:  # the main thread, where interrupts arrive
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(subproblems, "wait", interrupted)
+    monkeypatch.setattr(subproblems._Work, "lend", interrupted)
     X, codes = clouds(
         (3, 3, 900, 900)
     )  # the first pair is done at once, and then there is nothing left to begin

@@ -126,6 +126,9 @@ class LinearRun:
         """Visit up to ``steps`` rows."""
         return int(advance(self.rule, self.state, steps))
 
+    def assist(self, me: int) -> None:
+        """Return: visits follow one another."""
+
     def verdict(self) -> Status | None:
         """Check the claim of the compiled loop against the certificate; say how the run ended, or go on."""
         now = self.state.now

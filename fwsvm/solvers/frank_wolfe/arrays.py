@@ -51,8 +51,9 @@ def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool
     return columns_of(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
 
-def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], cache_bytes: int) -> State:
+def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> State:
     """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
+    cache_bytes, threads = resolved.cache_bytes, resolved.threads + resolved.lent
     m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
     own_lines = isinstance(search, Sampled)
     room = min(m, FIRST_ROOM) if own_lines else 1
@@ -72,7 +73,7 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], cache_bytes: 
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
         drawn=np.zeros(WIDE, np.int32),
-        crew=crew_of(0 if own_lines else m, columns.threads),
+        crew=crew_of(0 if own_lines else m, threads),
     )
 
 

@@ -66,11 +66,10 @@ def crew_of(m: int, threads: int) -> Crew:
 
 
 @contextmanager
-def at_work(s: Any) -> Iterator[None]:
-    """Have the other threads assist while the block runs, if there are any."""
+def at_work(s: Any, threads: int) -> Iterator[None]:
+    """Have the other ones of a run's own threads assist while the block runs; more may `lend` theirs."""
     crew = s.crew
-    shares = len(crew.claims) // LINE
-    if shares == 0:
+    if len(crew.claims) == 0:
         yield
         return
     crew.ticket[0] = crew.done[0]
@@ -78,8 +77,15 @@ def at_work(s: Any) -> Iterator[None]:
     def end() -> None:
         crew.ticket[0] = OVER
 
-    with alongside(lambda me: assist(s, me, crew.done[0]), shares - 1, end):
+    others = min(threads, len(crew.claims) // LINE) - 1
+    with alongside(lambda me: assist(s, me, crew.done[0]), others, end):
         yield
+
+
+def lend(s: Any, me: int) -> None:
+    """Assist until the block of `at_work` that runs now ends; return at once where there is none."""
+    if len(s.crew.claims):
+        assist(s, me, s.crew.done[0])
 
 
 @njit

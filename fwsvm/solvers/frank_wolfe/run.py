@@ -27,7 +27,7 @@ from fwsvm.solvers.frank_wolfe.arrays import (
     tracking_pays,
     with_room,
 )
-from fwsvm.solvers.frank_wolfe.crew import assist, at_work
+from fwsvm.solvers.frank_wolfe.crew import assist, at_work, lend
 from fwsvm.solvers.frank_wolfe.drive import drive
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
@@ -76,7 +76,7 @@ class SimplexRun:
         self.compile_seconds = 0.0
         self.certificate: Certificate | None = None  # of the present point, once computed
         self.last = NOTHING  # the last certificate that missed the tolerance
-        self.state = state_of(self.qp, search, self.stream, resolved.cache_bytes)
+        self.state = state_of(self.qp, search, self.stream, resolved)
         self._have_compiled()
         before = handover.end(problem.stream[-1]) if handover is not None else None
         if before is None:
@@ -165,7 +165,7 @@ class SimplexRun:
         self.certificate = None
         s, now, taken = self.state, self.state.now[0], 0
         while True:
-            with at_work(s):
+            with at_work(s, self.resolved.threads):
                 taken += self._stretch(steps - taken)
             if now["stop"] == WANTS_VALUES and self._track_if_it_pays():
                 s, now["stop"] = self.state, GOING
@@ -185,6 +185,10 @@ class SimplexRun:
         if self.by_active:
             return int(advance(self.rule, self.state, steps))
         return int(drive(*self.at, self.rule, self.state, self.qp.columns, steps))
+
+    def assist(self, me: int) -> None:
+        """Take shares of the passes over all rows while `advance` runs."""
+        lend(self.state, me)
 
     def verdict(self) -> Status | None:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
@@ -256,7 +260,7 @@ class SimplexRun:
         self.counted -= self.qp.columns.counts
         self.qp = self.qp._replace(columns=self._columns(search, dtype))
         same = ("alpha", "q", "active", "place", "lit", "now", "random", "drawn")
-        fresh = state_of(self.qp, search, self.stream, self.resolved.cache_bytes)
+        fresh = state_of(self.qp, search, self.stream, self.resolved)
         self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
         self._have_compiled()
 

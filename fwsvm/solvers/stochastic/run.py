@@ -77,6 +77,9 @@ class StochasticRun(ABC):
     def solution(self) -> Solution:
         """Return the method's present answer."""
 
+    def assist(self, me: int) -> None:  # noqa: B027 - not abstract: there is nothing to help with
+        """Return: iterations follow one another, and share what they can themselves."""
+
     def certificate(self, found: Solution) -> Certificate:
         """Return value and gap over all rows, in float64."""
         X, y, _, _ = self.problem
