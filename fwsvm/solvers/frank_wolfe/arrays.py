@@ -18,7 +18,11 @@ from fwsvm.solvers.resolve import Resolved, free_memory_bytes
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
 UNASKED = 1 << 24  # bytes: to ask what is free takes as long as many a small problem's start
-READING = 1 / 16  # what it costs to update an entry of q from a column at hand, in kernel values
+READING = (
+    1 / 16
+)  # what it costs to update an entry of q from a column at hand, in kernel values of candidates
+ALONE = 8  # what a kernel value costs in a column computed alone, in the same
+EXACT = 4  # and one of a check in double precision
 
 Search = Full | Sampled | Tracked
 
@@ -98,12 +102,9 @@ def with_room(s: State, cache_bytes: int) -> State:
 def tracking_pays(s: State, cache_bytes: int) -> bool:
     """Whether candidates have cost more kernel values than q over all rows would have from the start.
 
-    That is the gradient once, a column for each active row, and an update of m entries a step. The first vertex is
-    always looked for by the active set, so that a tiny problem, which compiles all that a run needs, knows both.
+    That is the gradient once, a column for each active row, and an update of m entries a step.
     """
     now, m = s.now[0], len(s.q)
-    if now["iterations"] < 2:
-        return False
     fits = 2 * int(now["active"]) * m * s.kept.itemsize <= cache_bytes
-    a_step = READING if fits else 1.0
-    return bool(now["looked"] > m * (2 * now["active"] + a_step * now["steps"]))
+    a_step = READING if fits else ALONE
+    return bool(now["looked"] > m * (2 * ALONE * now["active"] + a_step * now["steps"]))

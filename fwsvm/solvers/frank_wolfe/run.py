@@ -20,6 +20,7 @@ from fwsvm.problems.simplex_qp import (
     simplex_qp,
 )
 from fwsvm.solvers.frank_wolfe.arrays import (
+    EXACT,
     Search,
     full_columns,
     sampled_columns,
@@ -209,7 +210,22 @@ class SimplexRun:
             return Status.SAMPLED_STOP
         if not self.resolved.final_gap:
             return Status.SAMPLED_STOP
+        if (
+            stop == NO_VIOLATOR
+            and isinstance(self.state.search, Tracked)
+            and self._take_violator(self.state.q)
+        ):
+            return None
         return self._check()
+
+    def _take_violator(self, q: np.ndarray) -> bool:
+        """Let the next step be about the row of least q if that violates the goal; return whether it does."""
+        now, vertex = self.state.now[0], int(q.argmin())
+        if 2.0 * (now["R"] - q[vertex]) <= self._goal(now["R"]):
+            return False
+        self.state.q[vertex] = q[vertex]
+        now["vertex"], now["found"] = vertex, 1
+        return True
 
     def _check(self) -> Status | None:
         q, now = self._gradient(), self.state.now[0]
@@ -221,17 +237,18 @@ class SimplexRun:
         if not helped:
             if self.qp.columns.kept.dtype == np.float64:
                 return Status.STALLED
-            self.compile_seconds += _compile_double(self.rule, self.resolved)
+            tracked = isinstance(self.state.search, Tracked)
+            self.compile_seconds += _compile(self.rule, self.resolved, tracked=tracked, double=True)
             self.double()
         if not self.by_active:
             self._refresh(q)
         if not self.sampled:
             return None
-        vertex, active = int(q.argmin()), self.state.active[: now["active"]]
         if self.by_active:
+            active = self.state.active[: now["active"]]
             self._refresh(q[active], active)
-            self.state.q[vertex] = q[vertex]
-        now["vertex"], now["found"] = vertex, 1
+            now["looked"] += EXACT * len(q) * len(active)
+        self._take_violator(q)
         return None
 
     @property
@@ -243,10 +260,16 @@ class SimplexRun:
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
         if not tracking_pays(self.state, self.resolved.cache_bytes):
             return False
+        double = bool(self.state.kept.dtype == np.float64)
+        self.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
+        self.track()
+        return True
+
+    def track(self) -> None:
+        """Go on with q over all rows (`Sampled`)."""
         self._renew(Tracked(*self.state.search), self.state.kept.dtype)
         self._refresh(self._gradient())
         self.qp.columns.counts[EVALUATIONS] += len(self.state.q) * int(self.state.now["active"][0])
-        return True
 
     def double(self) -> None:
         """Go on with columns in double precision."""
@@ -332,22 +355,25 @@ class SimplexRun:
         return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
 
 
-_DOUBLE: set[tuple] = set()
-_ONE_AT_A_TIME = threading.Lock()  # who waits for another's compiling counts that as its own
+_COMPILED: set[tuple] = set()
+_ONE_AT_A_TIME = threading.RLock()  # who waits for another's compiling counts that as its own
 
 
-def _compile_double(rule: Any, resolved: Resolved) -> float:
-    """Take some steps on a tiny problem with columns in double precision; return the seconds, 0 if done before."""
-    kinds = (type(rule), type(resolved.kernel), resolved.search)
-    if kinds in _DOUBLE:
+def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:
+    """Take some steps on a tiny problem in a form that runs may come to; return the seconds, 0 if done before."""
+    kinds = (type(rule), type(resolved.kernel), resolved.search, tracked, double)
+    if kinds in _COMPILED:
         return 0.0
     started = time.perf_counter()
     with _ONE_AT_A_TIME:
-        if kinds not in _DOUBLE:
+        if kinds not in _COMPILED:
             tiny = SimplexRun(tiny_problem(), rule, resolved)
-            tiny.double()
+            if tracked:
+                tiny.track()
+            if double:
+                tiny.double()
             some_steps(tiny)
-            _DOUBLE.add(kinds)
+            _COMPILED.add(kinds)
     return time.perf_counter() - started
 
 

@@ -25,7 +25,7 @@ NOW = np.dtype(
         ("wanted", np.int64),  # the row whose column is wanted
         ("found", np.int64),  # whether ``vertex`` is that of the present point
         ("draws", np.int64),  # `Sampled`, `Tracked`: how often candidates were drawn for the present point
-        ("looked", np.int64),  # `Sampled`: kernel values that candidates were looked at with
+        ("looked", np.int64),  # `Sampled`: kernel values that looking at candidates and checks cost
     ]
 )
 

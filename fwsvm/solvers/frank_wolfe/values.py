@@ -4,10 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm._compile import generic, njit
 from fwsvm.kernels.blocks import NARROW, WIDE, clear, fill, lay_out
 from fwsvm.kernels.columns import EVALUATIONS, USED, Columns, compute
-from fwsvm.solvers.frank_wolfe.search import PARTNER_LINE, VERTEX_LINE, line_of_place, put_column
+from fwsvm.solvers.frank_wolfe.search import (
+    PARTNER_LINE,
+    VERTEX_LINE,
+    Full,
+    Tracked,
+    line_of_place,
+    put_column,
+)
 from fwsvm.solvers.frank_wolfe.state import GOING, State
 
 WORTH_A_CALL = 1 << 14  # kernel values: a block of fewer costs as much
@@ -19,16 +26,30 @@ def provide_columns(s: State, columns: Columns) -> None:
     s.now["stop"] = GOING
 
 
+@generic
+def block_size(search, columns):
+    """Return how many columns to compute at once."""
+
+
+@block_size.implements(Full)
+def _size_of_all(search, columns):
+    """64 at once cost little more than eight, but of rows without gaps, where eight are as cheap apiece."""
+    if columns.counts[USED] < columns.owner.size and columns.panels.numbers.size == 0:
+        return WIDE
+    return max(NARROW, min(WIDE, WORTH_A_CALL // columns.slot_of.size))
+
+
+@block_size.implements(Tracked)
+def _size_of_some(search, columns):
+    """Which row of many will be drawn cannot be told."""
+    return 1
+
+
 @njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more
 def likely(s, columns):
-    """Return the wanted row, and the rows of lowest q < R whose columns are missing too: the likeliest next vertices.
-
-    64 columns at once cost little more than eight, but of rows without gaps, where eight are as cheap apiece.
-    """
+    """Return the wanted row, and those of lowest q < R whose columns are missing too: the likeliest next vertices."""
     q, slot_of, R, wanted = s.q, s.slot_of, s.now[0].R, s.now[0].wanted
-    few = columns.counts[USED] == columns.owner.size or columns.panels.numbers.size > 0
-    most = max(NARROW, min(WIDE, WORTH_A_CALL // q.size)) if few else WIDE
-    rows = np.empty(max(1, min(most, columns.owner.size // 2)), np.int32)
+    rows = np.empty(max(1, min(block_size(s.search, columns), columns.owner.size // 2)), np.int32)
     rows[0], count, worst = wanted, 1, 1
     for t in range(q.size):
         if rows.size > 1 and q[t] < R and slot_of[t] < 0 and t != wanted:

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve
+from fwsvm.solvers.frank_wolfe import run as simplex_run
 from fwsvm.solvers.frank_wolfe import values
 from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.run import FIRST_LEVEL
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
-from fwsvm.solvers.warming import some_steps, tiny_problem
 from tests import naive
 from tests.solvers.frank_wolfe.running import (
     SIMPLEX,
@@ -251,14 +251,20 @@ def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
 
 
 @each_method
-def test_a_tiny_problem_compiles_both_forms_of_sampled_search(method):
-    """Nothing is left to compile on the clock."""
-    tiny = tiny_problem()
-    run = start(method, tiny.X, tiny.y, search="sampled", tolerance=1e-6)
-    assert run.by_active
-    some_steps(run)
-    assert not run.by_active
+def test_what_a_sampled_run_may_come_to_is_compiled_off_the_clock(method, monkeypatch):
+    monkeypatch.setattr(simplex_run, "_COMPILED", compiled := set())
+    X, y = clouds(3)
+    run = start(method, X, y, search="sampled", tolerance=1e-6)
     assert values._put_columns.signatures
+    assert run.counters().compile_seconds == 0.0
+    while run.by_active:
+        if run.advance(10) < 10:
+            assert run.verdict() is None
+    seconds = run.counters().compile_seconds
+    assert seconds > 0.0
+    assert {kinds[-2:] for kinds in compiled} == {(True, False)}
+    run.advance(10)
+    assert run.counters().compile_seconds == seconds
 
 
 def test_a_sampled_run_tracks_q_once_that_is_cheaper():
@@ -270,7 +276,7 @@ def test_a_sampled_run_tracks_q_once_that_is_cheaper():
     assert run.by_active
     evaluations = run.counters().kernel_evaluations
     assert evaluations < 50 * 59 * (POINTS + 50)
-    run.advance(450)
+    run.advance(1950)
     assert not run.by_active
     run.advance(500)  # from here on only columns of rows that are new
     assert run.counters().kernel_evaluations <= len(y) ** 2 + 2 * run.state.now["looked"][0]
