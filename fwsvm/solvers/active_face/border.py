@@ -23,12 +23,19 @@ class Border:
     square : Square, factored
     lines : Lines
     ridge : ndarray of float64, shape (m,)
+        May be a little off that of the factor, which is then a preconditioner only.
+    before : Border, optional
+        One of the same square, whose columns are known.
     """
 
-    def __init__(self, square: Square, lines: Lines, ridge: np.ndarray) -> None:
+    def __init__(
+        self, square: Square, lines: Lines, ridge: np.ndarray, before: "Border | None" = None
+    ) -> None:
         self.square, self.lines, self.ridge = square, lines, ridge
         self.known = np.empty(0, np.intp)  # rows that entered or left since the factor was made
         self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")  # U'^-1 B, a column each
+        if before is not None:
+            self.known, self.halves = before.known, before.halves
         nothing = np.empty(0, np.intp)
         self.enclose(square.rows, nothing, nothing)
 
@@ -44,16 +51,16 @@ class Border:
         place = np.full(len(self.ridge), -1)
         place[self.known] = np.arange(self.width)
         self.half = self.halves[:, place[changing]]
+        self.rows = rows
         self.stays = np.isin(self.square.rows, rows, assume_unique=True)
         self.came = np.isin(rows, entering, assume_unique=True)
         self.entering, self.values = entering, np.empty((0, len(rows)))
         if not len(changing):
             return
         count = len(entering)
-        self.values = self.lines.block(entering, rows, np.float64)  # K~_EA
-        self.values[np.arange(count), np.flatnonzero(self.came)] += self.ridge[entering]
+        self.values = self.lines.block(entering, rows, np.float64)  # Q_EA
         corner = -(self.half.T @ self.half).astype(np.float64)
-        corner[:count, :count] += self.values[:, self.came]
+        corner[:count, :count] += self.values[:, self.came] + np.diag(self.ridge[entering])
         self.corner = lu_factor(corner, overwrite_a=True, check_finite=False)
 
     def _add(self, new: np.ndarray) -> None:
@@ -87,9 +94,9 @@ class Border:
         """Return K~_AA x (|A|,), summed in float64."""
         inner = np.zeros(len(self.stays))
         inner[self.stays] = x[~self.came]
-        out = np.empty(len(x))
-        out[~self.came] = self.square.product(inner)[self.stays]
+        out = self.ridge[self.rows] * x
+        out[~self.came] += self.square.product(inner)[self.stays]
         if len(self.entering):
             out[~self.came] += x[self.came] @ self.values[:, ~self.came]
-            out[self.came] = self.values @ x
+            out[self.came] += self.values @ x
         return out

@@ -10,6 +10,7 @@ from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.active_face.square import Square
 
 LITTLE = 1 / 8  # of the rows factored may change: n / 3 columns of a border cost what a new factor does
+NEAR = 2.0  # times a ridge: a factor leaves to conjugate gradients a condition of as much
 ROUNDS = 12  # of refinement, before a better factor is worth more
 
 
@@ -24,11 +25,18 @@ class Face:
     ----------
     lines : Lines
     ridge : ndarray of float64, shape (m,)
+    before : Face, optional
+        One of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
     """
 
-    def __init__(self, lines: Lines, ridge: np.ndarray) -> None:
+    def __init__(self, lines: Lines, ridge: np.ndarray, before: "Face | None" = None) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.border: Border | None = None
+        if before is not None and before.border is not None:
+            self.dtype, known = before.dtype, before.border
+            apart = np.log(known.square.ridge / ridge)
+            if np.abs(apart).max() <= np.log(NEAR):
+                self.border = Border(known.square, lines, ridge, known)
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float

@@ -38,11 +38,14 @@ class Note(NamedTuple):
     alpha : ndarray, shape (m,), in the order of `SimplexRun`
     newton : bool
         Whether swap-2o alone did not reach the goal.
+    face : Face
+        Its factor serves for a ridge next to this one's.
     """
 
     kernel: Any
     alpha: np.ndarray
     newton: bool
+    face: Face
 
 
 class Best(NamedTuple):
@@ -76,8 +79,9 @@ class FaceRun(SimplexRun):
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        self._renew_face()
-        if (note := self._note()) is not None and note.newton:
+        note = self._note()
+        self._renew_face(note.face if note is not None else None)
+        if note is not None and note.newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
     def _note(self) -> Note | None:
@@ -97,12 +101,13 @@ class FaceRun(SimplexRun):
         q = super()._gradient(where)
         if self.handover is not None and where is None:
             self.handover.notes[Note, self.stream[-1]] = Note(
-                self.resolved.kernel, self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
+                self.resolved.kernel, self.state.alpha.copy(), self.newton or self.repairs < REPAIRS,
+                self.face,
             )
         return q
 
-    def _renew_face(self) -> None:
-        self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge)
+    def _renew_face(self, before: Face | None = None) -> None:
+        self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge, before)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""

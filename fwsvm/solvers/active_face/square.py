@@ -19,8 +19,8 @@ class Square:
     """K~_FF of rows F, in the precision of the factor.
 
     The lower triangle is factored in place. Above the diagonal stand the values k(x_i, x_j) alone, as the columns
-    have them: a product with K~_FF reads each of them once, two bytes an entry of K~_FF in single precision, where
-    the columns hold m / n of four. Signs, the constant 1 and the ridge are added to its sums, which are float64.
+    have them: a product with Q_FF reads each of them once, two bytes an entry of Q_FF in single precision, where the
+    columns hold m / n of four. Signs and the constant 1 are added to its sums, which are float64.
 
     Parameters
     ----------
@@ -33,6 +33,7 @@ class Square:
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
+    ridge : ndarray of float64, shape (m,), that of the factor
     definite : bool
         Whether K~_FF is positive definite in this precision; where it is not, there is no factor.
     """
@@ -40,15 +41,15 @@ class Square:
     def __init__(self, lines: Lines, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype) -> None:
         self.y, self.threads = lines.y[rows], lines.threads
         self.values, inner = lines.matrix(rows, ridge, dtype)
-        self.inner = inner + ridge[rows]
+        self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
         with threadpool_limits(self.threads if len(rows) > SHARED else 1, user_api="blas"):
             _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
-        self.rows, self.definite = rows, not failed
+        self.rows, self.ridge, self.definite = rows, ridge, not failed
 
     def product(self, x: np.ndarray) -> np.ndarray:
-        """Return K~_FF x (n,), summed in float64."""
+        """Return Q_FF x (n,), summed in float64."""
         signed = self.y * x
         bands = -(-len(x) // BAND)
         parts: list[np.ndarray] = []
@@ -59,7 +60,7 @@ class Square:
             parts.append(out)
 
         in_shares(add, -(-bands // 2), self.threads)
-        out: np.ndarray = self.y * (sum(parts) + signed.sum()) + self.inner * x
+        out: np.ndarray = self.y * (sum(parts) + signed.sum()) + self.diagonal * x
         return out
 
     def half(self, right: np.ndarray) -> np.ndarray:
