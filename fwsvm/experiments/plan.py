@@ -192,11 +192,12 @@ def with_beginnings(cells: Iterable[Cell], of: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in of if cell.run_id in needed]
 
 
-def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Return the cells in the groups that one worker takes at a time.
+def tasks(cells: Iterable[Cell], at_once: int = 1) -> list[list[Cell]]:
+    """Return the cells in the groups that one worker takes at a time, where ``at_once`` are at work.
 
     Select cells that differ in C alone make one group, in ascending C: they share kernel values. A final cell
-    stands alone, unless it starts where another one ends.
+    stands alone, unless it starts where another one ends. Where the last groups of a search would leave workers
+    without one, they are cut into as many pieces as keep all at work: a piece begins cold, which costs less.
     """
 
     def alike(cell: Cell) -> Any:
@@ -204,4 +205,15 @@ def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
             return cell.run_id
         return cell.role, cell.data, cell.part, cell.repetition, str(replace(cell.settings, C=None))
 
-    return [list(group) for _, group in groupby(cells, key=alike)]
+    groups = [list(group) for _, group in groupby(cells, key=alike)]
+    last = len(groups) % at_once
+    if not last or any(group[0].role == FINAL for group in groups):
+        return groups
+    pieces = -(-at_once // last)
+    return groups[:-last] + [piece for group in groups[-last:] for piece in _cut(group, pieces)]
+
+
+def _cut(group: list[Cell], pieces: int) -> list[list[Cell]]:
+    """Return a group in pieces of nearly one length, as many as there can be."""
+    ends = [len(group) * n // pieces for n in range(pieces + 1)]
+    return [group[first:end] for first, end in zip(ends, ends[1:], strict=False) if end > first]

@@ -1,4 +1,4 @@
-"""Runs cells in spawned processes of this machine, each with a pipe to this one.
+"""Runs cells in processes of this machine, each with a pipe to this one.
 
 A pool that only returns futures cannot say which cell killed a process, nor hand over a group's rows one by
 one. With one pipe a worker both are plain: records come as they are made, and the first cell without a record
@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 
 from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
 from fwsvm.experiments.executors import Deliver, Task
+from fwsvm.experiments.nursery import nursery
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
@@ -50,9 +51,9 @@ class Worker:
     owes: list[Cell] = field(default_factory=list)
 
     @classmethod
-    def spawn(cls) -> "Worker":
+    def start(cls) -> "Worker":
         """Start a process that waits for work."""
-        context = multiprocessing.get_context("spawn")
+        context = nursery()
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,), daemon=True)
         process.start()
@@ -108,7 +109,7 @@ class Workers:
         )  # fmt: skip
 
     def _give(self, cells: list[Cell], resources: Resources) -> None:
-        worker = self.idle.pop() if self.idle else Worker.spawn()
+        worker = self.idle.pop() if self.idle else Worker.start()
         worker.owes = cells
         self.busy.append(worker)
         with contextlib.suppress(OSError):  # one that died meanwhile is noticed when it is heard

@@ -10,7 +10,7 @@ from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.active_face.square import Square
 
 LITTLE = 1 / 8  # of the rows factored may change: n / 3 columns of a border cost what a new factor does
-NEAR = 2.0  # times a ridge: a factor leaves to conjugate gradients a condition of as much
+NEAR = 4.0  # times a ridge: a factor leaves to conjugate gradients a condition of as much
 ROUNDS = 12  # of refinement, before a better factor is worth more
 
 
@@ -34,8 +34,8 @@ class Face:
         self.border: Border | None = None
         if before is not None and before.border is not None:
             self.dtype, known = before.dtype, before.border
-            apart = np.log(known.square.ridge / ridge)
-            if np.abs(apart).max() <= np.log(NEAR):
+            apart = known.square.ridge / ridge
+            if max(apart.max(), 1.0 / apart.min()) <= NEAR:
                 self.border = Border(known.square, lines, ridge, known)
 
     def solve(
