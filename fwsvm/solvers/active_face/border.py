@@ -47,13 +47,15 @@ class Border:
     def enclose(self, rows: np.ndarray, entering: np.ndarray, leaving: np.ndarray) -> None:
         """Serve for the rows A from here on: F with the rows ``entering`` and without the rows ``leaving``."""
         changing = np.concatenate([entering, leaving])
-        self._add(np.setdiff1d(changing, self.known))
         place = np.full(len(self.ridge), -1)
+        place[self.known] = np.arange(self.width)
+        self._add(changing[place[changing] < 0])
         place[self.known] = np.arange(self.width)
         self.half = self.halves[:, place[changing]]
         self.rows = rows
-        self.stays = np.isin(self.square.rows, rows, assume_unique=True)
-        self.came = np.isin(rows, entering, assume_unique=True)
+        gone, new = np.zeros((2, len(self.ridge)), dtype=bool)
+        gone[leaving], new[entering] = True, True
+        self.stays, self.came = ~gone[self.square.rows], new[rows]
         self.entering, self.values = entering, np.empty((0, len(rows)))
         if not len(changing):
             return

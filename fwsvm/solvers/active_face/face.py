@@ -32,11 +32,20 @@ class Face:
     def __init__(self, lines: Lines, ridge: np.ndarray, before: "Face | None" = None) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.border: Border | None = None
+        self._room: np.ndarray | None = None
         if before is not None and before.border is not None:
             self.dtype, known = before.dtype, before.border
             apart = known.square.ridge / ridge
             if max(apart.max(), 1.0 / apart.min()) <= NEAR:
                 self.border = Border(known.square, lines, ridge, known)
+            self._room = known.square.room
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of factor and border."""
+        if self.border is None:
+            return 0
+        return int(self.border.square.room.nbytes + self.border.halves.nbytes)
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float
@@ -48,7 +57,7 @@ class Face:
         """
         x = np.zeros(len(b))
         x[rows] = b[rows]
-        f, gone = f.copy(), np.setdiff1d(np.flatnonzero(b), rows, assume_unique=True)
+        f, (gone, _) = f.copy(), _apart(np.flatnonzero(b), rows, len(b))
         for first in range(0, len(gone), self.lines.most):  # there may be no room for these beside the rows
             some, part = gone[first : first + self.lines.most], np.zeros(len(b))
             part[some] = b[some]
@@ -89,8 +98,7 @@ class Face:
         changed = True
         if self.border is not None:
             factored = self.border.square.rows
-            entering = np.setdiff1d(rows, factored, assume_unique=True)
-            leaving = np.setdiff1d(factored, rows, assume_unique=True)
+            entering, leaving = _apart(rows, factored, len(self.ridge))
             changed = bool(few := len(entering) + len(leaving))
             if few <= LITTLE * len(factored) and self.border.width <= 2 * LITTLE * len(factored):
                 self.border.enclose(rows, entering, leaving)
@@ -107,7 +115,15 @@ class Face:
     def _factor(self, rows: np.ndarray) -> bool:
         """Factor K~_AA; return whether it is positive definite."""
         self.border = None  # its memory is wanted for the next
-        square = Square(self.lines, rows, self.ridge, self.dtype)
+        square = Square(self.lines, rows, self.ridge, self.dtype, self._room)
+        self._room = square.room
         if square.definite:
             self.border = Border(square, self.lines, self.ridge)
         return square.definite
+
+
+def _apart(these: np.ndarray, those: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of these rows are not among those, and which of those not among these, of m rows in all."""
+    here, there = np.zeros((2, m), dtype=bool)
+    here[these], there[those] = True, True
+    return these[~there[these]], those[~here[those]]

@@ -57,15 +57,14 @@ class Lines:
         values *= np.multiply.outer(self.y[first], self.y[second]).astype(dtype)
         return values
 
-    def matrix(self, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """Return a square over rows that were provided, and Q's diagonal there without signs or the constant.
+    def matrix(self, rows: np.ndarray, ridge: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Fill a square over rows that were provided, and return k(x_i, x_i) there, float64.
 
-        Below the square's diagonal, and on it, stands K~; above it k(x_i, x_j).
+        Below the square's diagonal, and on it, K~ is written; above it k(x_i, x_j).
         """
-        out = np.empty((len(rows), len(rows)), dtype)
-        y = self.y[rows].astype(dtype)
+        y = self.y[rows].astype(out.dtype)
         _gather(self.columns.kept, self.columns.slot_of[rows], rows, y, ridge[rows], out)
-        return out, self.columns.kept[self.columns.slot_of[rows], rows].astype(np.float64)
+        return self.columns.kept[self.columns.slot_of[rows], rows].astype(np.float64)
 
 
 @njit

@@ -3,10 +3,9 @@
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 from scipy.linalg.lapack import get_lapack_funcs
-from threadpoolctl import threadpool_limits
 
 from fwsvm._compile import njit
-from fwsvm._threads import in_shares
+from fwsvm._threads import blas_on, in_shares
 from fwsvm.kernels.lanes import load, splat, store, widen
 from fwsvm.solvers.active_face.lines import Lines
 
@@ -29,6 +28,8 @@ class Square:
         Rows that were provided.
     ridge : ndarray of float64, shape (m,)
     dtype : float32 or float64
+    room : ndarray of one dimension, optional
+        Memory that another square has left; new memory of the system's costs as much time as filling it.
 
     Attributes
     ----------
@@ -38,13 +39,20 @@ class Square:
         Whether K~_FF is positive definite in this precision; where it is not, there is no factor.
     """
 
-    def __init__(self, lines: Lines, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype) -> None:
+    def __init__(
+        self, lines: Lines, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype, room: np.ndarray | None = None
+    ) -> None:
         self.y, self.threads = lines.y[rows], lines.threads
-        self.values, inner = lines.matrix(rows, ridge, dtype)
+        size = len(rows) ** 2
+        if room is None or room.dtype != dtype or room.size < size:
+            room = np.empty(size + size // 8, dtype)  # the next may have some rows more
+        self.room = room
+        self.values = room[:size].reshape(len(rows), len(rows))
+        inner = lines.matrix(rows, ridge, self.values)
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
-        with threadpool_limits(self.threads if len(rows) > SHARED else 1, user_api="blas"):
+        with blas_on(self.threads if len(rows) > SHARED else 1):
             _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
         self.rows, self.ridge, self.definite = rows, ridge, not failed
 
