@@ -101,7 +101,7 @@ def main() -> None:
     asked.add_argument("sets", nargs="*", default=SETS)
     asked.add_argument("--method", default="swap-2o")
     asked.add_argument("--tolerance", type=float, default=1e-3)
-    asked.add_argument("--against", default="peer,cold", help="of peer and cold, with a comma between; '' for none")
+    asked.add_argument("--against", default="peer,cold", help="one or both, or '' for none")
     given = bench.parse(asked)
     against = [who for who in given.against.split(",") if who]
     if unknown := set(against) - {"peer", "cold"}:

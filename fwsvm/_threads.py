@@ -73,7 +73,8 @@ def blas_on(threads: int) -> AbstractContextManager[Any]:
 
     As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
     """
-    return _blas().limit(limits=threads, user_api="blas")
+    limit: AbstractContextManager[Any] = _blas().limit(limits=threads, user_api="blas")
+    return limit
 
 
 def usable_threads() -> int:

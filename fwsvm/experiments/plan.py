@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from fwsvm._compile import code_digest
@@ -216,4 +216,4 @@ def tasks(cells: Iterable[Cell], at_once: int = 1) -> list[list[Cell]]:
 def _cut(group: list[Cell], pieces: int) -> list[list[Cell]]:
     """Return a group in pieces of nearly one length, as many as there can be."""
     ends = [len(group) * n // pieces for n in range(pieces + 1)]
-    return [group[first:end] for first, end in zip(ends, ends[1:], strict=False) if end > first]
+    return [group[first:end] for first, end in pairwise(ends) if end > first]

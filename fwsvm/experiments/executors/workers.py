@@ -7,6 +7,7 @@ is the one that was running when the pipe broke.
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import time
 from collections import deque
@@ -26,8 +27,13 @@ PATIENCE = 3.0  # seconds that a worker has to hand over an interrupted run
 TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
 
 
-def _serve(pipe: Connection) -> None:
-    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop."""
+def _serve(pipe: Connection, variables: dict[str, str]) -> None:
+    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop.
+
+    ``variables`` are the environment as it is now: a server of forks has that of when it was started.
+    """
+    os.environ.clear()
+    os.environ.update(variables)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which says what to do
 
     def watch(cell: Cell, progress: Progress) -> None:
@@ -55,7 +61,7 @@ class Worker:
         """Start a process that waits for work."""
         context = nursery()
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, dict(os.environ)), daemon=True)
         process.start()
         theirs.close()
         return cls(process, ours)

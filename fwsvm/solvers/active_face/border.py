@@ -33,7 +33,8 @@ class Border:
     ) -> None:
         self.square, self.lines, self.ridge = square, lines, ridge
         self.known = np.empty(0, np.intp)  # rows that entered or left since the factor was made
-        self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")  # U'^-1 B, a column each
+        # U'^-1 B, a column each
+        self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")
         if before is not None:
             self.known, self.halves = before.known, before.halves
         nothing = np.empty(0, np.intp)

@@ -103,23 +103,23 @@ class Face:
             if few <= LITTLE * len(factored) and self.border.width <= 2 * LITTLE * len(factored):
                 self.border.enclose(rows, entering, leaving)
                 yield self.border
-        if changed and self._factor(rows):
-            yield self.border
+        if changed and (made := self._factored(rows)):
+            yield made
         if self.dtype != np.float64:
             self.dtype = np.dtype(np.float64)
-            if self._factor(rows):
-                yield self.border
+            if made := self._factored(rows):
+                yield made
         if self.border is None:
             raise LinAlgError("not positive definite")
 
-    def _factor(self, rows: np.ndarray) -> bool:
-        """Factor K~_AA; return whether it is positive definite."""
+    def _factored(self, rows: np.ndarray) -> Border | None:
+        """Factor K~_AA; None where it is not positive definite."""
         self.border = None  # its memory is wanted for the next
         square = Square(self.lines, rows, self.ridge, self.dtype, self._room)
         self._room = square.room
         if square.definite:
             self.border = Border(square, self.lines, self.ridge)
-        return square.definite
+        return self.border
 
 
 def _apart(these: np.ndarray, those: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:

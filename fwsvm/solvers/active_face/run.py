@@ -100,10 +100,9 @@ class FaceRun(SimplexRun):
         """Return q from scratch, where the run may end: note for the next one how it came there."""
         q = super()._gradient(where)
         if self.handover is not None and where is None:
-            needed_newton = self.newton or self.repairs < REPAIRS
-            self.handover.notes[Note, self.stream[-1]] = Note(
-                self.resolved.kernel, self.state.alpha.copy(), needed_newton, self._face_to_leave(self.handover)
-            )
+            alpha, newton = self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
+            note = Note(self.resolved.kernel, alpha, newton, self._face_to_leave(self.handover))
+            self.handover.notes[Note, self.stream[-1]] = note
         return q
 
     def _face_to_leave(self, handover: Handover) -> Face | None:

@@ -40,7 +40,12 @@ class Square:
     """
 
     def __init__(
-        self, lines: Lines, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype, room: np.ndarray | None = None
+        self,
+        lines: Lines,
+        rows: np.ndarray,
+        ridge: np.ndarray,
+        dtype: np.dtype,
+        room: np.ndarray | None = None,
     ) -> None:
         self.y, self.threads = lines.y[rows], lines.threads
         size = len(rows) ** 2
