@@ -2,7 +2,7 @@
 
 Importing takes a worker as long as this process, and on few processors that many at a time stand in each other's
 way. The server imports once, has no threads of ours and no data, and each worker is a copy of it, there in
-milliseconds. Where it cannot be had, or copies of what was imported are not safe (macOS), workers import for themselves.
+milliseconds. Where it cannot be had, or copies are not safe (macOS), workers import for themselves.
 """
 
 import multiprocessing

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from fwsvm._compile import code_digest
@@ -13,6 +13,7 @@ from fwsvm.experiments.samples import Facts
 from fwsvm.solvers import Settings, method
 
 SELECT, FINAL = "select", "final"
+FEWEST = 3  # groups of a search, and cells of the last: a cut of fewer costs more than a worker that waits
 #: Settings that change the speed of a run but not what is computed.
 RESOURCES = ("threads", "cache_mib", "final_gap")
 
@@ -192,12 +193,11 @@ def with_beginnings(cells: Iterable[Cell], of: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in of if cell.run_id in needed]
 
 
-def tasks(cells: Iterable[Cell], at_once: int = 1) -> list[list[Cell]]:
-    """Return the cells in the groups that one worker takes at a time, where ``at_once`` are at work.
+def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Return the cells in the groups that one worker takes at a time.
 
     Select cells that differ in C alone make one group, in ascending C: they share kernel values. A final cell
-    stands alone, unless it starts where another one ends. Where the last groups of a search would leave workers
-    without one, they are cut into as many pieces as keep all at work: a piece begins cold, which costs less.
+    stands alone, unless it starts where another one ends.
     """
 
     def alike(cell: Cell) -> Any:
@@ -206,14 +206,20 @@ def tasks(cells: Iterable[Cell], at_once: int = 1) -> list[list[Cell]]:
         return cell.role, cell.data, cell.part, cell.repetition, str(replace(cell.settings, C=None))
 
     groups = [list(group) for _, group in groupby(cells, key=alike)]
-    last = len(groups) % at_once
-    if not last or any(group[0].role == FINAL for group in groups):
-        return groups
-    pieces = -(-at_once // last)
-    return groups[:-last] + [piece for group in groups[-last:] for piece in _cut(group, pieces)]
+    found: list[list[Cell]] = []
+    for (role, _), some in groupby(groups, key=lambda group: (group[0].role, group[0].data)):
+        together = list(some)
+        found += _evened(together) if role == SELECT else together
+    return found
 
 
-def _cut(group: list[Cell], pieces: int) -> list[list[Cell]]:
-    """Return a group in pieces of nearly one length, as many as there can be."""
-    ends = [len(group) * n // pieces for n in range(pieces + 1)]
-    return [group[first:end] for first, end in pairwise(ends) if end > first]
+def _evened(search: list[list[Cell]]) -> list[list[Cell]]:
+    """Return the groups of one search, the last of three or more in two halves if their number is odd.
+
+    So two workers, or four, end together. However many there are, the second half begins cold: who makes a run does
+    not change its numbers.
+    """
+    last = search[-1]
+    if len(search) < FEWEST or len(search) % 2 == 0 or len(last) < FEWEST:
+        return search
+    return [*search[:-1], last[: len(last) // 2], last[len(last) // 2 :]]

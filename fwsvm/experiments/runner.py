@@ -122,7 +122,7 @@ class Runner:
             if cell not in to_do and self.store.done(cell.run_id) and not self.force:
                 self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
         if to_do:
-            self.executor.run(plan.tasks(to_do, at_once), self._deliver, self.reporter.watch, at_once=at_once)
+            self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
 
     def _take_over(self, cell: Cell) -> None:
         """Take a run from another folder that lends it."""

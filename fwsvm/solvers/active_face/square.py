@@ -5,7 +5,7 @@ from scipy.linalg.blas import get_blas_funcs
 from scipy.linalg.lapack import get_lapack_funcs
 
 from fwsvm._compile import njit
-from fwsvm._threads import blas_on, in_shares
+from fwsvm._threads import blas_on
 from fwsvm.kernels.lanes import load, splat, store, widen
 from fwsvm.solvers.active_face.lines import Lines
 
@@ -47,7 +47,7 @@ class Square:
         dtype: np.dtype,
         room: np.ndarray | None = None,
     ) -> None:
-        self.y, self.threads = lines.y[rows], lines.threads
+        self.y = lines.y[rows]
         size = len(rows) ** 2
         if room is None or room.dtype != dtype or room.size < size:
             room = np.empty(size + size // 8, dtype)  # the next may have some rows more
@@ -57,24 +57,16 @@ class Square:
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
-        with blas_on(self.threads if len(rows) > SHARED else 1):
+        with blas_on(lines.threads if len(rows) > SHARED else 1):
             _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
         self.rows, self.ridge, self.definite = rows, ridge, not failed
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return Q_FF x (n,), summed in float64."""
-        signed = self.y * x
-        bands = -(-len(x) // BAND)
-        parts: list[np.ndarray] = []
-
-        def add(first: int, last: int) -> None:
-            out = np.zeros(len(x))
-            _add_bands(self.values, signed, out, first, last)
-            parts.append(out)
-
-        in_shares(add, -(-bands // 2), self.threads)
-        out: np.ndarray = self.y * (sum(parts) + signed.sum()) + self.diagonal * x
-        return out
+        signed, out = self.y * x, np.zeros(len(x))
+        _add_mirrored(self.values, signed, out)
+        product: np.ndarray = self.y * (out + signed.sum()) + self.diagonal * x
+        return product
 
     def half(self, right: np.ndarray) -> np.ndarray:
         """Return U'^-1 r for K~_FF = U'U, of vectors (n,) or of columns (n, k), which may be overwritten."""
@@ -94,21 +86,16 @@ class Square:
 
 
 @njit
-def _add_bands(values, x, out, first, last):
-    """Add, of the values above the diagonal and their mirror images, the products with x to ``out``.
-
-    Of the rows of the bands first ... last - 1 and of as many from the end, so that shares have alike much to do.
-    """
+def _add_mirrored(values, x, out):
+    """Add, of the values above the diagonal and their mirror images, the products with x to ``out``."""
     sums = np.empty(BAND * 8)
-    bands = (x.size + BAND - 1) // BAND
-    for band in range(first, last):
-        _add_band(values, x, out, sums, band * BAND)
-        if bands - 1 - band > band:
-            _add_band(values, x, out, sums, (bands - 1 - band) * BAND)
+    for i in range(0, x.size, BAND):
+        _add_band(values, x, out, sums, i)
 
 
 @njit
 def _add_band(values, x, out, sums, i):
+    """Do so for the rows from i on, as many as make a band."""
     n = x.size
     edge = min(i + BAND, n)
     for r in range(i, edge):
