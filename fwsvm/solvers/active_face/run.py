@@ -88,7 +88,9 @@ class FaceRun(SimplexRun):
         """Return what the run before left, if this one goes on where it ended."""
         if self.handover is None or self.handover.end(self.stream[-1]) is None:
             return None
-        note = self.handover.notes.get((Note, self.stream[-1]))
+        note = self.handover.notes.pop(
+            (Note, self.stream[-1]), None
+        )  # its face may be overwritten from here on
         same = (
             note is not None
             and note.kernel == self.resolved.kernel
