@@ -1,7 +1,7 @@
 """A whole grid: 13 values of C times 3 of sigma^2, 30 % held out, against GridSearchCV(SVC) and against cold cells.
 
     python benchmarks/grids.py [--mirror FOLDER] [--method swap-2o] [--repeat 1] [--tolerance 1e-3] [--csv FILE]
-                               [--against peer cold] [SET ...]
+                               [--against peer,cold] [SET ...]
 
 ours    `fwsvm grid --workers 2` on a file with this selection, from the command to its table: C = 2^0 ... 2^12,
         sigma^2 = D/2, D and 2D (D the mean squared distance), and one final run on all rows.
@@ -101,18 +101,21 @@ def main() -> None:
     asked.add_argument("sets", nargs="*", default=SETS)
     asked.add_argument("--method", default="swap-2o")
     asked.add_argument("--tolerance", type=float, default=1e-3)
-    asked.add_argument("--against", nargs="*", default=["peer", "cold"], choices=["peer", "cold"])
+    asked.add_argument("--against", default="peer,cold", help="one or both, or '' for none")
     given = bench.parse(asked)
+    against = [who for who in given.against.split(",") if who]
+    if unknown := set(against) - {"peer", "cold"}:
+        asked.error(f"--against: {', '.join(sorted(unknown))} is none of peer, cold")
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for name in given.sets:
             file = experiment(name, given.method, given.tolerance, Path(scratch))
             commands = {"fwsvm": bench.python(OURS, file, Path(scratch) / "out")}
-            against = {
+            others = {
                 "peer": bench.python(PEER, name),
                 "cold": bench.python(COLD, name, given.method, given.tolerance),
             }
-            commands |= {who: against[who] for who in given.against}
+            commands |= {who: others[who] for who in against}
             found = bench.by_turns(commands, given.repeat)
             row: dict[str, Any] = {"set": name, "method": given.method, "cells": found["fwsvm"][0]["cells"]}
             for who, runs in found.items():

@@ -8,7 +8,11 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @functools.cache
@@ -54,6 +58,23 @@ def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: in
     """Call ``work(first, last)`` at the same time for shares of 0 ... size - 1, cut at multiples of ``whole``."""
     ends = [size // whole * part // parts * whole for part in range(parts)] + [size]
     together(lambda part: work(ends[part], ends[part + 1]), parts)
+
+
+@functools.cache
+def _blas() -> "ThreadpoolController":
+    import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def blas_on(threads: int) -> AbstractContextManager[Any]:
+    """Have BLAS take so many threads in the block.
+
+    As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
+    """
+    limit: AbstractContextManager[Any] = _blas().limit(limits=threads, user_api="blas")
+    return limit
 
 
 def usable_threads() -> int:

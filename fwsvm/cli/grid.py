@@ -65,6 +65,10 @@ def command(
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
+    if (workers or 1) > 1 and not dry_run:
+        from fwsvm.experiments.nursery import open_nursery
+
+        open_nursery()  # before all else: it imports while this process does
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast

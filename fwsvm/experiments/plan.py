@@ -13,6 +13,7 @@ from fwsvm.experiments.samples import Facts
 from fwsvm.solvers import Settings, method
 
 SELECT, FINAL = "select", "final"
+FEWEST = 3  # groups of a search, and cells of the last: a cut of fewer costs more than a worker that waits
 #: Settings that change the speed of a run but not what is computed.
 RESOURCES = ("threads", "cache_mib", "final_gap")
 
@@ -204,4 +205,21 @@ def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
             return cell.run_id
         return cell.role, cell.data, cell.part, cell.repetition, str(replace(cell.settings, C=None))
 
-    return [list(group) for _, group in groupby(cells, key=alike)]
+    groups = [list(group) for _, group in groupby(cells, key=alike)]
+    found: list[list[Cell]] = []
+    for (role, _), some in groupby(groups, key=lambda group: (group[0].role, group[0].data)):
+        together = list(some)
+        found += _evened(together) if role == SELECT else together
+    return found
+
+
+def _evened(search: list[list[Cell]]) -> list[list[Cell]]:
+    """Return the groups of one search, the last of three or more in two halves if their number is odd.
+
+    So two workers, or four, end together. However many there are, the second half begins cold: who makes a run does
+    not change its numbers.
+    """
+    last = search[-1]
+    if len(search) < FEWEST or len(search) % 2 == 0 or len(last) < FEWEST:
+        return search
+    return [*search[:-1], last[: len(last) // 2], last[len(last) // 2 :]]

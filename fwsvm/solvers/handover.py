@@ -35,12 +35,13 @@ class Handover:
         if key in self._columns:
             return self._columns[key]
         made = columns_of(kernel, rows, budget_bytes, threads)
-        if (
-            sum(other.kept.nbytes for other in list(self._columns.values())) + made.kept.nbytes
-            <= budget_bytes
-        ):
+        if self.column_bytes() + made.kept.nbytes <= budget_bytes:
             self._columns[key] = made
         return made
+
+    def column_bytes(self) -> int:
+        """Return the memory of all columns kept, once they are full."""
+        return sum(other.kept.nbytes for other in list(self._columns.values()))
 
     def end(self, number: int) -> np.ndarray | None:
         """Return the weights (m,) at which the last run on subproblem ``number`` ended, if one is to go on there."""

@@ -17,6 +17,7 @@ from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_cell
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import Data
+from fwsvm.experiments.nursery import open_nursery
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
@@ -86,6 +87,20 @@ def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_a
         workers.close()
     assert sorted(order) == sorted(one.run_id for one in cells)
     assert order[0] == cells[0].run_id
+
+
+def test_a_worker_has_the_folder_and_the_environment_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the server that it is a copy of began before."""
+    open_nursery()
+    monkeypatch.chdir(tmp_path)
+    rows = samples.load(DATA).train
+    svmlight.write("own.svm", rows.X, rows.labels)
+    own = cell(0.1, data=Data("own.svm"))
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
+    assert run([own], Killer(own, 0))[own.run_id].status is Status.CONVERGED
+    assert list((tmp_path / "cache").rglob("*")), "it keeps its parsed copy there"
 
 
 def test_what_delivery_raises_ends_the_workers() -> None:

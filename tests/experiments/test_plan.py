@@ -46,6 +46,16 @@ def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: 
     assert [(task[0].part, task[0].settings.sigma2) for task in tasks] == [(0, 2), (0, 8), (1, 2), (1, 8)]
 
 
+def test_an_odd_group_is_halved_so_that_two_workers_end_together(experiment: Experiment) -> None:
+    cells = list(plan.select_cells(experiment, experiment.trials, known(experiment)))
+    tasks = plan.tasks(cells[:9])
+    assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4], [1, 2, 4], [1], [2, 4]]
+    assert [len(task) for task in plan.tasks(cells[:3])] == [3], (
+        "most of one group's time would go into the cut"
+    )
+    assert [len(task) for task in plan.tasks(cells[:7])] == [3, 3, 1]
+
+
 def test_reported_runs_stand_alone_and_differ_in_their_seeds(experiment: Experiment) -> None:
     cells = list(plan.final_cells(experiment, experiment.trials[0], FACTS, {"C": 2.0, "sigma2": 8.0}))
     seeds = [(cell.settings.seed, cell.repetition, cell.settings.C) for cell in cells]

@@ -17,6 +17,7 @@ from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
+from fwsvm.solvers.active_face.square import Square
 from fwsvm.solvers.handover import Handover
 from tests import naive
 
@@ -113,6 +114,40 @@ def test_a_run_may_begin_where_one_with_another_penalty_ended():
         assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
         steps.append((cold.steps, warm.steps))
     assert steps[2][1] < 30 < steps[2][0], "Newton's steps alone from a neighbour's end"
+
+
+@pytest.mark.parametrize(("cache_mib", "factors"), [(64, 0), (1, 1)])
+def test_the_factor_of_one_penalty_serves_for_the_next_where_there_is_room_for_it(
+    cache_mib, factors, monkeypatch
+):
+    X, codes = clouds(3, m=510)  # whose columns leave 8 KiB of one MiB
+    chosen = {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6, "cache_mib": cache_mib}
+    made, handover = [], Handover()
+    monkeypatch.setattr(
+        "fwsvm.solvers.active_face.face.Square", lambda *given: made.append(1) or Square(*given)
+    )
+    fit(X, codes, CLASSES, Settings("newton", C=1e4, **chosen), handover=handover)
+    before = len(made)
+    warm = fit(X, codes, CLASSES, Settings("newton", C=2e4, **chosen), handover=handover)
+    assert before >= 1
+    assert len(made) - before == factors
+    cold = fit(X, codes, CLASSES, Settings("newton", C=2e4, **chosen))
+    assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40))
+@settings(deadline=None, max_examples=20)
+def test_a_square_multiplies_and_solves_as_its_matrix_does(seed, n):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 3)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    lines, ridge = Lines(columns_over(X, 0.3, dtype=np.float64), y, 1), rng.uniform(0.1, 1.0, 60)
+    rows, x = np.sort(rng.choice(60, n, replace=False)), rng.normal(size=n)
+    lines.provide(rows)
+    square = Square(lines, rows, ridge, np.dtype(np.float64), np.full(2000, np.nan))
+    Q = naive.extended(naive.gram("rbf", X, X, 0.3), y, np.full(60, np.inf))[np.ix_(rows, rows)]
+    np.testing.assert_allclose(square.product(x), Q @ x, atol=1e-12)
+    solved = square.other_half(square.half(x.copy()))
+    np.testing.assert_allclose(Q @ solved + ridge[rows] * solved, x, atol=1e-10)
 
 
 def test_what_a_run_on_another_kernel_left_is_not_taken_for_this_ones():

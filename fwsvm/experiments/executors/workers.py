@@ -1,4 +1,4 @@
-"""Runs cells in spawned processes of this machine, each with a pipe to this one.
+"""Runs cells in processes of this machine, each with a pipe to this one.
 
 A pool that only returns futures cannot say which cell killed a process, nor hand over a group's rows one by
 one. With one pipe a worker both are plain: records come as they are made, and the first cell without a record
@@ -7,6 +7,7 @@ is the one that was running when the pipe broke.
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import time
 from collections import deque
@@ -16,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 
 from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
 from fwsvm.experiments.executors import Deliver, Task
+from fwsvm.experiments.nursery import nursery
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
@@ -25,8 +27,13 @@ PATIENCE = 3.0  # seconds that a worker has to hand over an interrupted run
 TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
 
 
-def _serve(pipe: Connection) -> None:
-    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop."""
+def _serve(pipe: Connection, variables: dict[str, str]) -> None:
+    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop.
+
+    ``variables`` are the environment as it is now: a server of forks has that of when it was started.
+    """
+    os.environ.clear()
+    os.environ.update(variables)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which says what to do
 
     def watch(cell: Cell, progress: Progress) -> None:
@@ -50,11 +57,11 @@ class Worker:
     owes: list[Cell] = field(default_factory=list)
 
     @classmethod
-    def spawn(cls) -> "Worker":
+    def start(cls) -> "Worker":
         """Start a process that waits for work."""
-        context = multiprocessing.get_context("spawn")
+        context = nursery()
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, dict(os.environ)), daemon=True)
         process.start()
         theirs.close()
         return cls(process, ours)
@@ -108,7 +115,7 @@ class Workers:
         )  # fmt: skip
 
     def _give(self, cells: list[Cell], resources: Resources) -> None:
-        worker = self.idle.pop() if self.idle else Worker.spawn()
+        worker = self.idle.pop() if self.idle else Worker.start()
         worker.owes = cells
         self.busy.append(worker)
         with contextlib.suppress(OSError):  # one that died meanwhile is noticed when it is heard

@@ -1,7 +1,8 @@
 """Methods of ours on the simplex: solve on the face of the active rows exactly, then see which rows are active there.
 
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also gives the start.
-`lines` reads the kernel, `face` solves the linear systems, `run` is the Process; a method is one file.
+`lines` reads the kernel, `square` is a factor, `border` lets it serve for other rows, `face` solves the linear systems
+with them, `run` is the Process; a method is one file.
 """
 
 from typing import Any

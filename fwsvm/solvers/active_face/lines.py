@@ -1,5 +1,7 @@
 """Lines of Q for rows as they become active: read from the kernel columns that the run shares with others."""
 
+from typing import Any
+
 import numpy as np
 
 from fwsvm._compile import njit
@@ -48,19 +50,21 @@ class Lines:
         out *= self.y
         return out
 
-    def block(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def block(self, first: np.ndarray, second: np.ndarray, dtype: Any) -> np.ndarray:
         """Return Q over rows that were provided and any others, shape (len(first), len(second))."""
-        values = self.columns.kept[np.ix_(self.columns.slot_of[first], second)]
+        values = self.columns.kept[np.ix_(self.columns.slot_of[first], second)].astype(dtype, copy=False)
         values += 1.0
-        values *= np.multiply.outer(self.y[first], self.y[second]).astype(self.dtype)
+        values *= np.multiply.outer(self.y[first], self.y[second]).astype(dtype)
         return values
 
-    def matrix(self, rows: np.ndarray, ridge: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Return the lower triangle of K~ over rows that were provided; the rest of the square is not set."""
-        out = np.empty((len(rows), len(rows)), dtype)
-        y = self.y[rows].astype(dtype)
+    def matrix(self, rows: np.ndarray, ridge: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Fill a square over rows that were provided, and return k(x_i, x_i) there, float64.
+
+        Below the square's diagonal, and on it, K~ is written; above it k(x_i, x_j).
+        """
+        y = self.y[rows].astype(out.dtype)
         _gather(self.columns.kept, self.columns.slot_of[rows], rows, y, ridge[rows], out)
-        return out
+        return self.columns.kept[self.columns.slot_of[rows], rows].astype(np.float64)
 
 
 @njit
@@ -92,3 +96,5 @@ def _gather(kept, lines, rows, y, ridge, out):
         for j in range(i + 1):
             out[i, j] = (k[rows[j]] + one) * (y_i * y[j])
         out[i, i] += ridge[i]
+        for j in range(i + 1, rows.size):
+            out[i, j] = k[rows[j]]

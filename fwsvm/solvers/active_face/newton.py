@@ -24,12 +24,13 @@ pairs need more and more steps as C grows. What makes it cheap:
   float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does not help, the
   columns become float64.
 * Next to an optimum for another C few rows change sides: from there on no step of swap-2o is taken if the run that
-  found it needed Newton.
+  found it needed Newton. Its factor differs by the ridge alone: up to four times that, it is the preconditioner of this
+  run, too.
 * An inexact system is enough while rows change sides; the last one is solved until what has to be clipped off b, whose
   error is C times the residual, leaves the gap within the goal.
 
-On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative gap of 1e-3, swap-2o and newton take 1.6
-and 0.6 s at C = 256, 7.6 and 1.0 s at C = 4096 (benchmarks/large_c.py).
+On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative gap of 1e-3, swap-2o and newton take 1.8
+and 0.6 s of the processor at C = 256, 7.5 and 0.7 s at C = 4096.
 """
 
 from typing import NamedTuple

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from threadpoolctl import threadpool_limits
 
+from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.problems.simplex_qp import signs
-from fwsvm.solvers.active_face.face import LITTLE, Face
+from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
@@ -22,7 +22,7 @@ from fwsvm.solvers.status import Status
 FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
 RATE = 220.0  # n^3 / (RATE m) of its steps take about as long as a factor and a half of n rows
 REPAIRS = 8  # at most; after them Newton's steps alone, which end
-FEW = 0.01  # of the active rows
+FEW, FAR = 0.01, 1 / 8  # of the active rows
 ROUGH = 1e-3  # residual of a linear system while more than few rows are on the wrong side
 SHARPEST = 2  # times a thousand
 STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
@@ -38,11 +38,14 @@ class Note(NamedTuple):
     alpha : ndarray, shape (m,), in the order of `SimplexRun`
     newton : bool
         Whether swap-2o alone did not reach the goal.
+    face : Face or None
+        Its factor serves for a ridge next to this one's; None where there is no memory for it.
     """
 
     kernel: Any
     alpha: np.ndarray
     newton: bool
+    face: Face | None
 
 
 class Best(NamedTuple):
@@ -76,15 +79,18 @@ class FaceRun(SimplexRun):
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        self._renew_face()
-        if (note := self._note()) is not None and note.newton:
+        note = self._note()
+        self._renew_face(note.face if note is not None else None)
+        if note is not None and note.newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
     def _note(self) -> Note | None:
         """Return what the run before left, if this one goes on where it ended."""
         if self.handover is None or self.handover.end(self.stream[-1]) is None:
             return None
-        note = self.handover.notes.get((Note, self.stream[-1]))
+        note = self.handover.notes.pop(
+            (Note, self.stream[-1]), None
+        )  # its face may be overwritten from here on
         same = (
             note is not None
             and note.kernel == self.resolved.kernel
@@ -96,13 +102,23 @@ class FaceRun(SimplexRun):
         """Return q from scratch, where the run may end: note for the next one how it came there."""
         q = super()._gradient(where)
         if self.handover is not None and where is None:
-            self.handover.notes[Note, self.stream[-1]] = Note(
-                self.resolved.kernel, self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
-            )
+            alpha, newton = self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
+            note = Note(self.resolved.kernel, alpha, newton, self._face_to_leave(self.handover))
+            self.handover.notes[Note, self.stream[-1]] = note
         return q
 
-    def _renew_face(self) -> None:
-        self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge)
+    def _face_to_leave(self, handover: Handover) -> Face | None:
+        """Return the face if it fits in the budget beside all columns and the faces of other subproblems."""
+        others = [
+            note.face.nbytes
+            for key, note in list(handover.notes.items())
+            if key[0] is Note and key != (Note, self.stream[-1]) and note.face is not None
+        ]
+        needed = sum(others) + self.face.nbytes + handover.column_bytes()
+        return self.face if needed <= self.resolved.cache_bytes else None
+
+    def _renew_face(self, before: Face | None = None) -> None:
+        self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge, before)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -122,7 +138,7 @@ class FaceRun(SimplexRun):
         if self.ended is not None or self.stuck:
             return 0
         self.certificate = None
-        with threadpool_limits(1, user_api="blas"):  # all but the factor is too small to share
+        with blas_on(1):  # all but the factor is too small to share
             self._step()
         return 1
 
@@ -211,7 +227,7 @@ class FaceRun(SimplexRun):
         elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
             self._sharpen()
-        elif self.wrong > LITTLE * len(active) and self.repairs:
+        elif self.wrong > FAR * len(active) and self.repairs:
             self._repair()
         elif self.fresh:
             self.b, self.f, self.fresh = x, Qx, False

@@ -1,0 +1,40 @@
+"""Where worker processes come from: a server of forks that imports what they need while this process still imports.
+
+Importing takes a worker as long as this process, and on few processors that many at a time stand in each other's
+way. The server imports once, has no threads of ours and no data, and each worker is a copy of it, there in
+milliseconds. Where it cannot be had, or copies are not safe (macOS), workers import for themselves.
+"""
+
+import multiprocessing
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
+
+FORKS = sys.platform == "linux"
+
+
+def open_nursery() -> None:
+    """Start the server, if there can be one; at the first call only."""
+    if not FORKS:
+        return
+    from multiprocessing.forkserver import ensure_running, set_forkserver_preload
+
+    set_forkserver_preload(["fwsvm.experiments.executors.preloaded"])
+    if threading.current_thread() is not threading.main_thread():
+        ensure_running()
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C is for this process to hear
+    try:
+        ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def nursery() -> Union["ForkServerContext", "SpawnContext"]:
+    """Return what makes workers and their pipes."""
+    open_nursery()
+    return multiprocessing.get_context("forkserver") if FORKS else multiprocessing.get_context("spawn")
