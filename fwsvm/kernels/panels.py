@@ -52,19 +52,28 @@ def panels_of(rows: Rows, own: np.ndarray) -> Panels:
     dtype, n = rows.values.dtype, rows.features
     if len(rows.values) < DENSE * rows.height * n:
         return no_panels(rows)
-    count = -(-rows.height // HEIGHT)
-    panels = Panels(
-        np.zeros(count * n * HEIGHT, dtype), np.zeros(count * HEIGHT, dtype), np.empty(MOST * n, dtype), n
-    )
-    panels.own[: len(own)] = own
-    _spread(rows, panels.numbers)
+    panels = room_for_panels(rows.height, n, dtype)
+    lay_down(panels, rows, own, 0)
     return panels
 
 
+def room_for_panels(capacity: int, features: int, dtype: type | np.dtype) -> Panels:
+    """Return panels for so many rows, none of them there; pages are taken from the system only as rows come."""
+    count = -(-capacity // HEIGHT)
+    numbers = np.zeros(count * features * HEIGHT, dtype)
+    return Panels(numbers, np.zeros(count * HEIGHT, dtype), np.empty(MOST * features, dtype), features)
+
+
+def lay_down(panels: Panels, rows: Rows, own: np.ndarray, first: int) -> None:
+    """Put the rows ``first`` and later in their places."""
+    panels.own[first : len(own)] = own[first:]
+    _spread(rows, first, panels.numbers)
+
+
 @njit
-def _spread(rows, numbers):
-    """Put every stored number in its place."""
-    for t in range(rows.starts.size - 1):
+def _spread(rows, first, numbers):
+    """Put every stored number of the rows ``first`` and later in its place."""
+    for t in range(first, rows.starts.size - 1):
         base = t // HEIGHT * rows.features * HEIGHT + t % HEIGHT
         for p in range(rows.starts[t], rows.starts[t + 1]):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]

@@ -9,7 +9,9 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.kernels import panels
 from fwsvm.kernels.columns import at_hand, columns_of, compute
-from fwsvm.kernels.kernel import KERNELS, alone, family, pair, self_values, value
+from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
+from fwsvm.kernels.panel_sums import add_sums
+from fwsvm.kernels.panels import lay_down, room_for_panels
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from tests import naive
@@ -163,6 +165,27 @@ def test_weighted_sums_are_matrix_products(name, dtype):
         found[0], K.T @ weights, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
     )
     np.testing.assert_array_equal(found[0], found[1])
+
+
+@each_kernel
+@both_precisions
+@pytest.mark.parametrize(("first", "last"), [(0, 600), (0, 13), (37, 599), (592, 600)])
+def test_sums_from_panels_are_matrix_products(name, dtype, first, last):
+    X, rng = data(150), np.random.default_rng(1)
+    Z, weights, which = data(600, seed=2), rng.normal(size=(2, 130)), rng.integers(0, 150, 130)
+    kernel, out = made(name), np.ones((2, last - first))
+    both = []
+    for matrix in (X, Z):
+        rows = as_rows(matrix, dtype)
+        both.append(room_for_panels(rows.height, rows.features, dtype))
+        for some in (rows.height // 3, rows.height):  # they come in two parts
+            part = as_rows(matrix[:some], dtype)
+            lay_down(both[-1], part, own_terms(kernel, part), 0 if some < rows.height else rows.height // 3)
+    add_sums(kernel, both[0], which, weights, both[1], first, last, first, out)
+    K = naive.gram(name, X[which], Z, **PARAMETERS[name])
+    np.testing.assert_allclose(
+        out - 1.0, (weights @ K)[:, first:last], atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights).T).max()
+    )
 
 
 def test_an_unknown_kernel_is_answered_with_the_names():

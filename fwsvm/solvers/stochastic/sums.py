@@ -1,19 +1,22 @@
 """Sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test: stored or computed kernel values.
 
 A row whose coefficient changes adds its kernel values once. `Stored` reads them from the kernel matrix; `Computed`
-computes them anew, 64 rows at a time, which takes little longer than to read them and no memory: a method that draws
-a large sample and changes few coefficients needs each about twice.
+computes them anew, 64 rows at a time, which takes no memory: a method that draws a large sample and changes few
+coefficients needs each about twice. Rows with few zeros are computed from panels, in about half the time.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm._compile import njit
-from fwsvm._threads import together
+from fwsvm._threads import in_shares, together
 from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
-from fwsvm.solvers.stochastic.sample import Sample, Store
+from fwsvm.kernels.panel_sums import add_sums
+from fwsvm.kernels.panels import DENSE, HEIGHT, Panels, lay_down, no_panels, room_for_panels
+from fwsvm.solvers.stochastic.sample import Sample
 
 WORTH_A_THREAD = 1 << 16  # kernel values
 
@@ -24,11 +27,17 @@ class Computed:
     def __init__(self, kernel: Any, samples: Sequence[Sample], threads: int) -> None:
         self.kernel, self.samples, self.threads = kernel, samples, threads
         self.kernel_evaluations = 0
+        self.panels = [_room(sample) for sample in samples]
+        self.laid = [0] * len(samples)
 
     def grown(self) -> None:
         """Take note that the samples have drawn rows."""
-        rows = self.samples[0].store.rows
-        self.anchors = [room_for_anchors(rows) for _ in range(self.threads)]
+        for k, (sample, panels) in enumerate(zip(self.samples, self.panels, strict=True)):
+            if len(panels.numbers):
+                lay_down(panels, sample.store.rows, sample.store.own, self.laid[k])
+                self.laid[k] = len(sample)
+            else:
+                self.anchors = [room_for_anchors(self.samples[0].store.rows) for _ in range(self.threads)]
 
     def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray], first: int = 0) -> None:
         """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t - first]`` for the rows t >= first of each sample.
@@ -39,20 +48,46 @@ class Computed:
         weights : ndarray, shape (outputs, j)
         outs : ndarrays of float64, shape (outputs, at least rows - first), one a sample
         """
-        source = self.samples[0].store
-        for sample, out in zip(self.samples, outs, strict=True):
-            store, size = sample.store, len(sample) - first
+        for k, (sample, out) in enumerate(zip(self.samples, outs, strict=True)):
+            size = len(sample) - first
             self.kernel_evaluations += len(which) * size
             parts = self.threads if size * len(which) > WORTH_A_THREAD else 1
-            ends = [first + size * part // parts for part in range(parts + 1)]
+            if len(self.panels[k].numbers):
+                self._by_panels(k, which, weights, out, first, parts)
+            else:
+                self._by_stored(sample, which, weights, out, first, parts)
 
-            def share(part: int, store: Store = store, out: np.ndarray = out, ends: list[int] = ends) -> None:
-                _add_range(
-                    self.kernel, self.anchors[part], source.rows, source.own, which, weights, store.rows, store.own,
-                    first, ends[part], ends[part + 1], out,
-                )  # fmt: skip
+    def _by_panels(
+        self, k: int, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int
+    ) -> None:
+        sources, panels = self.panels[0], self.panels[k]
 
-            together(share, parts)
+        def share(first: int, last: int) -> None:
+            add_sums(self.kernel, sources, which, weights, panels, start + first, start + last, start, out)
+
+        in_shares(share, len(self.samples[k]) - start, parts, HEIGHT)
+
+    def _by_stored(
+        self, sample: Sample, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int
+    ) -> None:
+        source, store, size = self.samples[0].store, sample.store, len(sample) - start
+        ends = [start + size * part // parts for part in range(parts + 1)]
+
+        def share(part: int) -> None:
+            _add_range(
+                self.kernel, self.anchors[part], source.rows, source.own, which, weights, store.rows, store.own,
+                start, ends[part], ends[part + 1], out,
+            )  # fmt: skip
+
+        together(share, parts)
+
+
+def _room(sample: Sample) -> Panels:
+    """Return panels for all that the sample may draw, or none where too many numbers of the data are zero."""
+    X = sample.problem.X
+    if isinstance(X, sparse.csr_array) and X.nnz < DENSE * X.shape[0] * X.shape[1]:
+        return no_panels(sample.store.rows)
+    return room_for_panels(len(sample.order), X.shape[1], sample.dtype)
 
 
 class Stored:
