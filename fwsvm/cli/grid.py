@@ -65,6 +65,10 @@ def command(
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
+    if force and lenders:
+        raise UsageError("give --reuse or --force, not both")
+    if workers is not None and scheduler is not None:
+        raise UsageError("give --workers or --scheduler, not both")
     if (workers or 1) > 1 and not dry_run:
         from fwsvm.experiments.nursery import open_nursery
 
@@ -75,10 +79,6 @@ def command(
     from fwsvm.experiments.lending import loans, with_loans
     from fwsvm.experiments.store import read_rows
 
-    if force and lenders:
-        raise UsageError("give --reuse or --force, not both")
-    if workers is not None and scheduler is not None:
-        raise UsageError("give --workers or --scheduler, not both")
     experiment = configs.load(config, profile)
     folder = out or Path("results") / experiment.name
     known = _survey(experiment, offline=offline)

@@ -5,6 +5,7 @@ way. The server imports once, has no threads of ours and no data, and each worke
 milliseconds. Where it cannot be had, or copies are not safe (macOS), workers import for themselves.
 """
 
+import functools
 import multiprocessing
 import signal
 import sys
@@ -14,13 +15,23 @@ from typing import TYPE_CHECKING, Union
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-FORKS = sys.platform == "linux"
+#: Before 3.11.1 any user of the machine could speak to the server (CVE-2022-42919).
+FORKS = sys.platform == "linux" and sys.version_info >= (3, 11, 1)
 
 
-def open_nursery() -> None:
-    """Start the server, if there can be one; at the first call only."""
+@functools.cache
+def open_nursery() -> bool:
+    """Start the server at the first call; return whether there is one."""
     if not FORKS:
-        return
+        return False
+    try:
+        _start()
+    except OSError:  # no room for its socket: a folder that cannot be written, or a path too long for one
+        return False
+    return True
+
+
+def _start() -> None:
     from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
     set_forkserver_preload(["fwsvm.experiments.executors.preloaded"])
@@ -36,5 +47,6 @@ def open_nursery() -> None:
 
 def nursery() -> Union["ForkServerContext", "SpawnContext"]:
     """Return what makes workers and their pipes."""
-    open_nursery()
-    return multiprocessing.get_context("forkserver") if FORKS else multiprocessing.get_context("spawn")
+    if open_nursery():
+        return multiprocessing.get_context("forkserver")
+    return multiprocessing.get_context("spawn")

@@ -122,7 +122,12 @@ class Runner:
             if cell not in to_do and self.store.done(cell.run_id) and not self.force:
                 self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
         if to_do:
-            self.executor.run(plan.tasks(to_do), self._deliver, self.reporter.watch, at_once=at_once)
+            chosen = {cell.run_id for cell in to_do}
+            # of all cells, so that a run begins where it would have if nothing had been done before
+            whole = ([cell for cell in task if cell.run_id in chosen] for task in plan.tasks(cells))
+            self.executor.run(
+                [task for task in whole if task], self._deliver, self.reporter.watch, at_once=at_once
+            )
 
     def _take_over(self, cell: Cell) -> None:
         """Take a run from another folder that lends it."""

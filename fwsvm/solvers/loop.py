@@ -11,6 +11,7 @@ from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.status import Status
 
 SHORTEST, LONGEST = 0.02, 0.1  # seconds a chunk of steps should take: an interrupt is answered between chunks
+FIRST, MOST_AT_FIRST = 16, 256  # steps of a first chunk: before kernel values are there, each may want some
 SPACING = 1.12  # a trace point whenever the steps have grown by this factor
 
 
@@ -83,7 +84,7 @@ def run(
     taken between chunks and ends the run as ``interrupted``, with the point reached.
     """
     course = Course(Status.CONVERGED, clock)
-    steps, next_point = max(16, clock.pace // rows), 1
+    steps, next_point = max(FIRST, min(clock.pace // rows, MOST_AT_FIRST)), 1
     try:
         while True:
             done = process.counters()

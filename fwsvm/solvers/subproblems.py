@@ -115,7 +115,10 @@ class _Work:
     limits: Limits
     watch: Watch | None
     parts: list[Part] = field(default_factory=list)
-    running: dict[int, tuple[Process, Tell] | None] = field(default_factory=dict)  # None: being set up
+    running: dict[int, Process | None] = field(default_factory=dict)  # None: being set up
+    said: dict[int, Progress] = field(
+        default_factory=dict
+    )  # by other workers than the first, the last of each
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
 
@@ -158,12 +161,11 @@ class _Work:
         X = self.X if len(rows) == self.X.shape[0] else self.X[rows]
         problem = Binary(X, signs, penalties, (resolved.seed, number))
         self.running[number] = None
-        told = teller(self.parts, total, resolved, clock, self.watch)
+        told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
 
         def tell(process: Process) -> None:
-            self.running[number] = process, told
-            if me == 0:
-                told(process)
+            self.running[number] = process
+            told(process)
             if self.interrupted.is_set():
                 raise KeyboardInterrupt
 
@@ -172,16 +174,22 @@ class _Work:
         finally:
             del self.running[number]
 
+    def _say(self, me: int, number: int, progress: Progress) -> None:
+        """Tell the watcher, who is in the first worker's thread; that one hears of the others when it lends itself."""
+        if me == 0 and self.watch is not None:
+            self.watch(progress)
+        else:
+            self.said[number] = progress
+
     def lend(self, me: int) -> None:
         """Assist those that are still at work, the longest first, until nobody is."""
         threads = self.resolved.threads
         while not self.interrupted.is_set() and (running := dict(self.running)):
-            found = running[max(running, key=lambda number: len(self.problems[number].rows))]
-            if found is not None:
-                process, told = found
+            longest = max(running, key=lambda number: len(self.problems[number].rows))
+            if (process := running[longest]) is not None:
                 together(partial(_assist, process, me * threads), threads)
-                if me == 0:
-                    told(process)
+            if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
+                self.watch(progress)
             time.sleep(BETWEEN_STRETCHES)
 
 
@@ -193,7 +201,7 @@ def solve_all(
     X: Rows, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
     handover: Handover | None,
 ) -> Solved:  # fmt: skip
-    """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several with a thread each.
+    """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several shared out among them.
 
     A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
     rounding, where workers that share a budget of memory keep other kernel values). A time limit or an interrupt that
@@ -236,7 +244,9 @@ def _share(work: _Work, clocks: list[Clock]) -> None:
         try:
             work.lend(0)
             wait(others)
-        except KeyboardInterrupt:
+        except BaseException as error:
             work.interrupted.set()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
     for other in others:
         other.result()

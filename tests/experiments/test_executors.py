@@ -188,3 +188,15 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
         executor.close()
     assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["time_limit"]
     assert {record.row["parallel_cells"] for record in found.values()} == {2}
+
+
+def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_path: Path) -> None:
+    """The path of its socket may have about a hundred letters."""
+    folder = tmp_path / ("long" * 40)
+    folder.mkdir()
+    script = """
+from fwsvm.experiments.nursery import nursery, open_nursery
+assert not open_nursery()
+assert nursery().get_start_method() == "spawn"
+"""
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(folder)}, check=True)

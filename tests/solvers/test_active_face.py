@@ -1,6 +1,8 @@
 """newton: exact on the face whatever C is; its linear systems and its line search against plain numpy."""
 
 import contextlib
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -13,12 +15,14 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.columns import columns_of
 from fwsvm.kernels.kernel import family
 from fwsvm.kernels.rows import as_rows, in_precision
-from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers import Settings, Status, fit, resolve
 from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
+from fwsvm.solvers.active_face.run import FaceRun
 from fwsvm.solvers.active_face.square import Square
 from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary
 from tests import naive
 
 CLASSES = ("1", "-1")
@@ -269,3 +273,20 @@ def test_the_schedule_of_libcvm_loosens_no_certificate(switch):
     )
     assert found.certified
     assert found.relative_gap <= 1e-6
+
+
+def test_what_a_run_leaves_to_the_next_holds_no_kernel_columns():
+    """They are counted where they are kept, and of a pair that has no room there they are gone with its run."""
+    X, y = clouds(3, m=300)
+    problem = Binary(X, np.where(y == 0, 1.0, -1.0), np.full(300, 1e4), (0, 0))
+    resolved, handover = resolve(Settings("newton", C=1e4, cache_mib=64), X), Handover()
+    handover.columns = lambda _number, *given: columns_of(*given)
+    run = FaceRun(problem, resolved.rule, resolved, handover)
+    while run.advance(50) or run.verdict() is None:
+        pass
+    columns = weakref.ref(run.qp.columns.kept)
+    (note,) = handover.notes.values()
+    assert note.left is not None
+    del run
+    gc.collect()
+    assert columns() is None

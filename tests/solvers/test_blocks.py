@@ -11,6 +11,7 @@ from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.problems import hinge
 from fwsvm.solvers import blocks as module
 from fwsvm.solvers.blocks import Picked, survey
+from fwsvm.solvers.stochastic import sums
 from tests.solvers.stochastic.problems import drawn
 
 SMALL = {"first": 50, "more": 50, "largest": 200}
@@ -97,6 +98,17 @@ def test_only_the_rows_drawn_are_kept(many, monkeypatch):
     X, y = drawn(2000)
     fwsvm.train_blocks(cut(X, y, 1000), parameters=SMALL)
     assert max(map(len, kept)) <= 200 + 200 + 300
+
+
+def test_blocks_of_wide_sparse_rows_are_not_laid_out_without_gaps(many, monkeypatch):
+    """As in text: 2,000 features of which a row has twenty."""
+    made = []
+    monkeypatch.setattr(sums, "room_for_panels", lambda *given: made.append(given))
+    X = sparse.random_array((1000, 2000), density=0.01, rng=np.random.default_rng(0), format="csr")
+    y = np.where(np.asarray(X.sum(axis=1)).ravel() > 10.0, 1, -1)
+    result = fwsvm.train_blocks(cut(X, y, 300), method="scs", gamma=0.1, max_iterations=5, parameters=SMALL)
+    assert result.iterations > 0
+    assert not made
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ def test_threads_change_no_bit(method):
 def test_a_small_budget_for_columns_is_shared(search):
     X, codes = clouds((300, 400, 200))
     generous, tight = (solve(X, codes, search=search, cache_mib=mib) for mib in (64, 1))
-    assert generous.objective == tight.objective
+    # with room for all columns sampled search goes over to all of q, which rounds in another order
+    np.testing.assert_allclose(tight.objective, generous.objective, rtol=1e-8 if search == "sampled" else 0)
     assert tight.certified
 
 

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING
 
 from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
 from fwsvm.experiments.executors import Deliver, Task
@@ -22,6 +23,9 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.resolve import default_cache_mib
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 PATIENCE = 3.0  # seconds that a worker has to hand over an interrupted run
 TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
@@ -59,7 +63,13 @@ class Worker:
     @classmethod
     def start(cls) -> "Worker":
         """Start a process that waits for work."""
-        context = nursery()
+        try:
+            return cls._from(nursery())
+        except (OSError, EOFError):  # the server of forks has died
+            return cls._from(multiprocessing.get_context("spawn"))
+
+    @classmethod
+    def _from(cls, context: "ForkServerContext | SpawnContext") -> "Worker":
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, dict(os.environ)), daemon=True)
         process.start()

@@ -24,20 +24,24 @@ class Border:
     lines : Lines
     ridge : ndarray of float64, shape (m,)
         May be a little off that of the factor, which is then a preconditioner only.
-    before : Border, optional
-        One of the same square, whose columns are known.
+    known, halves : ndarrays, optional
+        Those of an earlier border of the same square.
     """
 
     def __init__(
-        self, square: Square, lines: Lines, ridge: np.ndarray, before: "Border | None" = None
+        self,
+        square: Square,
+        lines: Lines,
+        ridge: np.ndarray,
+        known: np.ndarray | None = None,
+        halves: np.ndarray | None = None,
     ) -> None:
         self.square, self.lines, self.ridge = square, lines, ridge
-        self.known = np.empty(0, np.intp)  # rows that entered or left since the factor was made
-        # U'^-1 B, a column each
-        self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")
-        if before is not None:
-            self.known, self.halves = before.known, before.halves
         nothing = np.empty(0, np.intp)
+        # rows that entered or left since the factor was made, and U'^-1 B, a column each
+        self.known = nothing if known is None else known
+        none = np.empty((len(square.rows), 0), square.values.dtype, order="F")
+        self.halves = none if halves is None else halves
         self.enclose(square.rows, nothing, nothing)
 
     @property

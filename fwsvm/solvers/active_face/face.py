@@ -1,6 +1,7 @@
 """Linear systems K~_AA x = 1 for one set of rows A after another, by a factor that outlives small changes of A."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -14,6 +15,27 @@ NEAR = 4.0  # times a ridge: a factor leaves to conjugate gradients a condition 
 ROUNDS = 12  # of refinement, before a better factor is worth more
 
 
+class Left(NamedTuple):
+    """What a face leaves to a run on the same rows and kernel with another ridge: all but the kernel columns.
+
+    Attributes
+    ----------
+    dtype : float32 or float64
+    square : Square, the factor
+    known, halves : those of its `Border`
+    """
+
+    dtype: np.dtype
+    square: Square
+    known: np.ndarray
+    halves: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of factor and border."""
+        return int(self.square.room.nbytes + self.halves.nbytes)
+
+
 class Face:
     """A Cholesky factor of K~_FF for rows F, and a bordered system for what A has more and less than F.
 
@@ -25,27 +47,26 @@ class Face:
     ----------
     lines : Lines
     ridge : ndarray of float64, shape (m,)
-    before : Face, optional
-        One of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
+    before : Left, optional
+        By a face of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
     """
 
-    def __init__(self, lines: Lines, ridge: np.ndarray, before: "Face | None" = None) -> None:
+    def __init__(self, lines: Lines, ridge: np.ndarray, before: Left | None = None) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.border: Border | None = None
         self._room: np.ndarray | None = None
-        if before is not None and before.border is not None:
-            self.dtype, known = before.dtype, before.border
-            apart = known.square.ridge / ridge
+        if before is not None:
+            self.dtype = before.dtype
+            apart = before.square.ridge / ridge
             if max(apart.max(), 1.0 / apart.min()) <= NEAR:
-                self.border = Border(known.square, lines, ridge, known)
-            self._room = known.square.room
+                self.border = Border(before.square, lines, ridge, before.known, before.halves)
+            self._room = before.square.room
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of factor and border."""
+    def left(self) -> Left | None:
+        """Return what serves the next run, if there is a factor."""
         if self.border is None:
-            return 0
-        return int(self.border.square.room.nbytes + self.border.halves.nbytes)
+            return None
+        return Left(self.dtype, self.border.square, self.border.known, self.border.halves)
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float

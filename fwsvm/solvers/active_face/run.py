@@ -8,9 +8,10 @@ from scipy.linalg import LinAlgError
 from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.problems.simplex_qp import signs
-from fwsvm.solvers.active_face.face import Face
+from fwsvm.solvers.active_face.face import Face, Left
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
+from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
@@ -38,14 +39,14 @@ class Note(NamedTuple):
     alpha : ndarray, shape (m,), in the order of `SimplexRun`
     newton : bool
         Whether swap-2o alone did not reach the goal.
-    face : Face or None
-        Its factor serves for a ridge next to this one's; None where there is no memory for it.
+    left : Left or None
+        A factor serves for a ridge next to this one's; None where there is none, or no memory for it.
     """
 
     kernel: Any
     alpha: np.ndarray
     newton: bool
-    face: Face | None
+    left: Left | None
 
 
 class Best(NamedTuple):
@@ -80,7 +81,7 @@ class FaceRun(SimplexRun):
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         note = self._note()
-        self._renew_face(note.face if note is not None else None)
+        self._renew_face(note.left if note is not None else None)
         if note is not None and note.newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
@@ -103,21 +104,23 @@ class FaceRun(SimplexRun):
         q = super()._gradient(where)
         if self.handover is not None and where is None:
             alpha, newton = self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
-            note = Note(self.resolved.kernel, alpha, newton, self._face_to_leave(self.handover))
+            note = Note(self.resolved.kernel, alpha, newton, self._to_leave(self.handover))
             self.handover.notes[Note, self.stream[-1]] = note
         return q
 
-    def _face_to_leave(self, handover: Handover) -> Face | None:
-        """Return the face if it fits in the budget beside all columns and the faces of other subproblems."""
+    def _to_leave(self, handover: Handover) -> Left | None:
+        """Return what the face leaves, if it fits in the budget beside all columns and what others left."""
+        if (left := self.face.left()) is None:
+            return None
         others = [
-            note.face.nbytes
+            note.left.nbytes
             for key, note in list(handover.notes.items())
-            if key[0] is Note and key != (Note, self.stream[-1]) and note.face is not None
+            if key[0] is Note and key != (Note, self.stream[-1]) and note.left is not None
         ]
-        needed = sum(others) + self.face.nbytes + handover.column_bytes()
-        return self.face if needed <= self.resolved.cache_bytes else None
+        needed = sum(others) + left.nbytes + handover.column_bytes()
+        return left if needed <= self.resolved.cache_bytes else None
 
-    def _renew_face(self, before: Face | None = None) -> None:
+    def _renew_face(self, before: Left | None = None) -> None:
         self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge, before)
 
     def _set_goal(self) -> None:
@@ -279,7 +282,12 @@ class FaceRun(SimplexRun):
         lit = np.where(alpha > 0.0, self.state.diagonal, -1.0)
         now = self.state.now.copy()
         now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
-        self.state = self.state._replace(alpha=alpha, q=q, active=active, place=place, lit=lit, now=now)
+        crew = crew_of(
+            len(q), self.resolved.threads + self.resolved.lent
+        )  # who was late for the last has no part in it
+        self.state = self.state._replace(
+            alpha=alpha, q=q, active=active, place=place, lit=lit, now=now, crew=crew
+        )
 
     def _check_room(self, active: int) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that."""

@@ -22,6 +22,8 @@ SHIFT, PARTNER = range(2)
 LINE = 8  # words of a cache line: threads that write to one line wait for each other
 WORTH_A_THREAD = 2048  # rows of a share
 OVER = -1
+ALWAYS = 1 << 62
+PATIENCE = 1 << 16  # pauses: some milliseconds
 
 ORDER = np.dtype(
     [
@@ -72,26 +74,32 @@ def at_work(s: Any, threads: int) -> Iterator[None]:
     if len(crew.claims) == 0:
         yield
         return
-    crew.ticket[0] = crew.done[0]
 
     def end() -> None:
         crew.ticket[0] = OVER
 
     others = min(threads, len(crew.claims) // LINE) - 1
-    with alongside(lambda me: assist(s, me, crew.done[0]), others, end):
-        yield
+    try:
+        crew.ticket[0] = crew.done[0]
+        with alongside(lambda me: assist(s, me, crew.done[0], ALWAYS), others, end):
+            yield
+    finally:
+        end()
 
 
 def lend(s: Any, me: int) -> None:
-    """Assist until the block of `at_work` that runs now ends; return at once where there is none."""
+    """Assist while a block of `at_work` runs and gives orders; return where there are none for some milliseconds."""
     if len(s.crew.claims):
-        assist(s, me, s.crew.done[0])
+        assist(s, me, s.crew.done[0], PATIENCE)
 
 
 @njit
-def assist(s, me, ticket):
-    """Take shares of every order after ``ticket`` until there are no more; ``me`` is 0 for the first assistant."""
-    crew = s.crew
+def assist(s, me, ticket, patience):
+    """Take shares of every order after ``ticket`` until it is over, or there was none for so many pauses.
+
+    ``me`` is 0 for the first assistant.
+    """
+    crew, idle = s.crew, 0
     shares = crew.claims.size // LINE
     while True:
         latest = read(crew.ticket, 0)
@@ -99,8 +107,11 @@ def assist(s, me, ticket):
             return
         if latest == ticket:
             pause()
+            idle += 1
+            if idle > patience:
+                return
             continue
-        ticket = latest
+        ticket, idle = latest, 0
         for k in range(shares):
             _take(s, (me + 1 + k) % shares, ticket)
 

@@ -31,6 +31,7 @@ from fwsvm.solvers.frank_wolfe.arrays import (
 from fwsvm.solvers.frank_wolfe.crew import assist, at_work, lend
 from fwsvm.solvers.frank_wolfe.drive import drive
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
+from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, line_of_goals
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
@@ -46,8 +47,6 @@ from fwsvm.solvers.status import Status
 from fwsvm.solvers.warming import some_steps, tiny_problem
 
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
-MARGIN = 0.01  # of the goal: a gap that columns of single precision put just below it is as often just above
-FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
 
 class SimplexRun:
@@ -140,23 +139,13 @@ class SimplexRun:
         """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check."""
         checked = not self.sampled and self.resolved.final_gap and self.state.kept.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
-        constant, slope = self._line_of_goals(self.level)
+        constant, slope = line_of_goals(self.resolved.stop, self.level, self.qp)
         now = self.state.now[0]
         now["goal_constant"], now["goal_slope"] = aim * constant, aim * slope
 
-    def _line_of_goals(self, level: float) -> tuple[float, float]:
-        """Return a and b of the largest gap a + b R at which a run to this tolerance may stop."""
-        if self.resolved.stop == "relative":
-            return 0.0, level
-        if self.resolved.stop == "gap":
-            return level, 0.0
-        # the MEB rule gamma_i^2 <= (1 + eps)^2 r^2 (spec 1.5), with Delta^2 = max K~_ii
-        slack = 2.0 * level + level * level
-        return slack * float(self.qp.diagonal.max()), -slack
-
     def _goal(self, R: float) -> float:
         """Return the largest gap at which the run has converged."""
-        constant, slope = self._line_of_goals(self.resolved.tolerance)
+        constant, slope = line_of_goals(self.resolved.stop, self.resolved.tolerance, self.qp)
         return constant + slope * R
 
     # ---------------------------------------------------------------- the contract of a Process
@@ -292,7 +281,7 @@ class SimplexRun:
         s, columns = self.state, self.qp.columns
         if len(s.crew.claims):  # there is nothing to assist with yet: the call compiles and returns
             started = time.perf_counter()
-            assist(s, 0, 0)
+            assist(s, 0, 0, 0)
             self.compile_seconds += time.perf_counter() - started
         if not self.by_active:
             self.at = (

@@ -1,8 +1,8 @@
 """Sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test: stored or computed kernel values.
 
 A row whose coefficient changes adds its kernel values once. `Stored` reads them from the kernel matrix; `Computed`
-computes them anew, 64 rows at a time, which takes no memory: a method that draws a large sample and changes few
-coefficients needs each about twice. Rows with few zeros are computed from panels, in about half the time.
+computes them anew, 64 rows at a time, and keeps none: a method that draws a large sample and changes few coefficients
+needs each about twice. Rows with few zeros are computed from a copy of them in panels, in about half the time.
 """
 
 from collections.abc import Sequence
@@ -83,9 +83,12 @@ class Computed:
 
 
 def _room(sample: Sample) -> Panels:
-    """Return panels for all that the sample may draw, or none where too many numbers of the data are zero."""
-    X = sample.problem.X
-    if isinstance(X, sparse.csr_array) and X.nnz < DENSE * X.shape[0] * X.shape[1]:
+    """Return panels for all that a sample may draw, or none where too many numbers of the data are zero.
+
+    Samples of one problem are alike in this.
+    """
+    X: Any = getattr(sample.problem.X, "values", sample.problem.X)  # of blocks, the rows that were picked
+    if sparse.issparse(X) and X.nnz < DENSE * X.shape[0] * X.shape[1]:
         return no_panels(sample.store.rows)
     return room_for_panels(len(sample.order), X.shape[1], sample.dtype)
 

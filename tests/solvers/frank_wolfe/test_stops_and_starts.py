@@ -11,7 +11,7 @@ from fwsvm.solvers import Settings, Status, fit, resolve
 from fwsvm.solvers.frank_wolfe import run as simplex_run
 from fwsvm.solvers.frank_wolfe import values
 from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
-from fwsvm.solvers.frank_wolfe.run import FIRST_LEVEL
+from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from tests import naive
