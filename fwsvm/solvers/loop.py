@@ -112,7 +112,7 @@ def run(
             spent = clock.seconds - started
             if spent > LONGEST:
                 steps = max(1, steps // 2)
-            elif spent < SHORTEST and wanted == steps:  # one cut short says nothing about the best length
+            elif spent < SHORTEST and taken == steps:  # one cut short says nothing about the best length
                 steps *= 2
             clock.pace = steps * rows
     except KeyboardInterrupt:

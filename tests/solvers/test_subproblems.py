@@ -37,6 +37,22 @@ def test_threads_change_no_bit(method):
     np.testing.assert_array_equal(one.model.decision(X), three.model.decision(X))
 
 
+def test_chunks_of_steps_grow_only_by_those_that_were_taken_whole(monkeypatch):
+    """Sampled search comes back whenever it finds no violator; what is asked for next must not double each time."""
+    chunks, real = [], run.SimplexRun.advance
+
+    def advance(process, steps):
+        taken = real(process, steps)
+        chunks.append((steps, taken))
+        return taken
+
+    monkeypatch.setattr(run.SimplexRun, "advance", advance)
+    X, codes = clouds((1500, 1500, 30))
+    solve(X, codes, search="sampled", tolerance=1e-5, threads=1)
+    assert sum(taken < steps for steps, taken in chunks) > 30
+    assert max(steps for steps, _ in chunks) <= 2 * max(taken for _, taken in chunks)
+
+
 @pytest.mark.parametrize("search", ["full", "sampled"])
 def test_a_small_budget_for_columns_is_shared(search):
     X, codes = clouds((300, 400, 200))
