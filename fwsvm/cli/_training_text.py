@@ -25,7 +25,7 @@ MIB = 1 << 20
 
 def teller(*, to_stderr: bool) -> Say:
     """Return what prints a labelled line, to stdout or (where stdout is a machine's) to stderr."""
-    return lambda label, said: click.echo(f"{label:<{LABEL}}{said}", err=to_stderr)
+    return lambda label, said: click.echo(f"{label:<{LABEL}}{said}".rstrip(), err=to_stderr)
 
 
 def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
@@ -161,6 +161,8 @@ def _line(progress: "Progress") -> str:
 
 def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     """Say what came of it."""
+    from fwsvm.solvers.status import Status
+
     say("", "")
     say("status", f"{result.status}: {result.message}")
     parts = f" (sum of {result.subproblems} subproblems)" if result.subproblems > 1 else ""
@@ -172,7 +174,8 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
             if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
     if row.get("train_accuracy") is None:
-        said.insert(0, "training not computed: too many rows and support vectors; `fwsvm predict` does")
+        why = "interrupted" if result.status is Status.INTERRUPTED else "too many rows and support vectors"
+        said.insert(0, f"training not computed: {why}; `fwsvm predict` does")
     say("accuracy", ", ".join(said))
     seconds = [("load", row["load_seconds"]), ("compile", result.compile_seconds), ("train", result.train_seconds),
                ("check", result.check_seconds), ("predict", row.get("predict_seconds"))]  # fmt: skip

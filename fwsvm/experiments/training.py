@@ -1,6 +1,7 @@
 """One training outside an experiment: data set and settings in, result and complete row out."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
-from fwsvm.solvers import Result, Settings, fit
+from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
 
 MOST_VALUES = 5e9  # kernel values to predict the training rows by: half a minute's worth
@@ -35,12 +36,16 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
         "parallel_cells": 1,
         "shared": False,
     }
-    if not costly(result, data.train):
-        more["train_accuracy"] = accuracy(result, data.train, data.classes)
-    if data.test is not None:
-        begun = time.perf_counter()
-        more["test_accuracy"] = accuracy(result, data.test, data.classes)
-        more["predict_seconds"] = time.perf_counter() - begun
+    try:
+        if not costly(result, data.train):
+            more["train_accuracy"] = accuracy(result, data.train, data.classes)
+        if data.test is not None:
+            begun = time.perf_counter()
+            more["test_accuracy"] = accuracy(result, data.test, data.classes)
+            more["predict_seconds"] = time.perf_counter() - begun
+    except KeyboardInterrupt:
+        said = f"{result.message} Interrupted while rows were predicted."
+        result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
     return result, record.row(record.about(data), environment(), result, **more)
 
 

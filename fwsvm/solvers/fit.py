@@ -109,7 +109,7 @@ def gathered(
     parts = solved.parts
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
-    status, message = _verdict(parts, problems)
+    status, message = _verdict(parts, problems, interrupted=solved.interrupted)
     kinds, error = {o.gap_kind for o in outcomes}, _standard_error(outcomes)
     if np.isfinite(error):
         what = "Objective and gap are" if "estimate" in kinds else "The objective is"
@@ -161,15 +161,15 @@ _WORST_FIRST = (
 )  # fmt: skip
 
 
-def _verdict(parts: list[Part], problems: list[Subproblem]) -> tuple[Status, str]:
+def _verdict(parts: list[Part], problems: list[Subproblem], *, interrupted: bool) -> tuple[Status, str]:
     """Return the worst status of the parts; a part that its certificate vouches for has converged in any case."""
     found = [
         Status.CONVERGED if p.outcome.within and p.outcome.gap_kind == "exact" and p.course.status.done
         else p.course.status
         for p in parts
     ]  # fmt: skip
-    if len(parts) < len(problems) and Status.INTERRUPTED not in found:
-        found.append(Status.TIME_LIMIT)
+    if len(parts) < len(problems):
+        found.append(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
     status = next(s for s in _WORST_FIRST if s in found)
     message = status.sentence
     if len(parts) < len(problems):

@@ -55,6 +55,7 @@ class Solved:
     parts: list[Part]
     seconds: float
     check_seconds: float
+    interrupted: bool = False
 
 
 def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
@@ -80,7 +81,11 @@ def solve(
     course = run(process, limits, clock, tell, rows=len(rows), trace=total == 1)
     started = time.perf_counter()
     interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
-    outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
+    try:
+        outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
+    except KeyboardInterrupt:
+        course.status = Status.INTERRUPTED
+        outcome = process.outcome(final_gap=False)
     check = course.check_seconds + time.perf_counter() - started
     if handover is not None and (end := process.weights()) is not None:
         handover.leave(number, end)
@@ -142,6 +147,8 @@ class _Work:
                     self.over.set()
         except Empty:  # another worker was faster
             return
+        except KeyboardInterrupt:  # while a problem was set up: what was solved before stays
+            self.interrupted.set()
         except BaseException:
             self.interrupted.set()
             raise
@@ -223,7 +230,11 @@ def solve_all(
     else:
         _share(work, clocks)
     parts = sorted(work.parts, key=lambda part: part.number)
-    return Solved(parts, max(clock.seconds for clock in clocks), sum(part.check_seconds for part in parts))
+    interrupted = work.interrupted.is_set()
+    if interrupted and not parts:
+        raise KeyboardInterrupt
+    check = sum(part.check_seconds for part in parts)
+    return Solved(parts, max(clock.seconds for clock in clocks), check, interrupted)
 
 
 def _share(work: _Work, clocks: list[Clock]) -> None:

@@ -91,6 +91,27 @@ def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
     assert np.isfinite(result.model.decision(X)).all()
 
 
+@pytest.mark.parametrize("place", ["outcome", "__init__"])
+def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, place):
+    """While a gap is recomputed, or the next pair is set up."""
+    real, calls = getattr(run.SimplexRun, place), []
+
+    def interrupted(process, *arguments, **named):
+        calls.append(process)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(process, *arguments, **named)
+
+    X, codes = clouds((40, 40, 40, 40))
+    solve(X, codes, threads=1)  # compiled
+    monkeypatch.setattr(run.SimplexRun, place, interrupted)
+    result = solve(X, codes, threads=1)
+    assert result.status is Status.INTERRUPTED
+    assert not result.certified
+    assert f"{2 if place == 'outcome' else 3} of 6 subproblems were not reached" in result.message
+    assert np.isfinite(result.model.decision(X)).all()
+
+
 def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
     def interrupted(work, me):
         if me == 0:  # the main thread, where interrupts arrive
