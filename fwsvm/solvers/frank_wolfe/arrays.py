@@ -11,7 +11,7 @@ from fwsvm.kernels.columns import Columns, columns_of
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.problems.simplex_qp import SimplexQP
 from fwsvm.solvers.frank_wolfe.crew import crew_of
-from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
+from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked, drawn_soon
 from fwsvm.solvers.frank_wolfe.state import NOW, State
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.resolve import Resolved, free_memory_bytes
@@ -21,7 +21,7 @@ UNASKED = 1 << 24  # bytes: to ask what is free takes as long as many a small pr
 READING = (
     1 / 16
 )  # what it costs to update an entry of q from a column at hand, in kernel values of candidates
-ALONE = 8  # what a kernel value costs in a column computed alone, in the same
+ALONE = 8  # what one costs in a column computed alone, not 64 at once, in the same
 EXACT = 4  # and one of a check in double precision
 
 Search = Full | Sampled | Tracked
@@ -106,5 +106,6 @@ def tracking_pays(s: State, cache_bytes: int) -> bool:
     """
     now, m = s.now[0], len(s.q)
     fits = 2 * int(now["active"]) * m * s.kept.itemsize <= cache_bytes
-    a_step = READING if fits else ALONE
-    return bool(now["looked"] > m * (2 * ALONE * now["active"] + a_step * now["steps"]))
+    each = 1 if drawn_soon(s.search, m) else ALONE
+    a_step = READING if fits else each
+    return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

@@ -23,6 +23,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, REACHED, WANTS_V
 
 ROUNDING = 4.0 * np.finfo(np.float64).eps  # gaps of so many parts of R are noise
 VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
+SOON = 512  # steps
 OWN_LINES = 2  # where the lines of active rows begin
 
 
@@ -45,6 +46,12 @@ class Tracked(NamedTuple):
 
     candidates: int
     retries: int
+
+
+@njit
+def drawn_soon(search, m):
+    """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
+    return m <= SOON * search.candidates
 
 
 @generic(each_step=True)

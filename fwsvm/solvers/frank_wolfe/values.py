@@ -12,6 +12,7 @@ from fwsvm.solvers.frank_wolfe.search import (
     VERTEX_LINE,
     Full,
     Tracked,
+    drawn_soon,
     line_of_place,
     put_column,
 )
@@ -31,18 +32,23 @@ def block_size(search, columns):
     """Return how many columns to compute at once."""
 
 
-@block_size.implements(Full)
-def _size_of_all(search, columns):
+@njit
+def _cheapest(columns):
     """64 at once cost little more than eight, but of rows without gaps, where eight are as cheap apiece."""
     if columns.counts[USED] < columns.owner.size and columns.panels.numbers.size == 0:
         return WIDE
     return max(NARROW, min(WIDE, WORTH_A_CALL // columns.slot_of.size))
 
 
+@block_size.implements(Full)
+def _size_of_all(search, columns):
+    return _cheapest(columns)
+
+
 @block_size.implements(Tracked)
 def _size_of_some(search, columns):
     """Which row of many will be drawn cannot be told."""
-    return 1
+    return _cheapest(columns) if drawn_soon(search, columns.slot_of.size) else 1
 
 
 @njit(nogil=False)  # microseconds: to let go of the interpreter costs other threads and this one more
