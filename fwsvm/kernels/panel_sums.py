@@ -7,9 +7,9 @@ one writes it to memory, which takes a quarter of the time.
 import numpy as np
 
 from fwsvm._compile import njit
-from fwsvm.kernels.kernel import pair, value
+from fwsvm.kernels.kernel import value
 from fwsvm.kernels.lanes import load, muladd, splat, store
-from fwsvm.kernels.panels import GROUP, HEIGHT, MOST
+from fwsvm.kernels.panels import GROUP, HEIGHT, MOST, gather, meet_group
 
 
 @njit(each_step=True, forceinline=True)
@@ -28,18 +28,7 @@ def _meet(kernel, panels, anchors, own, count, weights, panel, totals):
         store(totals, o * HEIGHT + 8, zero)
     own_0, own_8 = load(panels.own, panel * HEIGHT), load(panels.own, panel * HEIGHT + 8)
     for c in range(0, count, GROUP):
-        a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = zero
-        # unsigned: no index can be from the end, so none is asked whether it is
-        x, z = np.uint64(panel * n * HEIGHT), np.uint64(c * n)
-        for _ in range(n):
-            x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
-            i, j = splat(anchors[z]), splat(anchors[z + np.uint64(1)])
-            k, l = splat(anchors[z + np.uint64(2)]), splat(anchors[z + np.uint64(3)])  # noqa: E741
-            a0, a8 = pair(kernel, a0, x0, i), pair(kernel, a8, x8, i)
-            b0, b8 = pair(kernel, b0, x0, j), pair(kernel, b8, x8, j)
-            c0, c8 = pair(kernel, c0, x0, k), pair(kernel, c8, x8, k)
-            d0, d8 = pair(kernel, d0, x0, l), pair(kernel, d8, x8, l)
-            x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+        a0, a8, b0, b8, c0, c8, d0, d8 = meet_group(kernel, numbers, panel, anchors, c, n, zero)
         a, b, e, f = splat(own[c]), splat(own[c + 1]), splat(own[c + 2]), splat(own[c + 3])
         a0, a8 = value(kernel, a0, own_0, a), value(kernel, a8, own_8, a)
         b0, b8 = value(kernel, b0, own_0, b), value(kernel, b8, own_8, b)
@@ -56,17 +45,6 @@ def _meet(kernel, panels, anchors, own, count, weights, panel, totals):
 
 
 @njit
-def _gather(sources, which, anchors):
-    """Copy the rows ``which`` of the panels ``sources`` to ``anchors``, in groups of four; a last one is filled up."""
-    n = sources.features
-    for c in range((which.size + GROUP - 1) // GROUP * GROUP):
-        t = which[c if c < which.size else 0]
-        source, to = t // HEIGHT * n * HEIGHT + t % HEIGHT, c // GROUP * n * GROUP + c % GROUP
-        for f in range(n):
-            anchors[to + f * GROUP] = sources.numbers[source + f * HEIGHT]
-
-
-@njit
 def add_sums(kernel, sources, which, weights, panels, first, last, shift, out):
     """Add sum_j weights[o, j] k(sources[which[j]], row t) to ``out[o, t - shift]`` for the rows t first ... last - 1.
 
@@ -78,7 +56,7 @@ def add_sums(kernel, sources, which, weights, panels, first, last, shift, out):
     for at in range(0, which.size, MOST):
         some = which[at : at + MOST]
         count = (some.size + GROUP - 1) // GROUP * GROUP
-        _gather(sources, some, anchors)
+        gather(sources, some, anchors)
         for c in range(count):
             own[c] = sources.own[some[c if c < some.size else 0]]
             for o in range(outputs):

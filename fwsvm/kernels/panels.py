@@ -80,13 +80,14 @@ def _spread(rows, first, numbers):
 
 
 @njit
-def _gather(panels, which):
-    """Copy the rows ``which``, a whole number of groups, to the anchors."""
+def gather(panels, which, anchors):
+    """Copy the rows ``which`` to ``anchors`` in groups of four; a last one is filled up with the first row."""
     n = panels.features
-    for c in range(which.size):
-        source, to = which[c] // HEIGHT * n * HEIGHT + which[c] % HEIGHT, c // GROUP * n * GROUP + c % GROUP
+    for c in range((which.size + GROUP - 1) // GROUP * GROUP):
+        t = which[c if c < which.size else 0]
+        source, to = t // HEIGHT * n * HEIGHT + t % HEIGHT, c // GROUP * n * GROUP + c % GROUP
         for f in range(n):
-            panels.anchors[to + f * GROUP] = panels.numbers[source + f * HEIGHT]
+            anchors[to + f * GROUP] = panels.numbers[source + f * HEIGHT]
 
 
 @njit(inline="always")
@@ -97,23 +98,31 @@ def _finish(kernel, low, high, own_low, own_high, own, out, at):
 
 
 @njit(each_step=True, forceinline=True)
+def meet_group(kernel, numbers, panel, anchors, c, n, zero):
+    """Return the sums over n features of the four anchors from the c-th on with a panel's first and last eight rows."""
+    a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = zero
+    # unsigned: no index can be from the end, so none is asked whether it is
+    x, z = np.uint64(panel * n * HEIGHT), np.uint64(c * n)
+    for _ in range(n):
+        x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
+        i, j = splat(anchors[z]), splat(anchors[z + np.uint64(1)])
+        k, l = splat(anchors[z + np.uint64(2)]), splat(anchors[z + np.uint64(3)])  # noqa: E741
+        a0, a8 = pair(kernel, a0, x0, i), pair(kernel, a8, x8, i)
+        b0, b8 = pair(kernel, b0, x0, j), pair(kernel, b8, x8, j)
+        c0, c8 = pair(kernel, c0, x0, k), pair(kernel, c8, x8, k)
+        d0, d8 = pair(kernel, d0, x0, l), pair(kernel, d8, x8, l)
+        x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+    return a0, a8, b0, b8, c0, c8, d0, d8
+
+
+@njit(each_step=True, forceinline=True)
 def _meet(kernel, panels, which, panel, out, places):
     """Write k(row which[c], row r) for the sixteen rows of a panel to ``out[places[c]:]``."""
     n, numbers, anchors, own = panels.features, panels.numbers, panels.anchors, panels.own
     own_0, own_8 = load(own, panel * HEIGHT), load(own, panel * HEIGHT + 8)
+    zero = splat(out.dtype.type(0))
     for c in range(0, which.size, GROUP):
-        a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = splat(out.dtype.type(0))
-        # unsigned: no index can be from the end, so none is asked whether it is
-        x, z = np.uint64(panel * n * HEIGHT), np.uint64(c * n)
-        for _ in range(n):
-            x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
-            i, j = splat(anchors[z]), splat(anchors[z + np.uint64(1)])
-            k, l = splat(anchors[z + np.uint64(2)]), splat(anchors[z + np.uint64(3)])  # noqa: E741
-            a0, a8 = pair(kernel, a0, x0, i), pair(kernel, a8, x8, i)
-            b0, b8 = pair(kernel, b0, x0, j), pair(kernel, b8, x8, j)
-            c0, c8 = pair(kernel, c0, x0, k), pair(kernel, c8, x8, k)
-            d0, d8 = pair(kernel, d0, x0, l), pair(kernel, d8, x8, l)
-            x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+        a0, a8, b0, b8, c0, c8, d0, d8 = meet_group(kernel, numbers, panel, anchors, c, n, zero)
         _finish(kernel, a0, a8, own_0, own_8, own[which[c]], out, places[c])
         _finish(kernel, b0, b8, own_0, own_8, own[which[c + 1]], out, places[c + 1])
         _finish(kernel, c0, c8, own_0, own_8, own[which[c + 2]], out, places[c + 2])
@@ -150,7 +159,7 @@ def laid_out(panels, wanted, lines):
     for c in range(size):
         source = c if c < wanted.size else 0
         which[c], to[c] = wanted[source], lines[source]
-    _gather(panels, which)
+    gather(panels, which, panels.anchors)
     return which, to
 
 

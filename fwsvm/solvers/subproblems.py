@@ -121,9 +121,8 @@ class _Work:
     watch: Watch | None
     parts: list[Part] = field(default_factory=list)
     running: dict[int, Process | None] = field(default_factory=dict)  # None: being set up
-    said: dict[int, Progress] = field(
-        default_factory=dict
-    )  # by other workers than the first, the last of each
+    # by other workers than the first, the last of each
+    said: dict[int, Progress] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
 
