@@ -16,6 +16,7 @@ Where to look, from the top; a layer imports only from those below it:
     solvers                    how: `fit`, one loop (clock, limits, trace) over the families, a method a file
       solvers.frank_wolfe        fw, mfw, swap, swap-2o, cvm: on the simplex, with any kernel
       solvers.active_face        newton: ours, exact on the face of the active rows, for large C
+      solvers.chunking           chunking: ours, one of the above on the rows that matter, for few support vectors
       solvers.dual_coordinate    liblinear, avsf: on the box, linear
       solvers.stochastic         wolfe, pegasos, scs: on samples, with any kernel
     data                       files, downloads by digest, names; knows no kernel and no solver

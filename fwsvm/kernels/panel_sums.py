@@ -9,7 +9,11 @@ import numpy as np
 from fwsvm._compile import njit
 from fwsvm.kernels.kernel import value
 from fwsvm.kernels.lanes import load, muladd, splat, store
-from fwsvm.kernels.panels import GROUP, HEIGHT, MOST, gather, meet_group
+from fwsvm.kernels.panels import GROUP, HEIGHT, MOST, Panels, gather, meet_group, spread
+
+LAID = (
+    1 << 20
+)  # bytes of rows that are laid out at a time: they stay in the second cache while anchors pass by
 
 
 @njit(each_step=True, forceinline=True)
@@ -68,3 +72,18 @@ def add_sums(kernel, sources, which, weights, panels, first, last, shift, out):
                 to = o * HEIGHT - panel * HEIGHT
                 for t in range(start, stop):
                     out[o, t - shift] += totals[to + t]
+
+
+@njit
+def add_sums_of_rows(kernel, sources, weights, rows, own, first, last, out):
+    """Do `add_sums` with all of the sources for rows that are in no panels: some at a time are laid out here."""
+    n, dtype = rows.features, rows.values.dtype
+    height = max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)) * HEIGHT
+    numbers, terms, which = np.empty(height * n, dtype), np.zeros(height, dtype), np.arange(weights.shape[1])
+    for start in range(first, last, height):
+        stop = min(start + height, last)
+        numbers[:] = 0.0
+        spread(rows, start, stop, start, numbers)
+        terms[: stop - start] = own[start:stop]
+        panels = Panels(numbers, terms, sources.anchors, n)
+        add_sums(kernel, sources, which, weights, panels, 0, stop - start, -start, out)

@@ -49,12 +49,16 @@ def no_panels(rows: Rows) -> Panels:
 
 def panels_of(rows: Rows, own: np.ndarray) -> Panels:
     """Return the rows in panels, or none if too many of their numbers are zero."""
-    dtype, n = rows.values.dtype, rows.features
-    if len(rows.values) < DENSE * rows.height * n:
+    if not few_gaps(rows):
         return no_panels(rows)
-    panels = room_for_panels(rows.height, n, dtype)
+    panels = room_for_panels(rows.height, rows.features, rows.values.dtype)
     lay_down(panels, rows, own, 0)
     return panels
+
+
+def few_gaps(rows: Rows) -> bool:
+    """Whether so many of the numbers are stored that panels pay."""
+    return len(rows.values) >= DENSE * rows.height * rows.features
 
 
 def room_for_panels(capacity: int, features: int, dtype: type | np.dtype) -> Panels:
@@ -67,14 +71,14 @@ def room_for_panels(capacity: int, features: int, dtype: type | np.dtype) -> Pan
 def lay_down(panels: Panels, rows: Rows, own: np.ndarray, first: int) -> None:
     """Put the rows ``first`` and later in their places."""
     panels.own[first : len(own)] = own[first:]
-    _spread(rows, first, panels.numbers)
+    spread(rows, first, rows.height, 0, panels.numbers)
 
 
 @njit
-def _spread(rows, first, numbers):
-    """Put every stored number of the rows ``first`` and later in its place."""
-    for t in range(first, rows.starts.size - 1):
-        base = t // HEIGHT * rows.features * HEIGHT + t % HEIGHT
+def spread(rows, first, last, start, numbers):
+    """Put every stored number of the rows first ... last - 1 in its place in panels whose first row is ``start``."""
+    for t in range(first, last):
+        base = (t - start) // HEIGHT * rows.features * HEIGHT + (t - start) % HEIGHT
         for p in range(rows.starts[t], rows.starts[t + 1]):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 

@@ -1,4 +1,7 @@
-"""Weighted sums of kernel values, none of them stored: decision values, and gradients from scratch."""
+"""Weighted sums of kernel values, none of them stored: decision values, and gradients from scratch.
+
+Where rows have few gaps both sides are laid out in panels, a part at a time; else one side is a table for look-ups.
+"""
 
 from typing import Any
 
@@ -8,7 +11,9 @@ from fwsvm._compile import njit
 from fwsvm._threads import in_shares
 from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, threads_for, wide_row
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.panel_sums import add_sums_of_rows
+from fwsvm.kernels.panels import HEIGHT, few_gaps, lay_down, room_for_panels
+from fwsvm.kernels.rows import Rows, some_rows
 
 
 @njit(fastmath={"reassoc"})  # the sum over anchors in any order: else it waits on itself at every term
@@ -38,8 +43,32 @@ def weighted_sums(
 
     Returns
     -------
-    ndarray of float64, shape (rows, outputs); sums are kept in float64.
+    ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision
+    where they are dense.
     """
+    if few_gaps(sources) and few_gaps(rows):
+        return _sums_of_dense(kernel, some_rows(sources, which), weights, rows, threads)
+    return _sums_of_sparse(kernel, sources, which, weights, rows, threads)
+
+
+def _sums_of_dense(kernel: Any, sources: Rows, weights: np.ndarray, rows: Rows, threads: int) -> np.ndarray:
+    out = np.zeros((weights.shape[1], rows.height))
+    anchors, own = (
+        room_for_panels(sources.height, sources.features, rows.values.dtype),
+        own_terms(kernel, rows),
+    )
+    lay_down(anchors, sources, own_terms(kernel, sources), 0)
+    lines = np.ascontiguousarray(weights.T, dtype=np.float64)
+    in_shares(
+        lambda first, last: add_sums_of_rows(kernel, anchors, lines, rows, own, first, last, out),
+        rows.height, threads_for(rows, rows.height, len(weights), threads), HEIGHT,
+    )  # fmt: skip
+    return out.T
+
+
+def _sums_of_sparse(
+    kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int
+) -> np.ndarray:
     out = np.zeros((rows.height, weights.shape[1]))
     anchors = room_for_anchors(sources)
     own = own_terms(kernel, rows)

@@ -18,7 +18,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Rows, Solved, Subproblem, solve_all, subproblems
-from fwsvm.solvers.warming import some_steps, tiny_problem
+from fwsvm.solvers.warming import GAPS, some_steps, tiny_problem
 
 _WARM: set[tuple] = set()
 
@@ -90,13 +90,16 @@ def warm_up(resolved: Resolved) -> float:
 
     Once in a process for all that is compiled apart.
     """
-    kinds = (resolved.method.name, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop)
+    kinds = (
+        resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
+    )  # fmt: skip
     if kinds in _WARM:
         return 0.0
     started = time.perf_counter()
-    process = resolved.family.start(tiny_problem(), resolved.rule, resolved, None)
-    some_steps(process)
-    process.outcome(final_gap=True)
+    for gaps in (0, GAPS):
+        process = resolved.family.start(tiny_problem(gaps), resolved.rule, resolved, None)
+        some_steps(process)
+        process.outcome(final_gap=True)
     _WARM.add(kinds)
     return time.perf_counter() - started
 

@@ -6,12 +6,14 @@ from scipy import sparse
 from fwsvm.solvers.process import Binary, Process
 
 ROWS, FEATURES, STEPS = 24, 3, 64
+GAPS = 13  # features that no row has: kernel values are then computed as those of sparse rows
 
 
-def tiny_problem() -> Binary:
+def tiny_problem(gaps: int = 0) -> Binary:
     """Return two classes that a line divides."""
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
-    return Binary(sparse.csr_array(X), np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
+    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))
+    return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
 def some_steps(process: Process) -> None:

@@ -155,9 +155,11 @@ def test_only_stored_numbers_matter(name, x, z, total):
 
 @each_kernel
 @both_precisions
-def test_weighted_sums_are_matrix_products(name, dtype):
-    X, rng = data(150), np.random.default_rng(1)
-    Z, weights, which = data(600, seed=2), rng.normal(size=(130, 2)), rng.integers(0, 150, 130)
+@pytest.mark.parametrize(("filled", "m"), [(0.1, 600), (0.6, 600), (0.6, 30_011)])  # the last in two parts
+def test_weighted_sums_are_matrix_products(name, dtype, filled, m):
+    X, rng = data(150, filled=filled), np.random.default_rng(1)
+    Z, which = data(m, seed=2, filled=filled), rng.integers(0, 150, 130)
+    weights = rng.normal(size=(130, 2))
     sources, rows = as_rows(X, dtype), as_rows(Z, dtype)
     found = [weighted_sums(made(name), sources, which, weights, rows, threads) for threads in (1, 2)]
     K = naive.gram(name, X[which], Z, **PARAMETERS[name])

@@ -1,0 +1,29 @@
+"""A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
+
+`nearest` says which rows matter, `run` is the Process; another method of the simplex solves on each set of rows.
+"""
+
+from typing import Any
+
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Process
+from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.resolve import Resolved
+
+
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+    from fwsvm.solvers.chunking.run import ChunkRun
+
+    return ChunkRun(problem, rule, resolved, handover)
+
+
+FAMILIES["chunking"] = Family(
+    name="chunking",
+    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
+    kernels=None,
+    default_kernel="rbf",
+    stops=("relative", "gap", "meb"),
+    searches=("full",),
+    multiclass="one-vs-one",
+    start=_start,
+)

@@ -1,0 +1,184 @@
+"""A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.kernels.columns import columns_of
+from fwsvm.kernels.rows import as_rows
+from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
+from fwsvm.solvers.chunking.nearest import drawn, nearest
+from fwsvm.solvers.frank_wolfe.goals import line_of_goals
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
+from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.status import Status
+
+ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
+NOWHERE = Point(0, np.nan, np.nan, 0)
+
+
+class ChunkRun:
+    """A `Process`: the present chunk and the inner run on it, or alpha alone between two of them.
+
+    Rows are kept with the class +1 first, as the inner runs keep theirs: a chunk in ascending order is in theirs, too.
+    """
+
+    def __init__(
+        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
+    ) -> None:
+        rule.check()
+        chosen = method(rule.inner)
+        self.resolved, self.stream = resolved, problem.stream
+        self.settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
+        self.order = np.argsort(-problem.y, kind="stable")
+        sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
+        self.X = sparse.csr_array(problem.X if sorted_already else problem.X[self.order])
+        self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
+        self.rows, plus = as_rows(self.X), int(np.count_nonzero(problem.y > 0))
+        self.qp = simplex_qp(columns_of(resolved.kernel, self.rows, 0), plus, self.penalties)
+        self.alpha = np.zeros(len(self.y))
+        self.found: Certificate | None = None  # of alpha, over all rows
+        self.last = NOWHERE  # what the last inner run ended at
+        self.before = Counters()  # what all before the present one did
+        self.inner: Process | None = None
+        self._begin(handover.end(problem.stream[-1]) if handover is not None else None, rule.fewest)
+
+    def _begin(self, end: np.ndarray | None, fewest: int) -> None:
+        """Start on a first chunk drawn at random, or on what matters at the end of a run with another penalty."""
+        m = len(self.y)
+        if end is not None:
+            self.alpha = end[self.order]
+        if m < fewest:
+            self._start(np.arange(m))
+        elif end is not None:
+            self._start(self._matters(self._survey()))
+        else:
+            self._start(drawn(self.qp.plus, m, np.random.default_rng(self.stream)), rough=True)
+
+    def _start(self, chunk: np.ndarray, *, rough: bool = False) -> None:
+        """Let the inner method begin on a chunk, at alpha if there is one."""
+        self.chunk, settings = chunk, self.settings
+        self.is_rough = rough and not self._is_whole
+        if self.is_rough:
+            settings = replace(settings, stop="relative", tolerance=ROUGH)
+        X = self.X if self._is_whole else self.X[chunk]
+        problem, handover = Binary(X, self.y[chunk], self.penalties[chunk], self.stream), None
+        if self.alpha.any():
+            handover = Handover()
+            handover.leave(self.stream[-1], self.alpha[chunk])
+        self.inner = settings.family.start(problem, settings.rule, settings, handover)
+
+    @property
+    def _is_whole(self) -> bool:
+        return len(self.chunk) == len(self.y)
+
+    def _end(self) -> None:
+        """Take over what the inner run found, and let go of its memory."""
+        alpha, last, before = self._present(), self.point(), self.counters()
+        self.alpha, self.last, self.before, self.found, self.inner = alpha, last, before, None, None
+
+    def _survey(self) -> np.ndarray:
+        """Look at all rows at alpha: find its certificate and return q (m,), in float64."""
+        q = gradient(self.qp, self.rows, self.alpha, self.resolved.threads)
+        self.found = certificate(self.qp, self.alpha, q)
+        return q
+
+    def _matters(self, q: np.ndarray) -> np.ndarray:
+        """Return the next chunk, after a survey."""
+        evaluations = self.before.kernel_evaluations + len(q) * int(np.count_nonzero(self.alpha))
+        self.before = self.before._replace(kernel_evaluations=evaluations)
+        R = float(self.alpha @ q)
+        return nearest((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
+
+    def _goal(self, R: float) -> float:
+        constant, slope = line_of_goals(self.resolved.stop, self.resolved.tolerance, self.qp)
+        return constant + slope * R
+
+    # ---------------------------------------------------------------- the contract of a Process
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` of the inner method's steps."""
+        assert self.inner is not None  # noqa: S101  (but while `verdict` or `outcome` is at work)
+        return self.inner.advance(steps)
+
+    def assist(self, me: int) -> None:
+        """Help the inner method."""
+        if (inner := self.inner) is not None:
+            inner.assist(me)
+
+    def verdict(self) -> Status | None:
+        """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
+        assert self.inner is not None  # noqa: S101  (as in `advance`)
+        ended = self.inner.verdict()
+        if ended is None or self._is_whole:
+            return ended
+        self._end()
+        q = self._survey()
+        outcome = self.outcome(final_gap=True)
+        if outcome.within:
+            return Status.CONVERGED if self.resolved.final_gap else Status.SAMPLED_STOP
+        outside = np.delete(q, self.chunk)
+        if not self.is_rough and 2.0 * (outcome.objective - outside.min()) <= self._goal(outcome.objective):
+            return Status.STALLED  # no other row would help: it is the inner method that can do no better
+        self._start(self._matters(q))
+        return None
+
+    def point(self) -> Point:
+        """Return iterations, R and the support size, and the gap over all rows when they were last looked at."""
+        if self.inner is None:
+            return self.last
+        here, gap = self.inner.point(), self.found.gap if self.found is not None else np.nan
+        iterations = self.before.iterations + here.iterations
+        return here._replace(iterations=iterations, gap=here.gap if self._is_whole else gap)
+
+    def counters(self) -> Counters:
+        """Return what was done so far, on all chunks, and between them."""
+        if self.inner is None:
+            return self.before
+        here, before = self.inner.counters(), self.before._asdict()
+        return Counters(**{name: before[name] + more for name, more in here._asdict().items()})
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return the certificate of the present point over all rows, from scratch in float64."""
+        if self.inner is not None and self._is_whole:
+            return self.inner.outcome(final_gap=final_gap)
+        if not final_gap:
+            R, gap, nan = self.point().objective, self.point().gap, np.nan
+            return Outcome(R, gap, gap / R, nan, nan, "none", within=False)
+        if self.inner is not None:
+            self._end()
+        if self.found is None:
+            self._survey()
+        found = self.found
+        assert found is not None  # noqa: S101  (by the survey)
+        within = found.gap <= self._goal(found.objective)
+        return Outcome(
+            found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
+        )  # fmt: skip
+
+    def weights(self) -> np.ndarray:
+        """Return alpha in the order of the problem's rows."""
+        alpha = np.empty(len(self.y))
+        alpha[self.order] = self._present()
+        return alpha
+
+    def _present(self) -> np.ndarray:
+        if self.inner is None:
+            return self.alpha
+        alpha, weights = np.zeros(len(self.y)), self.inner.weights()
+        assert weights is not None  # noqa: S101  (every method on the simplex has them)
+        alpha[self.chunk] = weights
+        return alpha
+
+    def machine(self) -> Expansion:
+        """Return the standard-form machine (w, b) / R over the rows with positive weight."""
+        alpha, R = self._present(), self.point().objective
+        support = np.flatnonzero(alpha)
+        weights = (self.y * alpha)[support] / R
+        rows = self.order[support]
+        ascending = np.argsort(rows)
+        return Expansion(rows[ascending], weights[ascending], float(weights.sum()))

@@ -1,0 +1,180 @@
+"""chunking: the optimum over all rows, whatever the chunks; and which rows a chunk holds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm.errors import UsageError
+from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.chunking import run
+from fwsvm.solvers.chunking.nearest import FEW, PART, SPARE, drawn, nearest
+from fwsvm.solvers.handover import Handover
+from tests import naive
+
+CLASSES, GAMMA = ("1", "-1"), 0.3
+
+
+def clouds(seed, m=700, apart=1.3):
+    """Return two classes of which few rows lie at the border, unless they are not ``apart``."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random(m) < 0.4).astype(np.int64)
+    return rng.normal(size=(m, 4)) + apart * (1 - 2 * codes[:, None]), codes
+
+
+def chosen(C=10.0, **given):
+    parameters = {"fewest": 0, **given.pop("parameters", {})}
+    asked = {"kernel": "rbf", "gamma": GAMMA, "threads": 1, **given}
+    return Settings("chunking", C=C, parameters=parameters, **asked)
+
+
+def train(X, codes, C=10.0, **given):
+    return fit(X, codes, CLASSES, chosen(C, **given))
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Return a list to which the size of every chunk is added."""
+    sizes, start = [], run.ChunkRun._start
+
+    def noted(self, chunk, **given):
+        sizes.append(len(chunk))
+        start(self, chunk, **given)
+
+    monkeypatch.setattr(run.ChunkRun, "_start", noted)
+    return sizes
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1e-1, 1e1, 1e4]), st.sampled_from([0.0, 0.5, 1.3]))
+@settings(deadline=None, max_examples=12)
+def test_the_certificate_is_that_of_all_rows(seed, C, apart):
+    X, codes = clouds(seed, 300, apart)
+    found = train(X, codes, C, tolerance=1e-6)
+    assert found.certified
+    K = naive.extended(naive.gram("rbf", X, X, GAMMA), 1.0 - 2.0 * codes, np.full(len(X), C))
+    best = naive.simplex_optimum(K)
+    least = float(best @ K @ best)
+    assert least * (1 - 1e-8) <= found.objective <= least + found.gap * (1 + 1e-8)
+    assert found.relative_gap <= 1e-6
+
+
+def test_rows_far_outside_the_margin_are_in_no_chunk_but_a_first_one(chunks):
+    X, codes = clouds(0, 4000)
+    found = train(X, codes)
+    whole = fit(X, codes, CLASSES, Settings("swap-2o", C=10.0, kernel="rbf", gamma=GAMMA, threads=1))
+    assert found.certified
+    assert abs(found.objective - whole.objective) <= max(found.gap, whole.gap)
+    assert chunks[0] == pytest.approx(PART * 4000, abs=2)
+    assert max(chunks) < 0.5 * 4000
+    assert len(chunks) >= 2
+
+
+def test_where_most_rows_are_support_vectors_the_last_chunk_is_all_rows(chunks):
+    X, codes = clouds(0, 800, apart=0.0)
+    assert train(X, codes).certified
+    assert chunks[-1] == 800
+
+
+@pytest.mark.parametrize("inner", ["fw", "mfw", "swap", "swap-2o", "cvm", "newton"])
+def test_any_method_of_the_simplex_serves(inner):
+    X, codes = clouds(1)
+    found = train(X, codes, tolerance=1e-2, parameters={"inner": inner})
+    assert found.certified
+    assert found.relative_gap <= 1e-2
+
+
+@pytest.mark.parametrize("stop", ["gap", "meb"])
+def test_the_other_rules_of_stopping_hold_over_all_rows(stop):
+    X, codes = clouds(2)
+    found = train(X, codes, stop=stop, tolerance=1e-5)
+    exact = train(X, codes, tolerance=1e-9)
+    assert found.certified
+    assert found.objective - exact.objective <= found.gap
+    if stop == "gap":
+        assert found.gap <= 1e-5
+
+
+def test_several_classes_weights_and_a_warm_start():
+    X, codes = clouds(3)
+    codes = codes + (X[:, 0] > 1.0)
+    weights = np.where(codes == 0, 2.0, 0.5)
+    cold = fit(X, codes, ("a", "b", "c"), chosen(tolerance=1e-7), weights=weights)
+    handover = Handover()
+    for C in (5.0, 10.0):
+        warm = fit(X, codes, ("a", "b", "c"), chosen(C, tolerance=1e-7), weights=weights, handover=handover)
+    assert cold.certified
+    assert warm.certified
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert warm.steps < cold.steps
+
+
+def test_an_interrupt_between_two_chunks_keeps_the_point_reached(monkeypatch):
+    def interrupt(*_given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "gradient", interrupt)
+    X, codes = clouds(4)
+    found = train(X, codes)
+    assert found.status is Status.INTERRUPTED
+    assert not found.certified
+    assert np.isfinite(found.objective)
+    assert found.support_vectors > 0
+    assert (found.model.predict(X) == codes).mean() > 0.9
+
+
+def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows():
+    X, codes = clouds(5, 3000)
+    found = train(X, codes, max_iterations=50)
+    assert found.status is Status.MAX_ITERATIONS
+    K = naive.extended(naive.gram("rbf", X, X, GAMMA), 1.0 - 2.0 * codes, np.full(len(X), 10.0))
+    best = train(X, codes, tolerance=1e-6).objective
+    assert found.gap_kind == "exact"
+    assert found.objective - best <= found.gap
+    assert K.min() < found.objective < K.max()
+
+
+def test_a_gap_that_no_arithmetic_reaches_ends_the_run():
+    X, codes = clouds(6)
+    found = train(X, codes, tolerance=1e-16)
+    assert found.status is Status.STALLED
+    assert not found.certified
+
+
+def test_what_cannot_solve_on_a_chunk_is_refused():
+    X, codes = clouds(0, 60)
+    for inner in ("chunking", "avsf", "scs", "nobody"):
+        with pytest.raises(
+            UsageError, match=r"inner of chunking must be one of cvm, fw, mfw, newton, swap, swap-2o"
+        ):
+            train(X, codes, parameters={"inner": inner})
+    with pytest.raises(UsageError, match="fewest of chunking must be 0 or more"):
+        train(X, codes, parameters={"fewest": -1})
+
+
+# ------------------------------------------------------------------ chunks
+
+
+@given(st.integers(1, 400), st.integers(1, 4000), st.integers(0, 2**32))
+def test_a_first_chunk_has_its_part_of_each_class(plus, others, seed):
+    chunk = drawn(plus, plus + others, np.random.default_rng(seed))
+    assert (np.diff(chunk) > 0).all()
+    for count, total in (((chunk < plus).sum(), plus), ((chunk >= plus).sum(), others)):
+        assert count == max(min(total, FEW), int(PART * total))
+
+
+@given(st.integers(2, 500), st.data())
+def test_a_chunk_has_the_rows_that_matter_and_the_next_ones_to_the_margin(m, draw):
+    rng = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
+    plus, bound = draw.draw(st.integers(1, m - 1)), draw.draw(st.floats(0.0, 1.0))
+    f, alpha = rng.normal(loc=2.0, size=m), np.where(rng.random(m) < bound, rng.random(m), 0.0)
+    chunk = nearest(f, alpha, plus)
+    assert (np.diff(chunk) > 0).all()
+    assert chunk[0] < plus <= chunk[-1]
+    inside = np.zeros(m, dtype=bool)
+    inside[chunk] = True
+    matters = (alpha > 0.0) | (f < 1.0)
+    assert inside[matters].all()
+    if len(chunk) < m:
+        assert len(chunk) == int(SPARE * matters.sum()) + 2
+        spare = inside & ~matters
+        assert np.sort(f[spare])[: max(0, spare.sum() - 2)].max(initial=-np.inf) <= f[~inside].min()
