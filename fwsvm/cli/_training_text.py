@@ -165,7 +165,10 @@ def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
 
     say("", "")
     say("status", f"{result.status}: {result.message}")
-    parts = f" (sum of {result.subproblems} subproblems)" if result.subproblems > 1 else ""
+    total, solved = result.subproblems, result.solved
+    parts = (
+        f" (sum of {'' if solved == total else f'{solved:,} of '}{total:,} subproblems)" if total > 1 else ""
+    )
     say("objective", f"{result.objective:.10g}{parts}")
     say("gap", f"{result.gap:.3g}, relative {result.relative_gap:.3g} ({_gap_kind(result)})")
     say("support vectors", f"{result.support_vectors:,}")

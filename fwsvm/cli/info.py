@@ -10,7 +10,7 @@ import click
 
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "pooch")
 EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
-VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME")
+VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME")
 MB = 1e6
 
 

@@ -149,6 +149,7 @@ def gathered(
         check_seconds=solved.check_seconds,
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
         gap_error=error,
+        solved=len(parts),
     )
 
 

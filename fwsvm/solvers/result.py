@@ -45,6 +45,8 @@ class Result:
     compile_seconds, train_seconds, check_seconds : float
         Warm-up, the algorithm alone, and recomputing the certificate.
     trace : tuple of TracePoint
+    solved : int
+        Subproblems that were begun before a limit or an interrupt: the sums are over these.
     """
 
     model: KernelModel | LinearModel
@@ -69,3 +71,4 @@ class Result:
     check_seconds: float
     trace: tuple[TracePoint, ...] = ()
     gap_error: float = float("nan")
+    solved: int = 1

@@ -1,5 +1,7 @@
 """Mistakes that a first visitor made: each is answered in one sentence, and nothing is lost."""
 
+import re
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -69,6 +71,7 @@ def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     result = CliRunner().invoke(main, ["train", "--time-limit", "0.01", "rows"])
     assert result.exit_code == 0
     assert "subproblems were not reached" in result.stderr
+    assert re.search(r"objective .* \(sum of \d+ of 435 subproblems\)", result.stdout)
 
 
 def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(rows, monkeypatch):

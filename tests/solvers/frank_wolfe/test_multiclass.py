@@ -95,4 +95,5 @@ def test_a_limit_on_time_leaves_later_pairs_out_and_says_so(four):
     result = fit(X, codes, CLASSES, settings(tolerance=1e-13, time_limit=1e-6))
     assert result.status == "time_limit"
     assert "5 of 6 subproblems were not reached" in result.message
+    assert result.solved == 1
     assert not result.certified
