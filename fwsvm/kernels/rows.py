@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._compile import njit
+
 
 class Rows(NamedTuple):
     """m rows; row t holds ``values[starts[t]:starts[t + 1]]`` at the features in ``columns``, ascending.
@@ -32,9 +34,16 @@ class Rows(NamedTuple):
         """Number of rows m."""
         return len(self.starts) - 1
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.height, self.features
 
-def as_rows(X: np.ndarray | sparse.csr_array, dtype: type = np.float64) -> Rows:
+
+def as_rows(X: np.ndarray | sparse.csr_array | Rows, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
+    if isinstance(X, Rows):
+        return in_precision(X, dtype)
     compressed = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
     if not compressed.has_canonical_format:
         compressed = compressed.copy()  # it may share its numbers with X
@@ -68,7 +77,17 @@ def in_precision(rows: Rows, dtype: type) -> Rows:
 
 def some_rows(rows: Rows, which: np.ndarray) -> Rows:
     """Return copies of the rows ``which`` (row numbers), in that order."""
-    lengths = np.diff(rows.starts)[which]
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    taken = np.repeat(rows.starts[which] - starts[:-1], lengths) + np.arange(starts[-1])
-    return Rows(rows.values[taken], rows.columns[taken], starts, rows.features)
+    starts = np.zeros(len(which) + 1, np.int64)
+    np.cumsum(rows.starts[which + 1] - rows.starts[which], out=starts[1:])
+    values, columns = np.empty(starts[-1], rows.values.dtype), np.empty(starts[-1], np.int32)
+    _copy(rows.values, rows.columns, rows.starts, which, values, columns, starts)
+    return Rows(values, columns, starts, rows.features)
+
+
+@njit
+def _copy(values, columns, starts, which, to_values, to_columns, to_starts):
+    for c in range(which.size):
+        first, to = starts[which[c]], to_starts[c]
+        for k in range(to_starts[c + 1] - to):
+            to_values[to + k] = values[first + k]
+            to_columns[to + k] = columns[first + k]

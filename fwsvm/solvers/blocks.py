@@ -22,9 +22,9 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import draws
-from fwsvm.solvers.subproblems import Rows, Solved, Subproblem, solve, teller
+from fwsvm.solvers.subproblems import Solved, Subproblem, Table, solve, teller
 
-Blocks: TypeAlias = Iterable[tuple[Rows, np.ndarray]]
+Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
 Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
@@ -78,7 +78,7 @@ def survey(blocks: Blocks) -> Survey:
     return Survey(rows, features, np.array(labels), 2.0 * squares / (rows - 1))
 
 
-def _moments(X: Rows) -> tuple[np.ndarray, float]:
+def _moments(X: Table) -> tuple[np.ndarray, float]:
     """Return the mean row, and the sum of squared distances from it."""
     if sparse.issparse(X):
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
@@ -98,7 +98,7 @@ class Picked:
     values : array, shape (p,) or (p, n)
     """
 
-    def __init__(self, rows: int, numbers: np.ndarray, values: Rows) -> None:
+    def __init__(self, rows: int, numbers: np.ndarray, values: Table) -> None:
         self.numbers, self.values = numbers, values
         self.shape = (rows, *values.shape[1:])
 
@@ -179,7 +179,7 @@ def _resolved(settings: Settings, found: Survey) -> Resolved:
     return replace(resolved, kernel=resolved.kernel._replace(gamma=gamma), width_rule=rule)
 
 
-def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Rows, np.ndarray]:
+def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Table, np.ndarray]:
     """Go through the blocks a second time and keep the rows ``numbers``, ascending."""
     parts, codes, first = [], [], 0
     for X, y in blocks:

@@ -17,14 +17,14 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
-from fwsvm.solvers.subproblems import Part, Rows, Solved, Subproblem, solve_all, subproblems
+from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
 from fwsvm.solvers.warming import GAPS, some_steps, tiny_problem
 
 _WARM: set[tuple] = set()
 
 
 def fit(
-    X: Rows,
+    X: Table,
     codes: np.ndarray,
     classes: Sequence[str],
     settings: Settings,
@@ -63,7 +63,9 @@ def fit(
     return gathered(X, codes, tuple(classes), resolved, solved, problems, compile_seconds)
 
 
-def _checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
+def _checked(
+    X: Any, codes: Any, classes: Sequence[str], weights: Any
+) -> tuple[Table, np.ndarray, np.ndarray]:
     codes = np.asarray(codes)
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
@@ -105,7 +107,7 @@ def warm_up(resolved: Resolved) -> float:
 
 
 def gathered(
-    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, solved: Solved,
+    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, solved: Solved,
     problems: list[Subproblem], compile_seconds: float,
 ) -> Result:  # fmt: skip
     """Return the result of the parts of a run over rows X (m, n) with class numbers ``codes`` (m,)."""
@@ -182,7 +184,7 @@ def _verdict(parts: list[Part], problems: list[Subproblem], *, interrupted: bool
 
 
 def _kernel_model(
-    X: Rows, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
+    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
     problems: list[Subproblem],
 ) -> KernelModel:  # fmt: skip
     """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
@@ -206,7 +208,7 @@ def _kernel_model(
     return KernelModel(classes, resolved.kernel, X[support], counts, coefficients[support], biases)
 
 
-def _linear_model(X: Rows, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:
+def _linear_model(X: Table, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:
     outputs = 1 if len(classes) == 2 else len(classes)
     weights, biases = np.zeros((outputs, X.shape[1])), np.zeros(outputs)
     for part in parts:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from fwsvm.kernels.rows import Rows
 from fwsvm.solvers.status import Status
 
 
@@ -18,7 +19,7 @@ class Binary(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray or csr_array of float64, shape (m, n)
+    X : ndarray, csr_array or `Rows` of float64, shape (m, n)
     y : ndarray of float64, shape (m,), +1 or -1
     penalties : ndarray of float64, shape (m,)
         C_i, the penalty times the row's weight.
@@ -26,7 +27,7 @@ class Binary(NamedTuple):
         Seeds this problem's random numbers: (seed, number of the subproblem).
     """
 
-    X: np.ndarray | sparse.csr_array
+    X: np.ndarray | sparse.csr_array | Rows
     y: np.ndarray
     penalties: np.ndarray
     stream: tuple[int, ...]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._threads import together
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
@@ -23,7 +24,7 @@ from fwsvm.solvers.status import Status
 BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
 WATCH_EVERY = 0.2  # seconds between two reports of progress
 
-Rows: TypeAlias = np.ndarray | sparse.csr_array
+Table: TypeAlias = np.ndarray | sparse.csr_array
 Tell: TypeAlias = Callable[[Process], None]
 
 
@@ -112,7 +113,7 @@ def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Wat
 class _Work:
     """What the workers share: the problems still to be solved, the parts, and word that it is over."""
 
-    X: Rows
+    X: Table | Rows
     weights: np.ndarray
     problems: list[Subproblem]
     resolved: Resolved
@@ -164,7 +165,8 @@ class _Work:
             # as simplex methods want them, so that they copy no row again
             rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
         signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
-        X = self.X if len(rows) == self.X.shape[0] else self.X[rows]
+        with clock.running():
+            X = self.X if len(rows) == self.X.shape[0] else _some(self.X, rows)
         problem = Binary(X, signs, penalties, (resolved.seed, number))
         self.running[number] = None
         told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
@@ -199,12 +201,17 @@ class _Work:
             time.sleep(BETWEEN_STRETCHES)
 
 
+def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
+    """Return copies of the rows ``which``."""
+    return some_rows(X, which) if isinstance(X, Rows) else X[which]
+
+
 def _assist(process: Process, first: int, part: int) -> None:
     process.assist(first + part)
 
 
 def solve_all(
-    X: Rows, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
+    X: Table, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
     handover: Handover | None,
 ) -> Solved:  # fmt: skip
     """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several shared out among them.
@@ -218,12 +225,13 @@ def solve_all(
         budget = max(MIB, resolved.cache_bytes // workers)
         own = resolved.threads // workers
         resolved = replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB)
-    if len(problems) > 1 and resolved.family.searches and not sparse.issparse(X):
-        # simplex methods read rows in this form, dense or not: made once for all pairs
-        X = sparse.csr_array(X)
+    common, rows = Clock(), X
+    if resolved.family.searches:  # simplex methods read rows in this form: made once for all pairs
+        with common.running():
+            rows = as_rows(X)
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    work = _Work(X, weights, problems, resolved, handover, limits, watch)
-    clocks = [Clock() for _ in range(workers)]
+    work = _Work(rows, weights, problems, resolved, handover, limits, watch)
+    clocks = [Clock(common.seconds) for _ in range(workers)]
     if workers == 1:
         work.do(clocks[0], 0)
     else:

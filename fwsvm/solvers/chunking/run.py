@@ -4,10 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm.kernels.columns import columns_of
-from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.nearest import drawn, nearest
 from fwsvm.solvers.frank_wolfe.goals import line_of_goals
@@ -36,9 +35,9 @@ class ChunkRun:
         self.settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
         self.order = np.argsort(-problem.y, kind="stable")
         sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
-        self.X = sparse.csr_array(problem.X if sorted_already else problem.X[self.order])
+        rows, plus = as_rows(problem.X), int(np.count_nonzero(problem.y > 0))
+        self.rows = rows if sorted_already else some_rows(rows, self.order)
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
-        self.rows, plus = as_rows(self.X), int(np.count_nonzero(problem.y > 0))
         self.qp = simplex_qp(columns_of(resolved.kernel, self.rows, 0), plus, self.penalties)
         self.alpha = np.zeros(len(self.y))
         self.found: Certificate | None = None  # of alpha, over all rows
@@ -65,7 +64,7 @@ class ChunkRun:
         self.is_rough = rough and not self._is_whole
         if self.is_rough:
             settings = replace(settings, stop="relative", tolerance=ROUGH)
-        X = self.X if self._is_whole else self.X[chunk]
+        X = self.rows if self._is_whole else some_rows(self.rows, chunk)
         problem, handover = Binary(X, self.y[chunk], self.penalties[chunk], self.stream), None
         if self.alpha.any():
             handover = Handover()

@@ -32,7 +32,7 @@ from fwsvm.solvers.frank_wolfe.crew import assist, at_work, lend
 from fwsvm.solvers.frank_wolfe.drive import drive
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, line_of_goals
-from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked
+from fwsvm.solvers.frank_wolfe.search import OWN_LINES, ROUNDING, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
 from fwsvm.solvers.frank_wolfe.values import (
@@ -67,7 +67,8 @@ class SimplexRun:
         self.sampled = resolved.search == "sampled"
         self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
         sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
-        self.rows = as_rows(problem.X if sorted_already else problem.X[self.order])
+        rows = as_rows(problem.X)
+        self.rows = rows if sorted_already else some_rows(rows, self.order)
         search = Sampled() if self.sampled else Full()
         columns = self._columns(search, np.float32, handover)
         self.counted = columns.counts.copy()  # what other runs did
@@ -210,7 +211,7 @@ class SimplexRun:
     def _take_violator(self, q: np.ndarray) -> bool:
         """Let the next step be about the row of least q if that violates the goal; return whether it does."""
         now, vertex = self.state.now[0], int(q.argmin())
-        if 2.0 * (now["R"] - q[vertex]) <= self._goal(now["R"]):
+        if 2.0 * (now["R"] - q[vertex]) <= max(self._goal(now["R"]), ROUNDING * now["R"]):
             return False
         self.state.q[vertex] = q[vertex]
         now["vertex"], now["found"] = vertex, 1
