@@ -104,7 +104,7 @@ def _begin(rule, s):
 
 @rests.implements(AVSF)
 def _rests(rule, s, i):
-    return s.now[0].moved < s.coordinates[i].slack
+    return s.now[0].distance < s.coordinates[i].slack
 
 
 @learn.implements(AVSF)
