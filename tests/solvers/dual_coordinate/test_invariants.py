@@ -58,11 +58,13 @@ def _rows_at_rest_would_not_move(run, w):
     assert ((at_zero & (g <= 1e-9)) | (at_upper & (g >= -1e-9)))[resting].all()
 
 
-@given(**{key: cases[key] for key in ("loss", "seed", "C", "bias")})
+@given(**{key: cases[key] for key in ("method", "loss", "seed", "C", "bias")})
 @settings(max_examples=40, deadline=None)
-def test_a_survey_that_passes_rows_by_sees_the_exact_gap_and_no_movement_is_missed(loss, seed, C, bias):
+def test_a_survey_that_passes_rows_by_sees_the_exact_gap_and_no_movement_is_missed(
+    method, loss, seed, C, bias
+):
     X, y = text_like(seed)
-    run = start("avsf", X, y, C, loss=loss, bias=bias, tolerance=1e-12, seed=seed)
+    run = start(method, X, y, C, loss=loss, bias=bias, tolerance=1e-12, seed=seed)
     qp, s, now = run.qp, run.state, run.state.now[0]
     surveyed = None
     while now["sweeps"] < 40 and run.advance(1) == 1:
