@@ -105,23 +105,17 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 @njit(fastmath={"contract", "reassoc"})
-def _square(values):
-    total = 0.0
-    for value in values:
-        total += value * value
-    return total
-
-
-@njit
 def _set_curvature(qp):
     tiny = (
         2.2250738585072014e-308  # below it 1 / curvature would be infinite; alpha_i then is U_i all the same
     )
+    values = qp.values
     for i in range(len(qp.points)):
         point = qp.points[i]
-        point.curvature = max(
-            _square(qp.values[point.first : point.end]) + qp.bias * qp.bias + point.ridge, tiny
-        )
+        square = 0.0
+        for k in range(point.first, point.end):  # `for value in values` would not be vectorised
+            square += values[k] * values[k]
+        point.curvature = max(square + qp.bias * qp.bias + point.ridge, tiny)
 
 
 @njit(fastmath={"contract"}, forceinline=True)
@@ -164,18 +158,16 @@ def add(qp, w, i, factor):
 @njit(forceinline=True)
 def projected(point, alpha, g):
     """Return g without the part that points out of the box: the signed violation of optimality."""
-    if alpha == 0.0:
-        return max(g, 0.0)
-    if alpha == point.upper:
-        return min(g, 0.0)
-    return g
+    least = 0.0 if alpha == 0.0 else -np.inf
+    most = 0.0 if alpha == point.upper else np.inf
+    return min(max(g, least), most)
 
 
 @njit(forceinline=True)
 def shortfall(point, alpha, g):
     """Return row i's part of P - D, which is >= 0 and zero only where row i is optimal."""
-    if point.ridge == 0.0:
-        return (point.upper - alpha) * g if g > 0.0 else -alpha * g
+    if point.ridge == 0.0:  # one of the two is >= 0; which, the processor need not guess
+        return max((point.upper - alpha) * g, -alpha * g)
     if g + point.ridge * alpha > 0.0:
         return 0.5 * g * g / point.ridge
     return -alpha * (g + 0.5 * point.ridge * alpha)

@@ -46,7 +46,8 @@ def _slope(points, margins, square, theta):
 def best_multiple(points, margins, square, wanted):
     """Return the `Multiple` for margins y_i <w, x_i>, shape (m,), and |w|^2; (1, 0) where none is better.
 
-    Or where none takes off as much as ``wanted``, which tangents of P show early.
+    Or where none takes off as much as ``wanted``, which tangents of P show early. A margin above 1 may be given too
+    small, but above 1: what a multiple is said to take off is then no more than it does.
     """
     at_one = _slope(points, margins, square, 1.0)
     least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)

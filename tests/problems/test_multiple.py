@@ -53,6 +53,17 @@ def test_asked_for_more_than_there_is_it_says_none_and_never_hides_what_is_there
     assert best_multiple(qp.points, margins, square, 1e9) == (1.0, 0.0)
 
 
+@given(st.integers(0, 2**31), st.sampled_from(Loss), st.sampled_from([0.3, 1.0, 5.0]))
+@settings(deadline=None, max_examples=60)
+def test_margins_known_from_below_promise_no_more_than_there_is(seed, loss, scale):
+    qp, _, w = problem(seed, loss, scale)
+    margins = margins_of(qp, w)
+    known = np.random.default_rng(seed).random(len(margins))
+    below = np.where(margins > 1.0, 1.0 + known * (margins - 1.0), margins)
+    theta, decrease = best_multiple(qp.points, below, float(w @ w), 0.0)
+    assert decrease <= primal(qp, w) - primal(qp, theta * w) + 1e-9 * primal(qp, w)
+
+
 @pytest.mark.parametrize("loss", list(Loss))
 def test_the_certificate_of_a_multiple_is_the_gap_between_its_primal_and_the_dual(loss):
     qp, alpha, _ = problem(1, loss, 1.0)

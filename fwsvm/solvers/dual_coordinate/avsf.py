@@ -3,6 +3,8 @@
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fwsvm._compile import njit
 from fwsvm._random import shuffle, uniform
 from fwsvm.errors import UsageError
@@ -60,24 +62,34 @@ class AVSF(NamedTuple):
         return max(most, -least)
 
 
+@njit(fastmath={"reassoc"}, forceinline=True)
+def _total(numbers):
+    """Return their sum, which numba's own `sum` would add up one after the other."""
+    total = 0.0
+    for k in range(len(numbers)):
+        total += numbers[k]
+    return total
+
+
 @njit
 def schedule(s, order, random):
     """Algorithm 4: fill ``order`` with row numbers, row i about m p_i / sum p times."""
     preferences = s.preferences
     m = len(preferences)
-    left, j = preferences.sum(), 0
-    for i in range(m):
-        if j == m:
-            break
-        share = preferences[i] / left * (m - j)
-        n = int(share + uniform(random))  # floor(share), and one more with the probability of its fraction
-        if i == m - 1 or n > m - j:
-            n = m - j
+    left, free = _total(preferences), float(m)  # places are counted in float: no conversion to wait for
+    for i in range(m - 1):
+        if free == 0.0:
+            return
+        share = preferences[i] / left * free
+        # floor(share), and one more with the probability of its fraction
+        n = min(np.floor(share + uniform(random)), free)
+        j = m - int(free)
         order[j] = i  # overwritten if n is 0, so that the processor need not guess whether it is
-        for k in range(j + 1, j + n):
+        for k in range(j + 1, j + int(n)):
             order[k] = i
-        j += n
+        free -= n
         left -= preferences[i]
+    order[m - int(free) :] = m - 1
 
 
 @begin.implements(AVSF)
@@ -92,7 +104,7 @@ def _begin(rule, s):
 
 @rests.implements(AVSF)
 def _rests(rule, s, i):
-    return s.now[0].moved < s.coordinates[i].slack
+    return s.now[0].distance < s.coordinates[i].slack
 
 
 @learn.implements(AVSF)

@@ -4,12 +4,12 @@ A visit computes g_i = dD/dalpha_i and moves alpha_i to the best place in its in
 order a sweep visits (`begin`), which rows leave it (`leaves`), what it learns from a gain (`learn`), and when
 it would stop by its own rule (`end`).
 
-A survey computes all margins with w at rest: the exact gap, and for every row at a bound how far w can move
-until that row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is
-known to be a step of length zero, and a method that only needs to know that (`rests`) is spared the inner
-product. A survey is made when visits have spent a survey's worth of inner products on steps of length zero,
-and when the gap as last seen row by row suggests that the goal is reached. If w misses it, the best multiple of w
-is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
+A survey computes margins with w at rest: the exact gap, and for every row at a bound how far w can move until that
+row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is known to be a step
+of length zero, and a method that only needs to know that (`rests`) is spared the inner product; so is the next
+survey, which only takes off what w has moved. Surveys are made when visits have computed inner products that a
+survey would have spared, and when the gap as last seen row by row suggests that the goal is near. If w misses it, the
+best multiple of w is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
 """
 
 import numpy as np
@@ -28,6 +28,9 @@ DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
 RARELY, AT_FIRST = 1.5, 10  # a survey at the latest when the sweeps have grown by this factor and this number
 WORTH_A_TRY = 1000.0  # goals that the gap of w may be above the goal for a multiple of w to be tried
+LONG = 2.0  # times what w has moved that a row could rest on before a survey passes it by; above 1
+EARLY = 2.0  # times the goal that the gap is awaited at to be surveyed: late surveys cost less than a sweep too many
+WORTH_A_SURVEY = 0.125  # visits a row that a survey would have spared; it spares those to come, too
 AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
@@ -80,7 +83,7 @@ def _ask_ahead(s, k):
         prefetch(s.preferences, i)
     if k + AHEAD < now.size:
         i = s.order[k + AHEAD]
-        if s.coordinates[i].slack <= now.moved:
+        if s.coordinates[i].slack <= now.distance:
             first = s.qp.points[i].first
             end = min(s.qp.points[i].end, first + MOST_VALUES)
             for at in range(first, end, VALUES_A_LINE):
@@ -96,11 +99,13 @@ def _move(s, i, g, violation):
     there = min(max(row.alpha + g / point.curvature, 0.0), point.upper)
     mu = there - row.alpha
     if mu == 0.0 or abs(violation) < NEGLIGIBLE:
-        now.idle += 1
+        now.idle += g * g > now.reach * point.curvature  # farther from moving than w goes in a sweep
         return 0.0
     margin = 1.0 - g - point.ridge * row.alpha
     change = mu * (2.0 * (margin - row.margin) + mu * (point.curvature - point.ridge))
     now.moved = max(now.moved + change, 0.0) + DRIFT * abs(change)
+    now.distance = np.sqrt(now.moved)
+    now.travelled += mu * mu * point.curvature
     row.alpha, row.slack = there, -1.0
     add(s.qp, s.w, i, mu * point.y)
     gain = mu * (g - 0.5 * mu * point.curvature)
@@ -142,21 +147,38 @@ def _sweep(rule, s, budget):
 
 
 @njit(forceinline=True)
+def _rests_on(s, i):
+    """Have row i rest on if it was far from moving; return whether it is.
+
+    Its margin, unknown but for a lower bound, becomes that bound. Nothing that is made of margins then is too small:
+    `moved`, as alpha_i can only be greater than the 0 it is now, and the gap of a multiple of w.
+    """
+    now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
+    if row.alpha != 0.0 or not row.slack > LONG * now.distance:
+        return False
+    row.slack -= now.distance
+    row.margin = 1.0 + SURELY * row.slack * np.sqrt(point.curvature - point.ridge)
+    row.shortfall = 0.0
+    return True
+
+
+@njit(forceinline=True)
 def _survey(s, budget):
     """Look at up to ``budget`` rows with w at rest; return how many."""
     now, qp = s.now[0], s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
+        if _rests_on(s, i):
+            continue
         point, row = qp.points[i], s.coordinates[i]
         row.margin = point.y * inner(qp, s.w, i)
         g = 1.0 - row.margin - point.ridge * row.alpha
         row.shortfall = shortfall(point, row.alpha, g)
         now.gap += row.shortfall
         length2 = point.curvature - point.ridge
-        if (row.alpha == 0.0 and g < 0.0) or (row.alpha == point.upper and g > 0.0):
-            row.slack = SURELY * g * g / length2 if length2 > 0.0 else np.inf
-        else:
-            row.slack = -1.0
+        slack = SURELY * abs(g) / np.sqrt(length2) if length2 > 0.0 else -1.0
+        pressed = (g < 0.0) & (row.alpha == 0.0) | (g > 0.0) & (row.alpha == point.upper)
+        row.slack = slack if pressed else -1.0  # by selection: a jump would often be guessed wrong
     looked = until - now.at
     now.at = until
     return looked
@@ -172,6 +194,7 @@ def goal(s):
 def _next_sweep(rule, s):
     now = s.now[0]
     now.doing, now.at, now.theta, now.decrease = SWEEPING, 0, 1.0, 0.0
+    now.travelled = 0.0
     begin(rule, s)
 
 
@@ -187,15 +210,16 @@ def start_survey(s):
 def _end_sweep(rule, s):
     now = s.now[0]
     now.sweeps += 1
+    now.reach = min(now.travelled, now.moved)  # as if steps were at right angles, or less if they turned back
     stops = end(rule, s)
     if now.by_own_rule:
         now.stop = OWN_RULE if stops else GOING
     wanted = (
         stops
-        or now.gap <= now.optimism * goal(s)
+        or now.gap <= EARLY * now.optimism * goal(s)
         or now.sweeps > max(RARELY * now.sweeps_surveyed, now.sweeps_surveyed + AT_FIRST)
     )
-    if (wanted and not now.by_own_rule) or now.idle >= len(s.qp.points):
+    if (wanted and not now.by_own_rule) or now.idle >= WORTH_A_SURVEY * len(s.qp.points):
         start_survey(s)
     else:
         _next_sweep(rule, s)
@@ -218,7 +242,8 @@ def _end_survey(rule, s):
             now.stop = STALLED
     seen = now.optimism / (now.gap - now.decrease) if now.gap > now.decrease else 1.0
     now.optimism = min(max(seen, 1.0), WORTH_A_TRY)
-    now.moved, now.idle, now.dual_surveyed, now.sweeps_surveyed = 0.0, 0, now.dual, now.sweeps
+    now.moved, now.distance, now.idle = 0.0, 0.0, 0
+    now.dual_surveyed, now.sweeps_surveyed = now.dual, now.sweeps
     _next_sweep(rule, s)
 
 

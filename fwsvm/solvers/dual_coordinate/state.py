@@ -14,8 +14,8 @@ SWEEPING, SURVEYING = range(2)
 COORDINATE = np.dtype(
     [
         ("alpha", np.float64),
-        ("margin", np.float64),  # y_i <w, x_i> at the last survey
-        ("slack", np.float64),  # the row rests while |w - w at the survey|^2 is below this; -1: it does not
+        ("margin", np.float64),  # y_i <w, x_i> at the last survey, or less if that passed the row by
+        ("slack", np.float64),  # the row rests while |w - w at the survey| is below this; -1: it does not
         ("shortfall", np.float64),  # its part of the gap when last looked at
     ]
 )
@@ -25,6 +25,9 @@ NOW = np.dtype(
         ("dual", np.float64),  # D, by the sum of gains
         ("gap", np.float64),  # sum of the shortfalls: what the gap was as each row was looked at last
         ("moved", np.float64),  # |w - w at the survey|^2, never too small
+        ("distance", np.float64),  # its root
+        ("travelled", np.float64),  # sum of the squared lengths of this sweep's steps
+        ("reach", np.float64),  # what |change of w|^2 of a sweep is taken to be
         ("least", np.float64),  # range of the projected gradient in this sweep
         ("most", np.float64),
         ("least_before", np.float64),  # liblinear's thresholds, from the sweep before
@@ -42,7 +45,7 @@ NOW = np.dtype(
         ("sweeps_surveyed", np.int64),  # sweeps then
         ("least_gap", np.float64),  # the least gap surveyed
         ("at_rest", np.int64),  # surveys in a row without progress
-        ("idle", np.int64),  # visits since then that computed a margin and moved nothing
+        ("idle", np.int64),  # visits since then that moved nothing and that a survey would have spared
         ("doing", np.int64),  # SWEEPING or SURVEYING
         ("at", np.int64),  # place in the order, or row of the survey
         ("size", np.int64),  # length of the order: rows of this sweep

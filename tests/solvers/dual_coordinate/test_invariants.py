@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fwsvm._random import stream
 from fwsvm.problems.box_qp import certificate, weights_of
 from fwsvm.solvers.dual_coordinate.avsf import schedule
-from fwsvm.solvers.dual_coordinate.state import SWEEPING
+from fwsvm.solvers.dual_coordinate.state import SURVEYING, SWEEPING
 from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
 
 cases = {
@@ -51,11 +51,37 @@ def test_every_moment_of_a_run(method, loss, seed, C, bias, chunks):
 
 def _rows_at_rest_would_not_move(run, w):
     qp, rows = run.qp, run.state.coordinates
-    resting = rows["slack"] > run.state.now["moved"][0]
+    resting = rows["slack"] > run.state.now["distance"][0]
     margins = qp.points["y"] * (_rows(run) @ w)
     g = 1.0 - margins - qp.points["ridge"] * rows["alpha"]
     at_zero, at_upper = rows["alpha"] == 0, rows["alpha"] == qp.points["upper"]
     assert ((at_zero & (g <= 1e-9)) | (at_upper & (g >= -1e-9)))[resting].all()
+
+
+@given(**{key: cases[key] for key in ("method", "loss", "seed", "C", "bias")})
+@settings(max_examples=40, deadline=None)
+def test_a_survey_that_passes_rows_by_sees_the_exact_gap_and_no_movement_is_missed(
+    method, loss, seed, C, bias
+):
+    X, y = text_like(seed)
+    run = start(method, X, y, C, loss=loss, bias=bias, tolerance=1e-12, seed=seed)
+    qp, s, now = run.qp, run.state, run.state.now[0]
+    surveyed = None
+    while now["sweeps"] < 40 and run.advance(1) == 1:
+        if now["doing"] == SURVEYING and now["at"] == len(qp.points) - 1:
+            surveyed = s.w.copy()
+            passed_by = (s.coordinates["alpha"] == 0) & (s.coordinates["slack"] > 2 * now["distance"])
+            seen = certificate(qp, s.coordinates["alpha"].copy(), surveyed)
+            if run.advance(1) < 1:
+                break
+            margins = qp.points["y"] * (_rows(run) @ surveyed)
+            assert s.coordinates["shortfall"].sum() == pytest.approx(seen.gap, rel=1e-9, abs=1e-12)
+            assert (s.coordinates["margin"] <= margins + 1e-9 * (1 + abs(margins))).all()
+            assert (s.coordinates["margin"][passed_by] >= 1).all()
+        elif surveyed is not None:
+            change = s.w - surveyed
+            assert now["moved"] >= change @ change * (1 - 1e-9) - 1e-15
+            assert now["distance"] == np.sqrt(now["moved"])
 
 
 def _rows(run):
@@ -124,7 +150,7 @@ def test_avsf_moves_as_the_papers_algorithm_does_step_by_step(C):
         if sweeps > 0:
             np.testing.assert_allclose(run.state.coordinates["alpha"], alpha, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(run.state.preferences, p, rtol=1e-5)
-        rested += int((run.state.coordinates["slack"] > now["moved"]).sum())
+        rested += int((run.state.coordinates["slack"] > now["distance"]).sum())
         for i in run.state.order.copy():
             g = 1.0 - y[i] * (rows[i] @ w)
             mu = np.clip(g / Q[i], -alpha[i], C - alpha[i])
