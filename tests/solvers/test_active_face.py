@@ -154,6 +154,22 @@ def test_a_square_multiplies_and_solves_as_its_matrix_does(seed, n):
     np.testing.assert_allclose(Q @ solved + ridge[rows] * solved, x, atol=1e-10)
 
 
+def test_a_run_that_goes_on_begins_at_the_gradient_of_the_one_before(monkeypatch):
+    X, codes = clouds(3, m=300)
+    handover, chosen = Handover(), {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6}
+    fit(X, codes, CLASSES, Settings("newton", C=1.0, **chosen), handover=handover)
+    (note,) = handover.notes.values()
+    y = 1.0 - 2.0 * np.sort(codes)
+    ordered = X[np.argsort(codes, kind="stable")]
+    ridge = np.full(300, 0.5)
+    K = naive.extended(naive.gram("rbf", ordered, ordered, 0.3), y, 1.0 / ridge)
+    np.testing.assert_allclose(note.gradient(ridge), K @ note.alpha, rtol=1e-12)
+    monkeypatch.setattr(
+        "fwsvm.solvers.frank_wolfe.run.gradient_by_columns", lambda *_: pytest.fail("it was known")
+    )
+    assert fit(X, codes, CLASSES, Settings("newton", C=2.0, **chosen), handover=handover).certified
+
+
 def test_what_a_run_on_another_kernel_left_is_not_taken_for_this_ones():
     X, codes = clouds(3, m=200)
     handover = Handover()

@@ -52,9 +52,8 @@ class Lines:
 
     def block(self, first: np.ndarray, second: np.ndarray, dtype: Any) -> np.ndarray:
         """Return Q over rows that were provided and any others, shape (len(first), len(second))."""
-        values = self.columns.kept[np.ix_(self.columns.slot_of[first], second)].astype(dtype, copy=False)
-        values += 1.0
-        values *= np.multiply.outer(self.y[first], self.y[second]).astype(dtype)
+        values, y = np.empty((len(first), len(second)), dtype), self.y.astype(dtype)
+        _gather_block(self.columns.kept, self.columns.slot_of[first], second, y[first], y[second], values)
         return values
 
     def matrix(self, rows: np.ndarray, ridge: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -86,6 +85,15 @@ def _add(kept, lines, weights, out, first, last):
             k, weight = kept[lines[c]], weights[c]
             for t in range(start, stop):
                 out[t] += k[t] * weight
+
+
+@njit
+def _gather_block(kept, lines, rows, y_lines, y_rows, out):
+    one = out.dtype.type(1)
+    for i in range(lines.size):
+        k, y_i = kept[lines[i]], y_lines[i]
+        for j in range(rows.size):
+            out[i, j] = (k[rows[j]] + one) * (y_i * y_rows[j])
 
 
 @njit

@@ -11,6 +11,7 @@ from fwsvm.problems.simplex_qp import signs
 from fwsvm.solvers.active_face.face import Face, Left
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
+from fwsvm.solvers.active_face.note import Note, leave, take
 from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
@@ -30,25 +31,6 @@ STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 INEXACT = 0.05  # of the goal: the residual of a linear system, as a part of 1
 
 
-class Note(NamedTuple):
-    """What a run tells the next one, which begins at the same weights with other penalties.
-
-    Attributes
-    ----------
-    kernel : NamedTuple
-    alpha : ndarray, shape (m,), in the order of `SimplexRun`
-    newton : bool
-        Whether swap-2o alone did not reach the goal.
-    left : Left or None
-        A factor serves for a ridge next to this one's; None where there is none, or no memory for it.
-    """
-
-    kernel: Any
-    alpha: np.ndarray
-    newton: bool
-    left: Left | None
-
-
 class Best(NamedTuple):
     """A point of the run: alpha and q = K~ alpha (m,), and R = alpha' q."""
 
@@ -63,6 +45,8 @@ class FaceRun(SimplexRun):
     Newton's points b may have entries below 0; the point of the run is alpha = max(b, 0) / sum. It may be a worse one
     than before: the best is kept, and is what is reported.
     """
+
+    note: Note | None  # of the run before, until its factor is taken over
 
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
@@ -80,45 +64,25 @@ class FaceRun(SimplexRun):
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        note = self._note()
+        note, self.note = self.note, None
         self._renew_face(note.left if note is not None else None)
         if note is not None and note.newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
-    def _note(self) -> Note | None:
-        """Return what the run before left, if this one goes on where it ended."""
-        if self.handover is None or self.handover.end(self.stream[-1]) is None:
-            return None
-        note = self.handover.notes.pop(
-            (Note, self.stream[-1]), None
-        )  # its face may be overwritten from here on
-        same = (
-            note is not None
-            and note.kernel == self.resolved.kernel
-            and np.array_equal(note.alpha, self.state.alpha)
-        )
-        return note if same else None
+    def _first_gradient(self) -> np.ndarray:
+        self.note = take(self.handover, self.stream[-1], self.resolved.kernel, self.state.alpha)
+        return super()._first_gradient() if self.note is None else self.note.gradient(self.qp.ridge)
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
         """Return q from scratch, where the run may end: note for the next one how it came there."""
         q = super()._gradient(where)
         if self.handover is not None and where is None:
-            alpha, newton = self.state.alpha.copy(), self.newton or self.repairs < REPAIRS
-            note = Note(self.resolved.kernel, alpha, newton, self._to_leave(self.handover))
-            self.handover.notes[Note, self.stream[-1]] = note
+            note = Note(
+                self.resolved.kernel, self.state.alpha.copy(), q.copy(), self.qp.ridge,
+                self.newton or self.repairs < REPAIRS, self.face.left(),
+            )  # fmt: skip
+            leave(self.handover, self.stream[-1], note, self.resolved.cache_bytes)
         return q
-
-    def _to_leave(self, handover: Handover) -> Left | None:
-        """Return what the face leaves, if it fits in the budget beside all columns and what others left."""
-        if (left := self.face.left()) is None:
-            return None
-        others = [
-            note.left.nbytes
-            for key, note in list(handover.notes.items())
-            if key[0] is Note and key != (Note, self.stream[-1]) and note.left is not None
-        ]
-        needed = sum(others) + left.nbytes + handover.column_bytes()
-        return left if needed <= self.resolved.cache_bytes else None
 
     def _renew_face(self, before: Left | None = None) -> None:
         self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge, before)

@@ -113,7 +113,7 @@ class SimplexRun:
         if self.sampled:
             self._refresh(self._gradient(support), support)
         else:
-            self._refresh(gradient_by_columns(self.qp, s.alpha))
+            self._refresh(self._first_gradient())
         self._fetch_columns()
 
     def _fetch_columns(self) -> None:
@@ -125,6 +125,10 @@ class SimplexRun:
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
+
+    def _first_gradient(self) -> np.ndarray:
+        """Return q at the starting point, at all rows."""
+        return gradient_by_columns(self.qp, self.state.alpha)
 
     def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries ``where``, by numbers computed from scratch."""
