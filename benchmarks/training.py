@@ -1,6 +1,6 @@
 """`fwsvm train` against SVC of scikit-learn and of scikit-learn-intelex: seconds of training alone.
 
-    python benchmarks/training.py [--mirror FOLDER] [--repeat 3] [--threads 2] [--methods swap-2o newton]
+    python benchmarks/training.py [--mirror FOLDER] [--repeat 3] [--threads 2] [--methods swap-2o newton chunking]
                                   [--peers svc intelex] [--csv FILE] [NAME:C ...]
 
 All use the rbf kernel with gamma = 1/(2D) on the same rows, in the form fwsvm keeps them (sparse or dense). The peers
@@ -111,7 +111,7 @@ def main() -> None:
     asked = bench.parser(__doc__, 3)
     asked.add_argument("sets", nargs="*", default=SETS, metavar="NAME:C")
     asked.add_argument("--threads", type=int, default=2)
-    asked.add_argument("--methods", nargs="+", default=["swap-2o", "newton"])
+    asked.add_argument("--methods", nargs="+", default=["swap-2o", "newton", "chunking"])
     asked.add_argument("--peers", nargs="+", default=["svc", "intelex"], choices=["svc", "intelex"])
     given = bench.parse(asked)
     modules = {"svc": "sklearn", "intelex": "sklearnex"}
