@@ -77,7 +77,7 @@ def of_inner_products(kind: type) -> type:
     return kind
 
 
-@njit
+@njit(fastmath={"reassoc"})  # the sum in any order: else it waits on itself at every term
 def _own_terms(kernel, values, starts, out):
     for t in range(out.size):
         total = 0.0

@@ -44,6 +44,8 @@ def as_rows(X: np.ndarray | sparse.csr_array | Rows, dtype: type = np.float64) -
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
     if isinstance(X, Rows):
         return in_precision(X, dtype)
+    if not sparse.issparse(X):
+        return _stored(np.asarray(X, np.float64), dtype)
     compressed = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
     if not compressed.has_canonical_format:
         compressed = compressed.copy()  # it may share its numbers with X
@@ -54,6 +56,25 @@ def as_rows(X: np.ndarray | sparse.csr_array | Rows, dtype: type = np.float64) -
         np.ascontiguousarray(compressed.indptr, dtype=np.int64),
         int(X.shape[1]),
     )
+
+
+def _stored(X: np.ndarray, dtype: type) -> Rows:
+    """Return the rows of a dense array: what is not zero is stored."""
+    starts = np.zeros(len(X) + 1, np.int64)
+    np.cumsum(np.count_nonzero(X, axis=1), out=starts[1:])
+    values, columns = np.empty(starts[-1]), np.empty(starts[-1], np.int32)
+    _store(np.ascontiguousarray(X), starts, values, columns)
+    return Rows(values.astype(dtype, copy=False), columns, starts, X.shape[1])
+
+
+@njit
+def _store(X, starts, values, columns):
+    for t in range(X.shape[0]):
+        to = starts[t]
+        for f in range(X.shape[1]):
+            if X[t, f] != 0.0:
+                values[to], columns[to] = X[t, f], f
+                to += 1
 
 
 def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:

@@ -43,6 +43,10 @@ class Handover:
         """Return the memory of all columns kept, once they are full."""
         return sum(other.kept.nbytes for other in list(self._columns.values()))
 
+    def let_go(self) -> None:
+        """Keep no columns any longer."""
+        self._columns.clear()
+
     def end(self, number: int) -> np.ndarray | None:
         """Return the weights (m,) at which the last run on subproblem ``number`` ended, if one is to go on there."""
         return self._ends.get(number) if self.warm else None

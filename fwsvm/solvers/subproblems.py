@@ -226,7 +226,8 @@ def solve_all(
         own = resolved.threads // workers
         resolved = replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB)
     common, rows = Clock(), X
-    if resolved.family.searches:  # simplex methods read rows in this form: made once for all pairs
+    if len(problems) > 1 and resolved.family.searches:
+        # simplex methods read rows in this form: made once for all pairs
         with common.running():
             rows = as_rows(X)
     limits = Limits(resolved.time_limit, resolved.max_iterations)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.chunking import run
 from fwsvm.solvers.chunking.nearest import FEW, PART, SPARE, drawn, nearest
 from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.warming import ROWS
 from tests import naive
 
 CLASSES, GAMMA = ("1", "-1"), 0.3
@@ -38,7 +40,8 @@ def chunks(monkeypatch):
     sizes, start = [], run.ChunkRun._start
 
     def noted(self, chunk, **given):
-        sizes.append(len(chunk))
+        if len(self.y) > ROWS:  # that many has the problem that a method is warmed up on
+            sizes.append(len(chunk))
         start(self, chunk, **given)
 
     monkeypatch.setattr(run.ChunkRun, "_start", noted)
@@ -122,15 +125,75 @@ def test_an_interrupt_between_two_chunks_keeps_the_point_reached(monkeypatch):
     assert (found.model.predict(X) == codes).mean() > 0.9
 
 
-def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows():
-    X, codes = clouds(5, 3000)
-    found = train(X, codes, max_iterations=50)
+@pytest.mark.parametrize("before", [5, 100])
+def test_a_limit_on_the_way_ends_with_the_gap_over_all_rows(before, chunks):
+    X, codes = clouds(5, 1500)
+    best = train(X, codes, tolerance=1e-6)
+    chunks.clear()
+    whole = train(X, codes)
+    steps, count = whole.iterations, len(chunks)
+    chunks.clear()
+    found = train(X, codes, max_iterations=steps - before)
+    assert len(chunks) == count >= 2
     assert found.status is Status.MAX_ITERATIONS
-    K = naive.extended(naive.gram("rbf", X, X, GAMMA), 1.0 - 2.0 * codes, np.full(len(X), 10.0))
-    best = train(X, codes, tolerance=1e-6).objective
     assert found.gap_kind == "exact"
-    assert found.objective - best <= found.gap
-    assert K.min() < found.objective < K.max()
+    K = naive.extended(naive.gram("rbf", X, X, GAMMA), 1.0 - 2.0 * codes, np.full(len(X), 10.0))
+    alpha = np.zeros(len(X))
+    coefficients = found.model.coefficients[:, 0]
+    for row, weight in zip(found.model.support, coefficients, strict=True):
+        alpha[np.flatnonzero((row == X).all(axis=1))] = abs(weight)
+    alpha /= alpha.sum()
+    assert found.objective == pytest.approx(alpha @ K @ alpha, rel=1e-9)
+    assert 0.0 < found.objective - best.objective <= found.gap
+    assert found.gap == pytest.approx(naive.gap(K, alpha), rel=1e-6)
+
+
+def test_sparse_rows_and_no_final_gap(chunks):
+    X, codes = clouds(7, 1500)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0.0
+    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, 16))))
+    dense, thin = train(X, codes, tolerance=1e-8), train(wide, codes, tolerance=1e-8)
+    assert dense.objective == pytest.approx(thin.objective, rel=1e-8)
+    chunks.clear()
+    blind = train(X, codes, final_gap=False)
+    assert len(chunks) >= 2
+    assert blind.status is Status.SAMPLED_STOP
+    assert blind.gap_kind == "none"
+    assert blind.relative_gap <= 1e-3
+
+
+def test_threads_change_nothing():
+    X, codes = clouds(8, 12_000, apart=0.7)
+    one, two = (train(X, codes, threads=threads) for threads in (1, 2))
+    assert one.objective == two.objective
+    assert one.steps == two.steps
+
+
+def test_the_trace_ends_at_the_certificate():
+    X, codes = clouds(9, 3000)
+    found = train(X, codes)
+    assert found.trace[-1].gap == pytest.approx(found.gap, rel=1e-2)
+    assert found.trace[-1].objective == pytest.approx(found.objective, rel=1e-6)
+
+
+def test_a_rule_that_speaks_of_all_rows_does_so_on_a_chunk(monkeypatch):
+    """Rows far outside the margin have by far the largest kernel values: no chunk but the first knows them."""
+    goals, start = [], run.ChunkRun._start
+
+    def noted(self, chunk, **given):
+        start(self, chunk, **given)
+        if len(self.y) > ROWS and not self.is_rough:
+            goals.append((self.inner.resolved.stop, self.inner.resolved.tolerance, self.qp.diagonal.max()))
+
+    monkeypatch.setattr(run.ChunkRun, "_start", noted)
+    X, codes = clouds(10, 1500)
+    X[(np.abs(X[:, 0]) > 2.5) & (X[:, 0] * (1 - 2 * codes) > 0)] *= 30.0
+    found = train(X, codes, kernel="linear", gamma=None, stop="meb", tolerance=1e-9)
+    assert found.certified
+    assert goals
+    for stop, goal, largest in goals:
+        assert stop == "gap"
+        assert goal == pytest.approx((2e-9 + 1e-18) * largest, rel=1e-3)
 
 
 def test_a_gap_that_no_arithmetic_reaches_ends_the_run():

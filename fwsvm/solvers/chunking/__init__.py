@@ -3,18 +3,25 @@
 `nearest` says which rows matter, `run` is the Process; another method of the simplex solves on each set of rows.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.registry import FAMILIES, Family, method
 from fwsvm.solvers.resolve import Resolved
 
 
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
     from fwsvm.solvers.chunking.run import ChunkRun
 
-    return ChunkRun(problem, rule, resolved, handover)
+    rule.check()
+    chosen = method(rule.inner)
+    settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
+    if len(problem.y) < rule.fewest:
+        process: Process = settings.family.start(problem, settings.rule, settings, handover)
+        return process
+    return ChunkRun(problem, settings, handover)
 
 
 FAMILIES["chunking"] = Family(

@@ -14,8 +14,9 @@ on the way (shrinking). Here:
 4. Solve on the chunk to the goal, from alpha; go to 2 (unless the chunk was all rows: done).
 
 alpha, with zeros for rows outside the chunk, is feasible for the whole problem and has the same R there. A chunk holds
-the support of alpha and the row of least q: where 2 does not end the run, R falls by a positive amount, and as in
-Osuna's proof no chunk comes back. Objective and gap reported are those of the whole problem.
+the support of alpha and the row of least q: where 2 does not end the run there is a way down from alpha on the next
+chunk, and as in Osuna's proof no chunk comes back. Should rounding, or a gap that the inner run left, keep R from
+falling all the same, the next chunk is all rows. Objective and gap reported are those of the whole problem.
 
 It pays where support vectors are few among many rows: a step passes over the chunk, not over all rows, and kernel
 columns are as short. Where they are many, what the first chunk cost, a few per cent, buys a starting point.

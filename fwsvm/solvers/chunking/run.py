@@ -1,7 +1,6 @@
 """A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -9,10 +8,10 @@ from fwsvm.kernels.columns import columns_of
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.nearest import drawn, nearest
+from fwsvm.solvers.frank_wolfe.arrays import check_room
 from fwsvm.solvers.frank_wolfe.goals import line_of_goals
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
-from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 
@@ -26,37 +25,27 @@ class ChunkRun:
     Rows are kept with the class +1 first, as the inner runs keep theirs: a chunk in ascending order is in theirs, too.
     """
 
-    def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
-    ) -> None:
-        rule.check()
-        chosen = method(rule.inner)
-        self.resolved, self.stream = resolved, problem.stream
-        self.settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
+    def __init__(self, problem: Binary, settings: Resolved, handover: Handover | None = None) -> None:
+        self.settings, self.stream = settings, problem.stream
         self.order = np.argsort(-problem.y, kind="stable")
         sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
         rows, plus = as_rows(problem.X), int(np.count_nonzero(problem.y > 0))
         self.rows = rows if sorted_already else some_rows(rows, self.order)
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
-        self.qp = simplex_qp(columns_of(resolved.kernel, self.rows, 0), plus, self.penalties)
+        check_room(settings, len(self.y), np.float32)  # a later chunk may be all rows
+        self.qp = simplex_qp(columns_of(settings.kernel, self.rows, 0), plus, self.penalties)
         self.alpha = np.zeros(len(self.y))
         self.found: Certificate | None = None  # of alpha, over all rows
+        self.lowest = np.inf  # R where all rows were looked at last
         self.last = NOWHERE  # what the last inner run ended at
         self.before = Counters()  # what all before the present one did
         self.inner: Process | None = None
-        self._begin(handover.end(problem.stream[-1]) if handover is not None else None, rule.fewest)
-
-    def _begin(self, end: np.ndarray | None, fewest: int) -> None:
-        """Start on a first chunk drawn at random, or on what matters at the end of a run with another penalty."""
-        m = len(self.y)
-        if end is not None:
+        end = handover.end(problem.stream[-1]) if handover is not None else None
+        if end is None:
+            self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)), rough=True)
+        else:  # of a run with another penalty
             self.alpha = end[self.order]
-        if m < fewest:
-            self._start(np.arange(m))
-        elif end is not None:
             self._start(self._matters(self._survey()))
-        else:
-            self._start(drawn(self.qp.plus, m, np.random.default_rng(self.stream)), rough=True)
 
     def _start(self, chunk: np.ndarray, *, rough: bool = False) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
@@ -64,12 +53,17 @@ class ChunkRun:
         self.is_rough = rough and not self._is_whole
         if self.is_rough:
             settings = replace(settings, stop="relative", tolerance=ROUGH)
+        elif settings.stop == "meb" and self.found is not None:
+            # the rule speaks of the largest K~_ii of all rows
+            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
         X = self.rows if self._is_whole else some_rows(self.rows, chunk)
         problem, handover = Binary(X, self.y[chunk], self.penalties[chunk], self.stream), None
         if self.alpha.any():
             handover = Handover()
             handover.leave(self.stream[-1], self.alpha[chunk])
         self.inner = settings.family.start(problem, settings.rule, settings, handover)
+        if handover is not None:
+            handover.let_go()
 
     @property
     def _is_whole(self) -> bool:
@@ -82,7 +76,7 @@ class ChunkRun:
 
     def _survey(self) -> np.ndarray:
         """Look at all rows at alpha: find its certificate and return q (m,), in float64."""
-        q = gradient(self.qp, self.rows, self.alpha, self.resolved.threads)
+        q = gradient(self.qp, self.rows, self.alpha, self.settings.threads)
         self.found = certificate(self.qp, self.alpha, q)
         return q
 
@@ -94,7 +88,7 @@ class ChunkRun:
         return nearest((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
 
     def _goal(self, R: float) -> float:
-        constant, slope = line_of_goals(self.resolved.stop, self.resolved.tolerance, self.qp)
+        constant, slope = line_of_goals(self.settings.stop, self.settings.tolerance, self.qp)
         return constant + slope * R
 
     # ---------------------------------------------------------------- the contract of a Process
@@ -119,17 +113,19 @@ class ChunkRun:
         q = self._survey()
         outcome = self.outcome(final_gap=True)
         if outcome.within:
-            return Status.CONVERGED if self.resolved.final_gap else Status.SAMPLED_STOP
+            return Status.CONVERGED if self.settings.final_gap else Status.SAMPLED_STOP
         outside = np.delete(q, self.chunk)
         if not self.is_rough and 2.0 * (outcome.objective - outside.min()) <= self._goal(outcome.objective):
             return Status.STALLED  # no other row would help: it is the inner method that can do no better
-        self._start(self._matters(q))
+        falls, self.lowest = outcome.objective < self.lowest, outcome.objective
+        # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
+        self._start(self._matters(q) if falls else np.arange(len(q)))
         return None
 
     def point(self) -> Point:
         """Return iterations, R and the support size, and the gap over all rows when they were last looked at."""
         if self.inner is None:
-            return self.last
+            return self.last if self.found is None else self.last._replace(gap=self.found.gap)
         here, gap = self.inner.point(), self.found.gap if self.found is not None else np.nan
         iterations = self.before.iterations + here.iterations
         return here._replace(iterations=iterations, gap=here.gap if self._is_whole else gap)
@@ -142,7 +138,7 @@ class ChunkRun:
         return Counters(**{name: before[name] + more for name, more in here._asdict().items()})
 
     def outcome(self, *, final_gap: bool) -> Outcome:
-        """Return the certificate of the present point over all rows, from scratch in float64."""
+        """Return the certificate of the present point over all rows, from scratch in float64: this ends the run."""
         if self.inner is not None and self._is_whole:
             return self.inner.outcome(final_gap=final_gap)
         if not final_gap:

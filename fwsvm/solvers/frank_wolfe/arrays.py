@@ -38,15 +38,20 @@ def full_columns(
         The machine has less memory free than the store may come to take.
     """
     rows = in_precision(rows, dtype)
-    asked = min(resolved.cache_bytes, rows.height**2 * np.dtype(dtype).itemsize)
-    if asked > UNASKED and asked > (free := free_memory_bytes()):
-        raise UsageError(
-            f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
-            "give --cache-mb less, or --search sampled"
-        )
+    check_room(resolved, rows.height, dtype)
     if handover is None:
         return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+
+
+def check_room(resolved: Resolved, m: int, dtype: Any) -> None:
+    """Refuse a store for the columns of m rows that may come to take more memory than is free, with `UsageError`."""
+    asked = min(resolved.cache_bytes, m**2 * np.dtype(dtype).itemsize)
+    if asked > UNASKED and asked > (free := free_memory_bytes()):
+        raise UsageError(
+            f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
+            "give --cache-mb less, or swap-2o with --search sampled"
+        )
 
 
 def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> Columns:
