@@ -1,11 +1,14 @@
 """A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
 
+import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.columns import columns_of
-from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.nearest import drawn, nearest
 from fwsvm.solvers.frank_wolfe.arrays import check_room
@@ -14,8 +17,10 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
+from fwsvm.solvers.warming import GAPS, tiny_problem
 
 ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
+ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
 NOWHERE = Point(0, np.nan, np.nan, 0)
 
 
@@ -38,14 +43,16 @@ class ChunkRun:
         self.found: Certificate | None = None  # of alpha, over all rows
         self.lowest = np.inf  # R where all rows were looked at last
         self.last = NOWHERE  # what the last inner run ended at
-        self.before = Counters()  # what all before the present one did
+        self.before = Counters(
+            compile_seconds=_compile(settings.kernel)
+        )  # what all before the present one did
         self.inner: Process | None = None
         end = handover.end(problem.stream[-1]) if handover is not None else None
         if end is None:
             self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)), rough=True)
         else:  # of a run with another penalty
             self.alpha = end[self.order]
-            self._start(self._matters(self._survey()))
+            self._start(self._matters(self._survey(np.float32)))
 
     def _start(self, chunk: np.ndarray, *, rough: bool = False) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
@@ -74,11 +81,16 @@ class ChunkRun:
         alpha, last, before = self._present(), self.point(), self.counters()
         self.alpha, self.last, self.before, self.found, self.inner = alpha, last, before, None, None
 
-    def _survey(self) -> np.ndarray:
-        """Look at all rows at alpha: find its certificate and return q (m,), in float64."""
-        q = gradient(self.qp, self.rows, self.alpha, self.settings.threads)
+    def _survey(self, dtype: type = np.float64) -> np.ndarray:
+        """Look at all rows at alpha: find its certificate, which is one in float64 only, and return q (m,)."""
+        q = gradient(self.qp, in_precision(self.rows, dtype), self.alpha, self.settings.threads)
         self.found = certificate(self.qp, self.alpha, q)
         return q
+
+    def _outside(self, q: np.ndarray) -> float:
+        """Return by how much the gap of rows outside the chunk is above the goal."""
+        R = float(self.alpha @ q)
+        return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self._goal(R)
 
     def _matters(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a survey."""
@@ -110,14 +122,15 @@ class ChunkRun:
         if ended is None or self._is_whole:
             return ended
         self._end()
-        q = self._survey()
-        outcome = self.outcome(final_gap=True)
-        if outcome.within:
-            return Status.CONVERGED if self.settings.final_gap else Status.SAMPLED_STOP
-        outside = np.delete(q, self.chunk)
-        if not self.is_rough and 2.0 * (outcome.objective - outside.min()) <= self._goal(outcome.objective):
-            return Status.STALLED  # no other row would help: it is the inner method that can do no better
-        falls, self.lowest = outcome.objective < self.lowest, outcome.objective
+        q = self._survey(np.float32)  # enough where it is sure that the run goes on
+        if self._outside(q) <= ROUNDING * float(self.qp.diagonal.max()):
+            q = self._survey()
+            if self.outcome(final_gap=True).within:
+                return Status.CONVERGED if self.settings.final_gap else Status.SAMPLED_STOP
+            if not self.is_rough and self._outside(q) <= 0.0:
+                return Status.STALLED  # no other row would help: it is the inner method that can do no better
+        R = self.last.objective
+        falls, self.lowest = self.lowest > R, R
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._matters(q) if falls else np.arange(len(q)))
         return None
@@ -177,3 +190,12 @@ class ChunkRun:
         rows = self.order[support]
         ascending = np.argsort(rows)
         return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
+
+
+def _compile(kernel: Any) -> float:
+    """Have what a look in single precision needs compiled, for dense rows and others; return the seconds."""
+    started = time.perf_counter()
+    for gaps in (0, GAPS):
+        rows = as_rows(tiny_problem(gaps).X, np.float32)
+        weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
+    return time.perf_counter() - started
