@@ -7,9 +7,9 @@ found, and exchange rows that cannot matter for rows that violate their conditio
 on the way (shrinking). Here:
 
 1. Solve on an eighth of the rows, drawn at random class by class, to a relative gap of 1e-2.
-2. Compute q = K~ alpha at all rows from scratch: in single precision, and where that shows no row outside the chunk that
-   surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the certificate:
-   done.
+2. Compute q = K~ alpha at all rows from scratch: in single precision, and where that shows no row outside the chunk
+   that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
+   certificate: done.
 3. The rows that matter are the support vectors of alpha and those with f_t < 1. Take half as many again, those of least
    f, as the next chunk; take all rows where that is more than half of them.
 4. Solve on the chunk to the goal, from alpha; go to 2 (unless the chunk was all rows: done).
