@@ -31,7 +31,7 @@ WORTH_A_TRY = 1000.0  # goals that the gap of w may be above the goal for a mult
 LONG = 2.0  # times what w has moved that a row could rest on before a survey passes it by; above 1
 EARLY = 2.0  # times the goal that the gap is awaited at to be surveyed: late surveys cost less than a sweep too many
 WORTH_A_SURVEY = 0.125  # visits a row that a survey would have spared; it spares those to come, too
-AT_REST = 10  # surveys in a row with D unchanged and a gap no better than before, which end the run
+AT_REST = 40  # surveys in a row with D unchanged and a gap no better than before, which end the run
 
 
 def _no(rule, s, i):
