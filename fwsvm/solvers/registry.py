@@ -88,6 +88,20 @@ class Method:
         return self.rule(**values)
 
 
+def on_simplex(name: str, start: Callable[..., Any], searches: tuple[str, ...] = ("full",)) -> Family:
+    """Return a family of methods for min a'K~a on the simplex, with any kernel."""
+    return Family(
+        name=name,
+        problem="min a'K~a on the simplex (squared hinge, bias penalised)",
+        kernels=None,
+        default_kernel="rbf",
+        stops=("relative", "gap", "meb"),
+        searches=searches,
+        multiclass="one-vs-one",
+        start=start,
+    )
+
+
 METHODS: dict[str, Method] = {}
 FAMILIES: dict[str, Family] = {}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.registry import FAMILIES, on_simplex
 from fwsvm.solvers.resolve import Resolved
 
 
@@ -19,13 +19,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return FaceRun(problem, rule, resolved, handover)
 
 
-FAMILIES["active-face"] = Family(
-    name="active-face",
-    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
-    kernels=None,
-    default_kernel="rbf",
-    stops=("relative", "gap", "meb"),
-    searches=("full",),
-    multiclass="one-vs-one",
-    start=_start,
-)
+FAMILIES["active-face"] = on_simplex("active-face", _start)

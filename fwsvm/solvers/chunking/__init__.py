@@ -8,7 +8,7 @@ from typing import Any
 
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, Family, method
+from fwsvm.solvers.registry import FAMILIES, method, on_simplex
 from fwsvm.solvers.resolve import Resolved
 
 
@@ -24,13 +24,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return ChunkRun(problem, settings, handover)
 
 
-FAMILIES["chunking"] = Family(
-    name="chunking",
-    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
-    kernels=None,
-    default_kernel="rbf",
-    stops=("relative", "gap", "meb"),
-    searches=("full",),
-    multiclass="one-vs-one",
-    start=_start,
-)
+FAMILIES["chunking"] = on_simplex("chunking", _start)

@@ -12,7 +12,8 @@ from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.nearest import drawn, nearest
 from fwsvm.solvers.frank_wolfe.arrays import check_room
-from fwsvm.solvers.frank_wolfe.goals import line_of_goals
+from fwsvm.solvers.frank_wolfe.goals import largest_gap
+from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
@@ -32,10 +33,8 @@ class ChunkRun:
 
     def __init__(self, problem: Binary, settings: Resolved, handover: Handover | None = None) -> None:
         self.settings, self.stream = settings, problem.stream
-        self.order = np.argsort(-problem.y, kind="stable")
-        sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
-        rows, plus = as_rows(problem.X), int(np.count_nonzero(problem.y > 0))
-        self.rows = rows if sorted_already else some_rows(rows, self.order)
+        self.order, self.rows = by_class(problem)
+        plus = int(np.count_nonzero(problem.y > 0))
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         check_room(settings, len(self.y), np.float32)  # a later chunk may be all rows
         self.qp = simplex_qp(columns_of(settings.kernel, self.rows, 0), plus, self.penalties)
@@ -100,8 +99,7 @@ class ChunkRun:
         return nearest((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
 
     def _goal(self, R: float) -> float:
-        constant, slope = line_of_goals(self.settings.stop, self.settings.tolerance, self.qp)
-        return constant + slope * R
+        return largest_gap(self.settings.stop, self.settings.tolerance, self.qp, R)
 
     # ---------------------------------------------------------------- the contract of a Process
 
@@ -161,12 +159,8 @@ class ChunkRun:
             self._end()
         if self.found is None:
             self._survey()
-        found = self.found
-        assert found is not None  # noqa: S101  (by the survey)
-        within = found.gap <= self._goal(found.objective)
-        return Outcome(
-            found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
-        )  # fmt: skip
+        assert self.found is not None  # noqa: S101  (by the survey)
+        return outcome_of(self.found, self._goal(self.found.objective))
 
     def weights(self) -> np.ndarray:
         """Return alpha in the order of the problem's rows."""
@@ -184,12 +178,7 @@ class ChunkRun:
 
     def machine(self) -> Expansion:
         """Return the standard-form machine (w, b) / R over the rows with positive weight."""
-        alpha, R = self._present(), self.point().objective
-        support = np.flatnonzero(alpha)
-        weights = (self.y * alpha)[support] / R
-        rows = self.order[support]
-        ascending = np.argsort(rows)
-        return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
+        return machine_of(self.qp, self.order, self._present(), self.point().objective)
 
 
 def _compile(kernel: Any) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, Family
+from fwsvm.solvers.registry import FAMILIES, on_simplex
 from fwsvm.solvers.resolve import Resolved
 
 
@@ -18,13 +18,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return SimplexRun(problem, rule, resolved, handover)
 
 
-FAMILIES["simplex"] = Family(
-    name="simplex",
-    problem="min a'K~a on the simplex (squared hinge, bias penalised)",
-    kernels=None,
-    default_kernel="rbf",
-    stops=("relative", "gap", "meb"),
-    searches=("full", "sampled"),
-    multiclass="one-vs-one",
-    start=_start,
-)
+FAMILIES["simplex"] = on_simplex("simplex", _start, ("full", "sampled"))

@@ -18,3 +18,9 @@ def line_of_goals(stop: str, level: float, qp: SimplexQP) -> tuple[float, float]
         return level, 0.0
     slack = 2.0 * level + level * level
     return slack * float(qp.diagonal.max()), -slack
+
+
+def largest_gap(stop: str, level: float, qp: SimplexQP, R: float) -> float:
+    """Return the gap at which a run with the objective R may stop."""
+    constant, slope = line_of_goals(stop, level, qp)
+    return constant + slope * R

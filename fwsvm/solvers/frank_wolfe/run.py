@@ -9,14 +9,13 @@ import numpy as np
 
 from fwsvm._calls import address_of
 from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, at_hand, compute_here
-from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import (
     Certificate,
     certificate,
     gradient,
     gradient_by_columns,
-    signs,
     simplex_qp,
 )
 from fwsvm.solvers.frank_wolfe.arrays import (
@@ -31,7 +30,8 @@ from fwsvm.solvers.frank_wolfe.arrays import (
 from fwsvm.solvers.frank_wolfe.crew import assist, at_work, lend
 from fwsvm.solvers.frank_wolfe.drive import drive
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
-from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, line_of_goals
+from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, largest_gap, line_of_goals
+from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, ROUNDING, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
@@ -65,10 +65,7 @@ class SimplexRun:
     ) -> None:
         self.rule, self.resolved, self.stream = _plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
-        self.order = np.argsort(-problem.y, kind="stable")  # the class +1 first
-        sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
-        rows = as_rows(problem.X)
-        self.rows = rows if sorted_already else some_rows(rows, self.order)
+        self.order, self.rows = by_class(problem)
         search = Sampled() if self.sampled else Full()
         columns = self._columns(search, np.float32, handover)
         self.counted = columns.counts.copy()  # what other runs did
@@ -150,8 +147,7 @@ class SimplexRun:
 
     def _goal(self, R: float) -> float:
         """Return the largest gap at which the run has converged."""
-        constant, slope = line_of_goals(self.resolved.stop, self.resolved.tolerance, self.qp)
-        return constant + slope * R
+        return largest_gap(self.resolved.stop, self.resolved.tolerance, self.qp, R)
 
     # ---------------------------------------------------------------- the contract of a Process
 
@@ -328,11 +324,7 @@ class SimplexRun:
             )
         if self.certificate is None:
             self.certificate = certificate(self.qp, self.state.alpha, self._gradient())
-        found = self.certificate
-        within = found.gap <= self._goal(found.objective)
-        return Outcome(
-            found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
-        )  # fmt: skip
+        return outcome_of(self.certificate, self._goal(self.certificate.objective))
 
     def weights(self) -> np.ndarray:
         """Return alpha in the order of the problem's rows."""
@@ -342,11 +334,7 @@ class SimplexRun:
 
     def machine(self) -> Expansion:
         """Return the standard-form machine (w, b) / R over the rows with positive weight."""
-        R, support = float(self.state.now["R"][0]), np.flatnonzero(self.state.alpha)
-        weights = (signs(self.qp) * self.state.alpha)[support] / R
-        rows = self.order[support]
-        ascending = np.argsort(rows)
-        return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
+        return machine_of(self.qp, self.order, self.state.alpha, float(self.state.now["R"][0]))
 
 
 _COMPILED: set[tuple] = set()
