@@ -71,6 +71,10 @@ def _blas() -> "ThreadpoolController":
 def blas_on(threads: int) -> AbstractContextManager[Any]:
     """Have BLAS take so many threads in the block.
 
+    Its threads go on spinning for a while after each call, on the processors that ours are to have: one inner product
+    of ten thousand numbers takes a processor away for 30 ms. The limit is the whole process's, and one thread's at a
+    time: where several are in such blocks, those of the others change nothing.
+
     As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
     """
     limit: AbstractContextManager[Any] = _blas().limit(limits=threads, user_api="blas")

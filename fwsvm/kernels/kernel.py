@@ -3,8 +3,8 @@
     k(x, z) = value( sum_f pair(x_f, z_f), own(x), own(z) ),      own(x) = sum_f alone(x_f)
 
 where `pair` must add exactly nothing unless both numbers are non-zero, and `alone` where its number is zero: so only
-stored numbers need be read. Inner-product kernels keep the default `pair`. A kernel is one file: a NamedTuple of its
-parameters, registered under its name, and these functions.
+stored numbers need be read; `itself` is the sum of a row with itself. Inner-product kernels have the usual three. A
+kernel is one file: a NamedTuple of its parameters, registered under its name, and these functions.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from fwsvm._compile import generic, njit
 from fwsvm.errors import UsageError
 from fwsvm.kernels.lanes import muladd
-from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.kernels.rows import Rows
 
 
 class Family(NamedTuple):
@@ -66,14 +66,20 @@ def alone(kernel, x):
 
 
 @generic(each_step=True)
+def itself(kernel, own):
+    """Return the sum over features of a row with itself, from its own term."""
+
+
+@generic(each_step=True)
 def value(kernel, total, own_x, own_z):
     """Return k(x, z) from the sum over features and the two own terms."""
 
 
 def of_inner_products(kind: type) -> type:
-    """Give a kernel the usual `pair` (products) and `alone` (squares)."""
+    """Give a kernel the usual `pair` (products), `alone` (squares), and `itself`, which is that sum of squares."""
     pair.implements(kind)(lambda kernel, total, x, z: muladd(x, z, total))
     alone.implements(kind)(lambda kernel, x: x * x)
+    itself.implements(kind)(lambda kernel, own: own)
     return kind
 
 
@@ -88,24 +94,23 @@ def _own_terms(kernel, values, starts, out):
 
 def own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     """Return own(x) of every row, shape (m,), summed in float64 and rounded to the rows' precision."""
-    out = np.empty(len(rows.starts) - 1)
+    return _exactly_own_terms(kernel, rows).astype(rows.values.dtype, copy=False)
+
+
+def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
+    out = np.empty(rows.height)
     _own_terms(kernel, rows.values, rows.starts, out)
-    return out.astype(rows.values.dtype, copy=False)
+    return out
 
 
-@njit
-def _self_values(kernel, values, starts, own, out):
-    for t in range(out.size):
-        total = 0.0
-        for p in range(starts[t], starts[t + 1]):
-            x = np.float64(values[p])
-            total = pair(kernel, total, x, x)
-        out[t] = value(kernel, total, own[t], own[t])
+@njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
+def _values_of_own(kernel, own):
+    for t in range(own.size):
+        own[t] = value(kernel, itself(kernel, own[t]), own[t], own[t])
 
 
 def self_values(kernel: Any, rows: Rows) -> np.ndarray:
     """Return k(x, x) of every row, float64 of shape (m,)."""
-    out = np.empty(len(rows.starts) - 1)
-    exact = in_precision(rows, np.float64)
-    _self_values(kernel, exact.values, exact.starts, own_terms(kernel, exact), out)
-    return out
+    found = _exactly_own_terms(kernel, rows)
+    _values_of_own(kernel, found)
+    return found

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fwsvm.kernels.kernel import alone, pair, register, value
+from fwsvm.kernels.kernel import alone, itself, pair, register, value
 from fwsvm.kernels.lanes import exp, larger, size
 
 
@@ -21,6 +21,11 @@ def _pair(kernel, total, x, z):
 @alone.implements(Laplacian)
 def _alone(kernel, x):
     return abs(x)
+
+
+@itself.implements(Laplacian)
+def _itself(kernel, own):
+    return -2.0 * own
 
 
 @value.implements(Laplacian)

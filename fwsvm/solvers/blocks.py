@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
@@ -151,7 +152,8 @@ def fit_blocks(
     )
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     told = teller((), 1, resolved, clock, watch)
-    part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
+    with blas_on(1):
+        part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
     part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers.handover import Handover
@@ -55,12 +56,13 @@ def fit(
     UsageError
         Settings that make no sense, or fewer than two classes in the rows.
     """
-    X, codes, weights = _checked(X, codes, classes, weights)
-    resolved = resolve(settings, X)
-    compile_seconds = warm_up(resolved)
-    problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-    solved = solve_all(X, weights, problems, resolved, watch, handover)
-    return gathered(X, codes, tuple(classes), resolved, solved, problems, compile_seconds)
+    with blas_on(1):
+        X, codes, weights = _checked(X, codes, classes, weights)
+        resolved = resolve(settings, X)
+        compile_seconds = warm_up(resolved)
+        problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
+        solved = solve_all(X, weights, problems, resolved, watch, handover)
+        return gathered(X, codes, tuple(classes), resolved, solved, problems, compile_seconds)
 
 
 def _checked(

@@ -247,13 +247,7 @@ def solve_all(
 
 def _share(work: _Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
-    from threadpoolctl import threadpool_limits
-
-    # BLAS has one limit for the whole process: workers that each set and restore it would leave each other's
-    with (
-        threadpool_limits(work.resolved.threads, user_api="blas"),
-        ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool,
-    ):
+    with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
         others = [pool.submit(work.do_and_lend, clock, me) for me, clock in enumerate(clocks[1:], 1)]
         try:
             work.do(clocks[0], 0)

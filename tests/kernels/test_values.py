@@ -125,6 +125,7 @@ def test_own_values_are_the_diagonal(name):
 def test_a_row_is_worth_exactly_one_with_itself(name):
     X = 1e3 * data(50)
     np.testing.assert_array_equal(self_values(made(name), as_rows(X)), 1.0)
+    np.testing.assert_array_equal(self_values(made(name), as_rows(1e3 * data(50, 300))), 1.0)
     for dtype in (np.float32, np.float64):
         found = all_columns(name, X, dtype)
         assert found.max() == 1.0

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.problems.simplex_qp import signs
 from fwsvm.solvers.active_face.face import Face, Left
@@ -105,8 +104,7 @@ class FaceRun(SimplexRun):
         if self.ended is not None or self.stuck:
             return 0
         self.certificate = None
-        with blas_on(1):  # all but the factor is too small to share
-            self._step()
+        self._step()
         return 1
 
     def verdict(self) -> Status | None:

@@ -1,5 +1,7 @@
 """The square of kernel values among one set of rows: one triangle becomes the factor, the other stays for products."""
 
+from contextlib import nullcontext
+
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 from scipy.linalg.lapack import get_lapack_funcs
@@ -57,7 +59,7 @@ class Square:
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
-        with blas_on(lines.threads if len(rows) > SHARED else 1):
+        with blas_on(lines.threads) if len(rows) > SHARED else nullcontext():
             _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
         self.rows, self.ridge, self.definite = rows, ridge, not failed
 

@@ -107,7 +107,7 @@ def step(rule, s):
     return True
 
 
-@njit(each_step=True)
+@njit(each_step=True, nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
 def settle(alpha, q, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
     R = 0.0

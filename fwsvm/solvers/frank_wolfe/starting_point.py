@@ -36,7 +36,7 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     return alpha
 
 
-@njit
+@njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
 def _improve_pairs(K, alpha, q):
     """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
     while True:
