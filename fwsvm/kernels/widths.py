@@ -23,15 +23,17 @@ def sigma2_of(gamma: float) -> float:
 
 @np.errstate(over="ignore")
 def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
-    """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers)."""
+    """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers).
+
+    Without BLAS, whose sums differ in the last bit from one processor to the next: a loose run may end elsewhere by it.
+    """
     m = X.shape[0]
     if m < 2:
         return 0.0
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
-        return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(mean @ mean)))
-    centred = X - X.mean(axis=0)
-    return 2.0 / (m - 1) * float(np.vdot(centred, centred))
+        return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
+    return 2.0 / (m - 1) * float(np.sum(np.square(X - X.mean(axis=0))))
 
 
 def mean_absolute_distance(X: np.ndarray | sparse.csr_array) -> float:
