@@ -1,5 +1,6 @@
 """Tells a person on stderr how an experiment goes: a bar on a terminal, plain lines elsewhere."""
 
+import math
 import time
 from types import TracebackType
 from typing import Self
@@ -57,7 +58,10 @@ class Teller:
         """Show how far the present run is."""
         if self.bar is not None:
             where = f" pair {inside.subproblem + 1}/{inside.subproblems}" if inside.subproblems > 1 else ""
-            how = f"gap {inside.gap:.0e}, {inside.support_vectors:,} SV, {inside.iterations:,} iterations"
+            stands = (
+                f"gap {inside.gap:.0e}" if math.isfinite(inside.gap) else f"objective {inside.objective:.3g}"
+            )
+            how = f"{stands}, {inside.support_vectors:,} SV, {inside.iterations:,} iterations"
             self.bar.update(self.task, description=f"{cell.label}{where}: {how}")
 
     def ended(self, record: Record) -> None:

@@ -2,7 +2,7 @@
 
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also gives the start.
 `lines` reads the kernel, `square` is a factor, `border` lets it serve for other rows, `face` solves the linear systems
-with them, `note` is for the next run, `run` is the Process; a method is one file.
+with them, `note` is for the next run, `warming` compiles, `run` is the Process; a method is one file.
 """
 
 from typing import Any

@@ -11,6 +11,7 @@ from fwsvm.solvers.active_face.face import Face, Left
 from fwsvm.solvers.active_face.line import least_along
 from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.active_face.note import Note, leave, take
+from fwsvm.solvers.active_face.warming import compile_systems
 from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
@@ -57,6 +58,7 @@ class FaceRun(SimplexRun):
         self.repairs = REPAIRS
         self.handover = handover
         super().__init__(problem, Swap2o(), resolved, handover)
+        self.compile_seconds += compile_systems(resolved.kernel)
         self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self._set_goal()
         self.y, self.left = signs(self.qp), int(FIRST * len(problem.y))  # steps of swap-2o
