@@ -6,10 +6,11 @@ it meet there; a pool costs some microseconds a piece.
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -68,17 +69,27 @@ def _blas() -> "ThreadpoolController":
     return ThreadpoolController()
 
 
-def blas_on(threads: int) -> AbstractContextManager[Any]:
+_LIMITING = threading.RLock()
+
+
+@contextmanager
+def blas_on(threads: int) -> Iterator[None]:
     """Have BLAS take so many threads in the block.
 
     Its threads go on spinning for a while after each call, on the processors that ours are to have: one inner product
-    of ten thousand numbers takes a processor away for 30 ms. The limit is the whole process's, and one thread's at a
-    time: where several are in such blocks, those of the others change nothing.
+    of ten thousand numbers takes a processor away for 30 ms. The limit is the whole process's, and belongs to one
+    thread at a time: in others such a block changes nothing, for each would restore what it found.
 
     As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
     """
-    limit: AbstractContextManager[Any] = _blas().limit(limits=threads, user_api="blas")
-    return limit
+    if not _LIMITING.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=threads, user_api="blas"):
+            yield
+    finally:
+        _LIMITING.release()
 
 
 def usable_threads() -> int:

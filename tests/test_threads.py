@@ -19,11 +19,12 @@ def blas_threads() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def _three_before_and_after():
-    with threadpool_limits(3, user_api="blas"):
-        if blas_threads() != {3}:
-            pytest.skip("this BLAS takes no limit")
-        yield
-        assert blas_threads() == {3}
+    before = threadpool_limits(3, user_api="blas")  # no block: within one no other thread has a say
+    if blas_threads() != {3}:
+        pytest.skip("this BLAS takes no limit")
+    yield
+    assert blas_threads() == {3}
+    before.restore_original_limits()
 
 
 def test_a_fit_leaves_blas_one_thread(monkeypatch):
@@ -46,11 +47,11 @@ def test_two_at_a_time_leave_it_as_it_was():
     def other() -> None:
         with blas_on(1):
             inside.set()
-            leave.wait()
+            leave.wait(60)
 
     thread = threading.Thread(target=other)
     with blas_on(1):
         thread.start()
-        inside.wait()
+        assert inside.wait(60)
     leave.set()
     thread.join()  # what it left is looked at by the fixture

@@ -103,7 +103,7 @@ def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     return out
 
 
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
+@njit(nogil=False)  # as short as `fwsvm.kernels.panels.laid_out`, but for many rows, and then once
 def _values_of_own(kernel, own):
     for t in range(own.size):
         own[t] = value(kernel, itself(kernel, own[t]), own[t], own[t])

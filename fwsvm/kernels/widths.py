@@ -33,7 +33,8 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
-    return 2.0 / (m - 1) * float(np.sum(np.square(X - X.mean(axis=0))))
+    centred = X - X.mean(axis=0)
+    return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
 
 
 def mean_absolute_distance(X: np.ndarray | sparse.csr_array) -> float:

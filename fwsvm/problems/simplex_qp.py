@@ -75,7 +75,7 @@ def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
+@njit
 def _add_lines(kept, lines, weights, out):
     for c in range(lines.size):
         k, weight = kept[lines[c]], weights[c]

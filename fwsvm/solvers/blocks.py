@@ -69,7 +69,7 @@ def survey(blocks: Blocks) -> Survey:
         if rows == 0:
             features, mean = X.shape[1], np.zeros(X.shape[1])
         total, apart = rows + len(y), own_mean - mean
-        squares += own_squares + float(apart @ apart) * rows * len(y) / total
+        squares += own_squares + _squares(apart) * rows * len(y) / total
         mean = mean + apart * (len(y) / total)
         rows = total
         distinct, firsts = np.unique(y, return_index=True)
@@ -83,10 +83,14 @@ def _moments(X: Table) -> tuple[np.ndarray, float]:
     """Return the mean row, and the sum of squared distances from it."""
     if sparse.issparse(X):
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
-        return mean, max(0.0, float(np.sum(np.square(X.data))) - X.shape[0] * float(mean @ mean))
+        return mean, max(0.0, _squares(np.asarray(X.data)) - X.shape[0] * _squares(mean))
     mean = X.mean(axis=0)
-    centred = X - mean
-    return mean, float(np.vdot(centred, centred))
+    return mean, _squares(X - mean)
+
+
+def _squares(values: np.ndarray) -> float:
+    """Return the sum of squares, without BLAS as in `fwsvm.kernels.widths`."""
+    return float(np.sum(np.square(values)))
 
 
 class Picked:
@@ -143,7 +147,7 @@ def fit_blocks(
         return fit(X, codes, classes, replace(settings, gamma=width, sigma2=None), watch=watch)
     numbers = np.union1d(method_draws, fixed_sample(found.rows))
     X, codes = _pick(blocks, numbers, encode)
-    compile_seconds, clock = warm_up(resolved), Clock()
+    clock = Clock()
     problem = Binary(
         Picked(found.rows, numbers, X),
         Picked(found.rows, numbers, np.where(codes == 0, 1.0, -1.0)),  # type: ignore[arg-type]
@@ -153,6 +157,7 @@ def fit_blocks(
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     told = teller((), 1, resolved, clock, watch)
     with blas_on(1):
+        compile_seconds = warm_up(resolved)
         part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)

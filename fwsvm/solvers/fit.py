@@ -1,6 +1,5 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
-import time
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -19,9 +18,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
-from fwsvm.solvers.warming import GAPS, some_steps, tiny_problem
-
-_WARM: set[tuple] = set()
+from fwsvm.solvers.warming import GAPS, once, some_steps, tiny_problem
 
 
 def fit(
@@ -97,15 +94,14 @@ def warm_up(resolved: Resolved) -> float:
     kinds = (
         resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
     )  # fmt: skip
-    if kinds in _WARM:
-        return 0.0
-    started = time.perf_counter()
-    for gaps in (0, GAPS):
-        process = resolved.family.start(tiny_problem(gaps), resolved.rule, resolved, None)
-        some_steps(process)
-        process.outcome(final_gap=True)
-    _WARM.add(kinds)
-    return time.perf_counter() - started
+
+    def work() -> None:
+        for gaps in (0, GAPS):
+            process = resolved.family.start(tiny_problem(gaps), resolved.rule, resolved, None)
+            some_steps(process)
+            process.outcome(final_gap=True)
+
+    return once(("whole runs", *kinds), work)
 
 
 def gathered(

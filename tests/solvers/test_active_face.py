@@ -2,6 +2,8 @@
 
 import contextlib
 import gc
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -306,3 +308,30 @@ def test_what_a_run_leaves_to_the_next_holds_no_kernel_columns():
     del run
     gc.collect()
     assert columns() is None
+
+
+LATE = """
+import gc
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from fwsvm.solvers import Settings, fit
+
+def compiled():
+    known = (each for each in gc.get_objects() if isinstance(each, Dispatcher))
+    ours = (each for each in known if each.py_func.__module__.startswith("fwsvm.solvers.active"))
+    return {each.__name__: len(each.signatures) for each in ours}
+
+rng = np.random.default_rng(0)
+X, codes = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+settings = {"method": "newton", "kernel": "rbf", "gamma": 0.3, "C": 1e4, "threads": 1}
+one = fit(X, codes, ("1", "-1"), Settings(**settings, max_iterations=1))
+before = compiled()
+all = fit(X, codes, ("1", "-1"), Settings(**settings, tolerance=1e-9))
+assert one.iterations == 1 and all.certified and all.steps < 10_000, "Newton's steps were not taken"
+print(before == compiled(), sum(before.values()) > 0)
+"""
+
+
+def test_nothing_of_a_run_is_compiled_on_its_clock():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]

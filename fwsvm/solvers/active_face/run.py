@@ -58,7 +58,7 @@ class FaceRun(SimplexRun):
         self.repairs = REPAIRS
         self.handover = handover
         super().__init__(problem, Swap2o(), resolved, handover)
-        self.compile_seconds += compile_systems(resolved.kernel)
+        self.compile_seconds += compile_systems(self.qp.columns)
         self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self._set_goal()
         self.y, self.left = signs(self.qp), int(FIRST * len(problem.y))  # steps of swap-2o

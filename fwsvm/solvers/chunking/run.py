@@ -1,6 +1,5 @@
 """A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
-from fwsvm.solvers.warming import GAPS, tiny_problem
+from fwsvm.solvers.warming import GAPS, once, tiny_problem
 
 ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
@@ -183,8 +182,10 @@ class ChunkRun:
 
 def _compile(kernel: Any) -> float:
     """Have what a look in single precision needs compiled, for dense rows and others; return the seconds."""
-    started = time.perf_counter()
-    for gaps in (0, GAPS):
-        rows = as_rows(tiny_problem(gaps).X, np.float32)
-        weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
-    return time.perf_counter() - started
+
+    def work() -> None:
+        for gaps in (0, GAPS):
+            rows = as_rows(tiny_problem(gaps).X, np.float32)
+            weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
+
+    return once(("looks", type(kernel)), work)

@@ -1,6 +1,5 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
-import threading
 import time
 from enum import IntEnum
 from typing import Any
@@ -44,7 +43,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
-from fwsvm.solvers.warming import some_steps, tiny_problem
+from fwsvm.solvers.warming import once, some_steps, tiny_problem
 
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 
@@ -337,26 +336,19 @@ class SimplexRun:
         return machine_of(self.qp, self.order, self.state.alpha, float(self.state.now["R"][0]))
 
 
-_COMPILED: set[tuple] = set()
-_ONE_AT_A_TIME = threading.RLock()  # who waits for another's compiling counts that as its own
-
-
 def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:
     """Take some steps on a tiny problem in a form that runs may come to; return the seconds, 0 if done before."""
     kinds = (type(rule), type(resolved.kernel), resolved.search, tracked, double)
-    if kinds in _COMPILED:
-        return 0.0
-    started = time.perf_counter()
-    with _ONE_AT_A_TIME:
-        if kinds not in _COMPILED:
-            tiny = SimplexRun(tiny_problem(), rule, resolved)
-            if tracked:
-                tiny.track()
-            if double:
-                tiny.double()
-            some_steps(tiny)
-            _COMPILED.add(kinds)
-    return time.perf_counter() - started
+
+    def work() -> None:
+        tiny = SimplexRun(tiny_problem(), rule, resolved)
+        if tracked:
+            tiny.track()
+        if double:
+            tiny.double()
+        some_steps(tiny)
+
+    return once(kinds, work)
 
 
 def _plain(rule: Any) -> Any:

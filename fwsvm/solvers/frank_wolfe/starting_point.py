@@ -49,7 +49,7 @@ def _improve_pairs(K, alpha, q):
                 widest = max(widest, slope)
                 if gain > most:
                     partner, most = j, gain
-        if widest <= CORE_TOLERANCE * R:
+        if not widest > CORE_TOLERANCE * R:  # also where kernel values are no numbers
             return
         j = partner
         step = (q[j] - q[i]) / max(K[i, i] - 2.0 * K[i, j] + K[j, j], TINY)

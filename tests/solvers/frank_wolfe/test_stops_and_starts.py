@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.solvers import Settings, Status, fit, resolve
-from fwsvm.solvers.frank_wolfe import run as simplex_run
+from fwsvm.solvers import Settings, Status, fit, resolve, warming
 from fwsvm.solvers.frank_wolfe import values
 from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL
@@ -252,7 +251,7 @@ def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
 
 @each_method
 def test_what_a_sampled_run_may_come_to_is_compiled_off_the_clock(method, monkeypatch):
-    monkeypatch.setattr(simplex_run, "_COMPILED", compiled := set())
+    monkeypatch.setattr(warming, "_DONE", compiled := set())
     X, y = clouds(3)
     run = start(method, X, y, search="sampled", tolerance=1e-6)
     assert values._put_columns.signatures
