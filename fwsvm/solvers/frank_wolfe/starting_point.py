@@ -8,6 +8,7 @@ from fwsvm.solvers.frank_wolfe.passes import TINY
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
+SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
 
 
 def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:
@@ -27,7 +28,7 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     """Return weights that minimise alpha' K~ alpha over the simplex of the rows ``which``.
 
     ``gram`` holds their kernel values. Pairs are chosen by the second-order rule (spec 3.2) until no pair differs by
-    more than `CORE_TOLERANCE` times the objective.
+    more than `CORE_TOLERANCE` times the objective, or `SWAPS` are done: any point may be started from.
     """
     y = signs(qp)[which]
     K = np.outer(y, y) * (gram + 1.0) + np.diag(qp.ridge[which])
@@ -39,7 +40,7 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
 @njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
 def _improve_pairs(K, alpha, q):
     """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
-    while True:
+    for _ in range(SWAPS):
         i, R = q.argmin(), (alpha * q).sum()
         partner, most, widest = -1, 0.0, 0.0
         for j in range(q.size):

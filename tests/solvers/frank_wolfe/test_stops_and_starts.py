@@ -156,6 +156,18 @@ def test_the_start_is_the_optimum_over_those_rows(seed, C):
     assert run.point().objective - optimum(K) <= 2.0 * CORE_TOLERANCE * run.point().objective
 
 
+@given(seeds, st.sampled_from([0.0, 1e10, 1e20, 1e30]))
+@settings(deadline=None, max_examples=12)
+def test_a_start_is_found_where_rounding_hides_the_optimum(seed, width):
+    """Kernel values so large that a sum of 20 is rounding alone: pairs cannot be made to agree."""
+    X, y = clouds(seed)
+    run = start("swap", X, y)
+    which = draw(run.qp, np.random.default_rng((0, 0)), balanced=False)
+    weights = core_optimum(width * (X[which] @ X[which].T) ** 2, run.qp, which)
+    assert weights.min() >= 0.0
+    assert weights.sum() == pytest.approx(1.0, abs=1e-6)
+
+
 def test_seeds_choose_the_start():
     X, y = clouds(1)
     starts = [start("swap", X, y, seed=seed).state.alpha for seed in (1, 1, 2)]
