@@ -47,7 +47,7 @@ COLUMNS: dict[str, str] = {
     "load_seconds": "Reading, parsing and scaling the data.",
     "compile_seconds": "Compiling, or loading compiled code.",
     "train_seconds": "The algorithm alone.",
-    "predict_seconds": "Predicting the test rows.",
+    "predict_seconds": "Predicting the test rows; of runs predicted together, each run's share.",
     "peak_memory_mib": "Most memory the process held during the run, in MiB.",
     "threads": "Threads of the run.",
     "cache_mib": "Memory for kernel columns, in MiB.",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.data.dataset import Dataset
+from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, FwsvmError
@@ -17,9 +17,10 @@ from fwsvm.experiments.environment import environment, forget_peak_memory, peak_
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.training import accuracy, costly
-from fwsvm.solvers import Result, Status, fit
-from fwsvm.solvers.handover import Handover
+from fwsvm.problems.features import fitted
+from fwsvm.solvers import Result, Status
 from fwsvm.solvers.loop import Progress
+from fwsvm.solvers.path import Path
 from fwsvm.solvers.result import TracePoint
 
 Watch = Callable[[Cell, Progress], None]
@@ -50,13 +51,26 @@ class Record:
         return Status(self.row["status"])
 
 
+@dataclass(frozen=True)
+class _Bench:
+    """What the cells of a task share: the data, the rows to train on and to judge by, and the path of their runs."""
+
+    data: Dataset
+    train: Table
+    judged: Table | None
+    path: Path
+
+    def columns(self) -> Row:
+        return {**record.about(self.data), "rows": self.train.rows}
+
+
 def run_task(
     cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None
 ) -> Iterator[Record]:
-    """Run cells one after another, and yield each record as its run ends.
+    """Run cells one after another, and yield their records in order; whatever happens, each cell has one.
 
     Several in one task differ in C alone: each takes over the kernel values, and starts at the end, of the one
-    before.
+    before. The records of short runs come several at a time (`fwsvm.solvers.path`).
 
     The data is loaded by name unless it is given; in either case its digest must be the planned one.
 
@@ -65,53 +79,63 @@ def run_task(
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-    handover = Handover() if len(cells) > 1 else None
+    bench: _Bench | None = None
+    waiting: list[tuple[Cell, Row]] = []
     for number, cell in enumerate(cells):
-        done = run_cell(cell, resources, watch, dataset, handover, taken_over=number > 0)
-        yield done
-        if done.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        more: Row = {
+            **cell.columns, "started_utc": record.now_utc(), "parallel_cells": resources.parallel_cells,
+        }  # fmt: skip
+        forget_peak_memory()
+        try:
+            bench = bench or _bench(cell, resources, dataset, several=len(cells) > 1)
+            more |= bench.columns()
+            _train(bench.path, cell, resources, watch)
+            more |= {"shared": number > 0, "peak_memory_mib": peak_memory_mib()}
+        except (Exception, KeyboardInterrupt) as error:
+            if bench is not None:
+                yield from _recorded(bench, waiting)
+            waiting = []
+            yield _lost(cell, error, **more)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            continue
+        waiting.append((cell, more))
+        if bench.path.due:
+            yield from _recorded(bench, waiting)
+            waiting = []
+    if bench is not None:
+        yield from _recorded(bench, waiting)
 
 
-def run_cell(
-    cell: Cell,
-    resources: Resources,
-    watch: Watch | None = None,
-    dataset: Dataset | None = None,
-    handover: Handover | None = None,
-    *,
-    taken_over: bool = False,
-) -> Record:
-    """Run one cell; whatever happens, return its record.
-
-    ``taken_over`` says that an earlier run left something in ``handover``.
-    """
-    started, result = record.now_utc(), None
-    more: dict[str, Any] = {
-        **cell.columns,
-        "started_utc": started,
-        "parallel_cells": resources.parallel_cells,
-    }
-    forget_peak_memory()
+def _recorded(bench: _Bench, waiting: Sequence[tuple[Cell, Row]]) -> Iterator[Record]:
+    """Yield the records of runs that wait for their certificates."""
+    results: list[Result | None] = [None] * len(waiting)
     try:
-        data = _data(cell, dataset, resources)
-        more |= record.about(data)
-        train, judged = _divided(cell, data)
-        more["rows"] = train.rows
-        result = _fit(cell, data, train, resources, watch, handover)
-        more |= {"shared": taken_over, "peak_memory_mib": peak_memory_mib()}
-        more |= _accuracies(cell, data, train, judged, result)
-        return Record(cell, record.row({}, environment(), result, **more), result.trace)
-    except KeyboardInterrupt:
-        status, said, failure = Status.INTERRUPTED, Status.INTERRUPTED.sentence, ""
-    except DataError as error:
-        status, said, failure = Status.MISSING, str(error), ""
-    except FwsvmError as error:
-        status, said, failure = Status.ERROR, str(error), ""
-    except Exception as error:  # noqa: BLE001 - one failing run must not stop the others
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        status, failure = Status.ERROR, traceback.format_exc()
-    return failed(cell, status, said, failure, result, **more)
+        results[:] = proven = bench.path.results()
+        found = _accuracies(bench, [cell for cell, _ in waiting], proven)
+    except (Exception, KeyboardInterrupt) as error:
+        for (cell, more), result in zip(waiting, results, strict=True):
+            yield _lost(cell, error, result, **more)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return
+    for (cell, more), result, accuracies in zip(waiting, proven, found, strict=True):
+        row = record.row({}, environment(), result, **more, **accuracies)
+        yield Record(cell, row, result.trace)
+    if proven and proven[-1].status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+
+
+def _lost(cell: Cell, error: BaseException, result: Result | None = None, **more: Any) -> Record:
+    """Return the record of a run that an error ended."""
+    if isinstance(error, KeyboardInterrupt):
+        return failed(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence, "", result, **more)
+    if isinstance(error, FwsvmError):
+        status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
+        return failed(cell, status, str(error), "", result, **more)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    particulars = "".join(traceback.format_exception(error))
+    return failed(cell, Status.ERROR, said, particulars, result, **more)
 
 
 def failed(
@@ -125,15 +149,17 @@ def failed(
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
-def _data(cell: Cell, given: Dataset | None, resources: Resources) -> Dataset:
+def _bench(cell: Cell, resources: Resources, given: Dataset | None, *, several: bool) -> _Bench:
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.sha256 != cell.sha256:
         here, planned = data.sha256[:12], cell.sha256[:12]
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
-    return data
+    train, judged = _divided(cell, data)
+    codes = encode(train.labels, data.classes)
+    return _Bench(data, train, judged, Path(train.X, codes, data.classes, several=several))
 
 
-def _divided(cell: Cell, data: Dataset) -> tuple[Any, Any]:
+def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
     """Return the rows to train on and the rows to judge by (None where there are none)."""
     if cell.held_out is None:
         return data.train, data.test
@@ -142,28 +168,24 @@ def _divided(cell: Cell, data: Dataset) -> tuple[Any, Any]:
     return take(data.train, np.flatnonzero(~held_out)), take(data.train, np.flatnonzero(held_out))
 
 
-def _fit(
-    cell: Cell,
-    data: Dataset,
-    train: Any,
-    resources: Resources,
-    watch: Watch | None,
-    handover: Handover | None,
-) -> Result:
-    codes = encode(train.labels, data.classes)
+def _train(path: Path, cell: Cell, resources: Resources, watch: Watch | None) -> None:
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
-    told = (lambda progress: watch(cell, progress)) if watch is not None else None
-    return fit(train.X, codes, data.classes, settings, watch=told, handover=handover)
+    path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)
 
 
-def _accuracies(cell: Cell, data: Dataset, train: Any, judged: Any, result: Result) -> dict[str, Any]:
-    """Return the accuracies, and the seconds of predicting the rows to judge by."""
-    found: dict[str, Any] = {}
-    if judged is not None and judged.rows:
+def _accuracies(bench: _Bench, cells: Sequence[Cell], results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return the accuracies of the path's last runs, and for each its share of the seconds of predicting."""
+    found: list[dict[str, Any]] = [{} for _ in results]
+    if bench.judged is not None and bench.judged.rows:
         started = time.perf_counter()
-        found["test_accuracy"] = accuracy(result, judged, data.classes)
-        found["predict_seconds"] = time.perf_counter() - started
-    if cell.role == FINAL and not costly(result, train):
-        found["train_accuracy"] = accuracy(result, train, data.classes)
+        X, _ = fitted(bench.judged.X, bench.train.features)
+        right = encode(bench.judged.labels, bench.data.classes)
+        for columns, result, decision in zip(found, results, bench.path.decisions(X), strict=True):
+            columns["test_accuracy"] = float(np.mean(result.model.choose(decision) == right))
+        for columns in found:
+            columns["predict_seconds"] = (time.perf_counter() - started) / len(found)
+    for columns, cell, result in zip(found, cells, results, strict=True):
+        if cell.role == FINAL and not costly(result, bench.train):
+            columns["train_accuracy"] = accuracy(result, bench.train, bench.data.classes)
     return found

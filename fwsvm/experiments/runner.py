@@ -1,4 +1,4 @@
-"""Runs an experiment: what is missing of it, in order, each row written before the next run begins.
+"""Runs an experiment: what is missing of it, in order, each row written as soon as its run is finished.
 
 Data set by data set the parameter search comes first, then the reported runs: these start cold, unless they are
 told not to, and go one after another, so that their times mean something.

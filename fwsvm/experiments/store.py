@@ -1,6 +1,6 @@
 """A results folder: rows that stay once written, whatever happens next.
 
-``runs.csv`` only ever grows, a line a run, each flushed to the disk before the next run starts. A kill can
+``runs.csv`` only ever grows, a line a run, each flushed to the disk as the run is finished. A kill can
 leave one torn line at its end, which the next start cuts off and reports. One process writes at a time.
 """
 

@@ -1,6 +1,6 @@
 """Trained machines: decision values and predictions for rows never seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -58,20 +58,10 @@ class KernelModel:
         return weights
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
-        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs).
-
-        Class by class: a support vector is in the K - 1 pairs of its class only.
-        """
-        support, rows = narrowed(as_rows(self.support), as_rows(X))
-        ends, K = np.concatenate([[0], np.cumsum(self.counts)]), len(self.classes)
-        decision = np.tile(self.biases, (rows.height, 1))
-        pairs = list(combinations(range(K), 2))
-        for c in range(K):
-            mine = [p for p, pair in enumerate(pairs) if c in pair]
-            which = np.arange(ends[c], ends[c + 1])
-            weights = self.coefficients[ends[c] : ends[c + 1]]
-            decision[:, mine] += weighted_sums(self.kernel, support, which, weights, rows, threads)
-        return decision
+        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
+        return _decisions(
+            self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None], X, threads
+        )[0]  # fmt: skip
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
@@ -82,14 +72,66 @@ class KernelModel:
         return votes(decision, len(self.classes))
 
 
+def _decisions(
+    kernel: Any, support: np.ndarray | sparse.csr_array, counts: np.ndarray, coefficients: np.ndarray,
+    biases: np.ndarray, X: np.ndarray | sparse.csr_array, threads: int,
+) -> np.ndarray:  # fmt: skip
+    """Return decision values of machines that share support vectors, shape (machines, t, pairs).
+
+    Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
+    K - 1), biases (machines, pairs).
+    """
+    vectors, rows = narrowed(as_rows(support), as_rows(X))
+    ends, K, machines = np.concatenate([[0], np.cumsum(counts)]), len(counts), len(biases)
+    decisions = np.tile(biases[:, None], (1, rows.height, 1))
+    pairs = list(combinations(range(K), 2))
+    for c in range(K):
+        mine = [p for p, pair in enumerate(pairs) if c in pair]
+        which = np.arange(ends[c], ends[c + 1])
+        weights = coefficients[ends[c] : ends[c + 1]].reshape(len(which), machines * (K - 1))
+        sums = weighted_sums(kernel, vectors, which, weights, rows, threads)
+        decisions[:, :, mine] += sums.reshape(rows.height, machines, K - 1).swapaxes(0, 1)
+    return decisions
+
+
+def decisions_together(
+    machines: Sequence[KernelModel],
+    numbers: Sequence[np.ndarray],
+    X: np.ndarray | sparse.csr_array,
+    threads: int = 1,
+) -> list[np.ndarray]:
+    """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
+
+    ``numbers`` say, machine by machine, which rows of one table the support vectors are. Kernel and classes are the
+    same for all.
+    """
+    classes = [np.repeat(np.arange(len(machine.counts)), machine.counts) for machine in machines]
+    every, firsts = np.unique(np.concatenate(numbers), return_index=True)
+    order = np.argsort(np.concatenate(classes)[firsts], kind="stable")
+    place = np.empty(len(every), dtype=np.int64)
+    place[order] = np.arange(len(every))
+    first = machines[0]
+    coefficients = np.zeros((len(every), len(machines), first.coefficients.shape[1]))
+    for k, (machine, mine) in enumerate(zip(machines, numbers, strict=True)):
+        coefficients[place[np.searchsorted(every, mine)], k] = machine.coefficients
+    supports = [machine.support for machine in machines]
+    stacked = (
+        sparse.csr_array(sparse.vstack(supports)) if sparse.issparse(first.support) else np.vstack(supports)
+    )
+    support = stacked[firsts[order]]
+    counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
+    biases = np.stack([machine.biases for machine in machines])
+    return list(_decisions(first.kernel, support, counts, coefficients, biases, X, threads))
+
+
 def votes(decision: np.ndarray, K: int) -> np.ndarray:
     """Return the winner of one-versus-one voting for each row of decision values (t, pairs)."""
-    tally = np.zeros((len(decision), K), dtype=np.int64)
-    for p, (i, j) in enumerate(combinations(range(K), 2)):
-        first = decision[:, p] > 0
-        tally[first, i] += 1
-        tally[~first, j] += 1
-    return tally.argmax(axis=1)
+    pairs = np.array(list(combinations(range(K), 2)))
+    wins, losses = np.zeros((2, len(pairs), K), np.float32)  # of the first class; sums of ones are exact
+    wins[np.arange(len(pairs)), pairs[:, 0]] = 1.0
+    losses[np.arange(len(pairs)), pairs[:, 1]] = 1.0
+    first = (decision > 0).astype(np.float32)
+    return (first @ (wins - losses) + losses.sum(axis=0)).argmax(axis=1)
 
 
 @dataclass(frozen=True)

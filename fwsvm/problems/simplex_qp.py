@@ -8,7 +8,7 @@ Rows are kept with the class +1 first, so that y is a matter of position. With q
 2 (R - min q) and bounds R - R*.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,14 +54,29 @@ def gradient(
     qp: SimplexQP, rows: Rows, alpha: np.ndarray, threads: int, where: np.ndarray | None = None
 ) -> np.ndarray:
     """Return q = K~ alpha from scratch, at all rows or at the rows ``where``, in the precision of ``rows``."""
+    if where is None:
+        return gradients(
+            qp.columns.kernel, rows, signs(qp), alpha[:, None], qp.ridge[:, None], threads
+        )[:, 0]  # fmt: skip
     y, support = signs(qp), np.flatnonzero(alpha)
     signed = (alpha * y)[support]
-    targets = rows if where is None else some_rows(rows, where)
-    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], targets, threads)[:, 0]
-    q = h + signed.sum()
-    if where is None:
-        return y * q + alpha * qp.ridge
-    return y[where] * q + alpha[where] * qp.ridge[where]
+    h = weighted_sums(qp.columns.kernel, rows, support, signed[:, None], some_rows(rows, where), threads)[
+        :, 0
+    ]
+    return y[where] * (h + signed.sum()) + alpha[where] * qp.ridge[where]
+
+
+def gradients(
+    kernel: Any, rows: Rows, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int
+) -> np.ndarray:
+    """Return K~ alpha at all rows, from scratch, for problems that differ in the ridge alone: their kernel is shared.
+
+    Alphas, ridges and the gradients have a column a problem, shape (m, problems).
+    """
+    support = np.flatnonzero(alphas.any(axis=1))
+    signed = y[support, None] * alphas[support]
+    h = weighted_sums(kernel, rows, support, signed, rows, threads)
+    return np.asarray(y[:, None] * (h + signed.sum(axis=0)) + alphas * ridges)
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
@@ -104,10 +119,10 @@ class Certificate(NamedTuple):
         return self.gap / self.objective
 
 
-def certificate(qp: SimplexQP, alpha: np.ndarray, q: np.ndarray) -> Certificate:
-    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, each of shape (m,)."""
+def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> Certificate:
+    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,)."""
     R = float(alpha @ q)
-    norm = R - float((qp.ridge * alpha) @ alpha)
-    slack = np.maximum(0.0, 1.0 - (q - qp.ridge * alpha) / R)
-    primal = norm / (2.0 * R * R) + float(slack @ (slack / qp.ridge)) / 2.0
+    norm = R - float((ridge * alpha) @ alpha)
+    slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
+    primal = norm / (2.0 * R * R) + float(slack @ (slack / ridge)) / 2.0
     return Certificate(R, 2.0 * (R - float(q.min())), primal, 1.0 / (2.0 * R))

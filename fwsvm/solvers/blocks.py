@@ -15,7 +15,7 @@ from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
-from fwsvm.solvers.fit import fit, gathered, warm_up
+from fwsvm.solvers.fit import Trained, fit, gathered, warm_up
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.process import Binary, Expansion
 from fwsvm.solvers.registry import method
@@ -163,8 +163,8 @@ def fit_blocks(
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
     part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))
     whole = [Subproblem(part.rows, codes == 0)]
-    solved = Solved([part], clock.seconds, part.check_seconds)
-    return gathered(X, codes, classes, resolved, solved, whole, compile_seconds)
+    solved = Solved([part], clock.seconds)
+    return gathered(Trained(X, codes, classes, resolved, whole, solved, compile_seconds))
 
 
 def _resolved(settings: Settings, found: Survey) -> Resolved:

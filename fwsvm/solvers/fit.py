@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -54,17 +54,35 @@ def fit(
         Settings that make no sense, or fewer than two classes in the rows.
     """
     with blas_on(1):
-        X, codes, weights = _checked(X, codes, classes, weights)
-        resolved = resolve(settings, X)
-        compile_seconds = warm_up(resolved)
-        problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-        solved = solve_all(X, weights, problems, resolved, watch, handover)
-        return gathered(X, codes, tuple(classes), resolved, solved, problems, compile_seconds)
+        X, codes, weights = checked(X, codes, classes, weights)
+        return gathered(train(X, codes, tuple(classes), resolve(settings, X), weights, watch, handover))
 
 
-def _checked(
-    X: Any, codes: Any, classes: Sequence[str], weights: Any
-) -> tuple[Table, np.ndarray, np.ndarray]:
+class Trained(NamedTuple):
+    """What a run on rows X (m, n) with class numbers ``codes`` (m,) came to, part by part."""
+
+    X: Table
+    codes: np.ndarray
+    classes: tuple[str, ...]
+    resolved: Resolved
+    problems: list[Subproblem]
+    solved: Solved
+    compile_seconds: float
+
+
+def train(
+    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
+    watch: Watch | None = None, handover: Handover | None = None,
+) -> Trained:  # fmt: skip
+    """Train on rows that were checked; see `fit`."""
+    compile_seconds = warm_up(resolved)
+    problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
+    solved = solve_all(X, weights, problems, resolved, watch, handover)
+    return Trained(X, codes, classes, resolved, problems, solved, compile_seconds)
+
+
+def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Table, np.ndarray, np.ndarray]:
+    """Return rows, class numbers and weights as they are trained on; see `fit` for what is refused."""
     codes = np.asarray(codes)
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
@@ -104,11 +122,9 @@ def warm_up(resolved: Resolved) -> float:
     return once(("whole runs", *kinds), work)
 
 
-def gathered(
-    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, solved: Solved,
-    problems: list[Subproblem], compile_seconds: float,
-) -> Result:  # fmt: skip
-    """Return the result of the parts of a run over rows X (m, n) with class numbers ``codes`` (m,)."""
+def gathered(run: Trained) -> Result:
+    """Return the result of the parts of a run."""
+    X, codes, classes, resolved, problems, solved, compile_seconds = run
     parts = solved.parts
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
@@ -146,7 +162,7 @@ def gathered(
         cache_hit_rate=1.0 - sum(c.column_misses for c in counters) / requests if requests else float("nan"),
         compile_seconds=compile_seconds + sum(c.compile_seconds for c in counters),
         train_seconds=solved.seconds,
-        check_seconds=solved.check_seconds,
+        check_seconds=sum(part.check_seconds for part in parts),
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
         gap_error=error,
         solved=len(parts),
@@ -189,7 +205,6 @@ def _kernel_model(
     K = len(classes)
     coefficients = np.zeros((X.shape[0], K - 1))
     biases = np.zeros(len(problems))
-    used = np.zeros(X.shape[0], dtype=bool)
     pairs = list(combinations(range(K), 2))
     for part in parts:
         (i, j), machine = pairs[part.number], part.machine
@@ -199,11 +214,19 @@ def _kernel_model(
         coefficients[rows[first], j - 1] = machine.coefficients[first]
         coefficients[rows[~first], i] = machine.coefficients[~first]
         biases[part.number] = machine.bias
-        used[rows] = True
-    support = np.flatnonzero(used)
-    support = support[np.argsort(codes[support], kind="stable")]
+    support = support_rows(codes, parts)
     counts = np.bincount(codes[support], minlength=K)
     return KernelModel(classes, resolved.kernel, X[support], counts, coefficients[support], biases)
+
+
+def support_rows(codes: np.ndarray, parts: list[Part]) -> np.ndarray:
+    """Return the numbers of the rows that are support vectors of any pair, class by class and ascending in each."""
+    used = np.zeros(len(codes), dtype=bool)
+    for part in parts:
+        assert isinstance(part.machine, Expansion)  # noqa: S101  (what one-versus-one families return)
+        used[part.rows[part.machine.rows]] = True
+    support = np.flatnonzero(used)
+    return support[np.argsort(codes[support], kind="stable")]
 
 
 def _linear_model(X: Table, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:

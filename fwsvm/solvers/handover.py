@@ -19,9 +19,13 @@ class Handover:
         Whether a run starts where the one before ended. Kernel values are shared in any case.
     notes : dict
         What a method tells its own next run, under keys of its own.
+    unproven : bool
+        Whether a run that claims to have converged leaves it to others to compute its certificate, if it can
+        (`Family.prove`).
     """
 
     warm: bool = True
+    unproven: bool = False
     notes: dict[Any, Any] = field(default_factory=dict)
     _columns: dict[Any, Columns] = field(default_factory=dict)
     _ends: dict[int, np.ndarray] = field(default_factory=dict)
@@ -42,6 +46,10 @@ class Handover:
     def column_bytes(self) -> int:
         """Return the memory of all columns kept, once they are full."""
         return sum(other.kept.nbytes for other in list(self._columns.values()))
+
+    def beside(self) -> "Handover":
+        """Return one for other runs on the same rows, which shares the kernel values kept here."""
+        return Handover(_columns=self._columns)
 
     def let_go(self) -> None:
         """Keep no columns any longer."""

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm.kernels.rows import Rows
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 
 
@@ -65,6 +66,20 @@ class Outcome:
     gap_kind: str
     within: bool
     gap_error: float = float("nan")
+
+
+class Claim(NamedTuple):
+    """A point at which a run says that it has converged, for others to compute the certificate of.
+
+    Attributes
+    ----------
+    alpha, penalties : ndarrays, shape (m,)
+    resolved : Resolved, what the run was to do
+    """
+
+    alpha: np.ndarray
+    penalties: np.ndarray
+    resolved: Resolved
 
 
 class Counters(NamedTuple):

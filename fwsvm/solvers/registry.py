@@ -31,6 +31,8 @@ class Family:
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
     start : callable (Binary, rule, Resolved, Handover or None) -> Process
+    prove : callable (Rows, y, sequence of `Claim`, threads) -> list of Outcome, or None
+        What points are worth that several runs on the same rows ended at, in one go; None where a run sees to its own.
     iteration_cap : int or None
         Iterations after which a run ends where the user sets no limit; None for methods that end by themselves.
     """
@@ -45,6 +47,7 @@ class Family:
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
     memory: Callable[[int, int], int] | None = None
+    prove: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,14 @@ def on_simplex(name: str, start: Callable[..., Any], searches: tuple[str, ...] =
         searches=searches,
         multiclass="one-vs-one",
         start=start,
+        prove=_prove_on_simplex,
     )
+
+
+def _prove_on_simplex(*given: Any) -> Any:
+    from fwsvm.solvers.frank_wolfe.outcomes import prove
+
+    return prove(*given)
 
 
 METHODS: dict[str, Method] = {}

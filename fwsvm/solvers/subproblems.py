@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,7 +37,10 @@ class Subproblem(NamedTuple):
 
 @dataclass
 class Part:
-    """One subproblem solved; ``check_seconds`` went into its certificate, off the clock."""
+    """One subproblem solved; ``check_seconds`` went into its certificate, off the clock.
+
+    ``claim`` are the weights (m,) of a run that left its certificate to others (`Handover.unproven`).
+    """
 
     number: int
     rows: np.ndarray
@@ -47,6 +50,7 @@ class Part:
     machine: Expansion | Hyperplane
     support_vectors: int
     check_seconds: float
+    claim: np.ndarray | None = None
 
 
 @dataclass
@@ -55,7 +59,6 @@ class Solved:
 
     parts: list[Part]
     seconds: float
-    check_seconds: float
     interrupted: bool = False
 
 
@@ -88,10 +91,13 @@ def solve(
         course.status = Status.INTERRUPTED
         outcome = process.outcome(final_gap=False)
     check = course.check_seconds + time.perf_counter() - started
+    claim = None
     if handover is not None and (end := process.weights()) is not None:
         handover.leave(number, end)
+        if handover.unproven and course.status is Status.CONVERGED and outcome.gap_kind == "none":
+            claim = end
     support = process.point().support_vectors
-    return Part(number, rows, course, outcome, process.counters(), process.machine(), support, check)
+    return Part(number, rows, course, outcome, process.counters(), process.machine(), support, check, claim)
 
 
 def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Watch | None) -> Tell:
@@ -120,6 +126,7 @@ class _Work:
     handover: Handover | None
     limits: Limits
     watch: Watch | None
+    numbers: Sequence[int]  # of the problems to be solved
     parts: list[Part] = field(default_factory=list)
     running: dict[int, Process | None] = field(default_factory=dict)  # None: being set up
     # by other workers than the first, the last of each
@@ -129,7 +136,7 @@ class _Work:
 
     def __post_init__(self) -> None:
         self._waiting: SimpleQueue[int] = SimpleQueue()
-        numbers = list(range(len(self.problems)))
+        numbers = list(self.numbers)
         if self.resolved.lent:  # the longest first, so that all end at about the same time
             numbers.sort(key=lambda number: -len(self.problems[number].rows))
         for number in numbers:
@@ -212,15 +219,18 @@ def _assist(process: Process, first: int, part: int) -> None:
 
 def solve_all(
     X: Table, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
-    handover: Handover | None,
+    handover: Handover | None, numbers: Sequence[int] | None = None,
 ) -> Solved:  # fmt: skip
-    """Solve all subproblems of rows X (m, n) with weights (m,): one with all threads, several shared out among them.
+    """Solve subproblems of rows X (m, n) with weights (m,), all unless numbers are given.
+
+    One has all threads, several are shared out among them.
 
     A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
     rounding, where workers that share a budget of memory keep other kernel values). A time limit or an interrupt that
     ends one ends all; what was finished stays.
     """
-    workers = min(len(problems), resolved.threads)
+    numbers = range(len(problems)) if numbers is None else numbers
+    workers = min(len(numbers), resolved.threads)
     if workers > 1:
         budget = max(MIB, resolved.cache_bytes // workers)
         own = resolved.threads // workers
@@ -231,7 +241,7 @@ def solve_all(
         with common.running():
             rows = as_rows(X)
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    work = _Work(rows, weights, problems, resolved, handover, limits, watch)
+    work = _Work(rows, weights, problems, resolved, handover, limits, watch, numbers)
     clocks = [Clock(common.seconds) for _ in range(workers)]
     if workers == 1:
         work.do(clocks[0], 0)
@@ -241,8 +251,7 @@ def solve_all(
     interrupted = work.interrupted.is_set()
     if interrupted and not parts:
         raise KeyboardInterrupt
-    check = sum(part.check_seconds for part in parts)
-    return Solved(parts, max(clock.seconds for clock in clocks), check, interrupted)
+    return Solved(parts, max(clock.seconds for clock in clocks), interrupted)
 
 
 def _share(work: _Work, clocks: list[Clock]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from fwsvm.data import svmlight
 from fwsvm.experiments import plan, samples
-from fwsvm.experiments.execute import Record, Resources, run_cell
+from fwsvm.experiments.execute import Record, Resources, run_task
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import Data
 from fwsvm.experiments.nursery import open_nursery
@@ -36,7 +36,7 @@ def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data:
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """Compile what the runs need here, once, rather than in every process."""
-    assert run_cell(cell(0.1), Resources(threads=1)).status is Status.CONVERGED
+    assert next(run_task([cell(0.1)], Resources(threads=1))).status is Status.CONVERGED
 
 
 class Killer:
@@ -116,7 +116,7 @@ def test_what_delivery_raises_ends_the_workers() -> None:
 
 
 def test_data_other_than_planned_is_refused() -> None:
-    record = run_cell(replace(cell(0.1), sha256="0" * 64), Resources())
+    record = next(run_task([replace(cell(0.1), sha256="0" * 64)], Resources()))
     assert record.status is Status.MISSING
     assert "is not what was planned (000000000000)" in record.row["message"]
 

@@ -44,7 +44,7 @@ def weights(seed: int, m: int = 24) -> np.ndarray:
 
 
 def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
-    return certificate(qp, a, gradient(qp, as_rows(X), a, 1))
+    return certificate(qp.ridge, a, gradient(qp, as_rows(X), a, 1))
 
 
 @given(seeds, kernels)
@@ -58,7 +58,7 @@ def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
     np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
     some = np.array([3, 20, 0])
     np.testing.assert_allclose(gradient(qp, as_rows(X), a, 1, some), q[some], rtol=1e-12)
-    found = certificate(qp, a, q)
+    found = certificate(qp.ridge, a, q)
     assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)
     assert found.gap == pytest.approx(naive.gap(extended, a), rel=1e-8)
     assert found.relative_gap == found.gap / found.objective

@@ -15,7 +15,7 @@ class Note(NamedTuple):
     ----------
     kernel : NamedTuple
     alpha, q, ridge : ndarrays, shape (m,), in the order of `SimplexRun`
-        q = K~ alpha is from scratch in float64.
+        q = K~ alpha is from scratch in float64, or as the run that ended there kept it.
     newton : bool
         Whether swap-2o alone did not reach the goal.
     left : Left or None

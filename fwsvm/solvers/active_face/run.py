@@ -23,6 +23,7 @@ from fwsvm.solvers.status import Status
 
 FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
 RATE = 220.0  # n^3 / (RATE m) of its steps take about as long as a factor and a half of n rows
+OVERHEAD = 5000  # of them take about as long as what else a few Newton steps are
 REPAIRS = 8  # at most; after them Newton's steps alone, which end
 FEW, FAR = 0.01, 1 / 8  # of the active rows
 ROUGH = 1e-3  # residual of a linear system while more than few rows are on the wrong side
@@ -61,7 +62,7 @@ class FaceRun(SimplexRun):
         self.compile_seconds += compile_systems(self.qp.columns)
         self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self._set_goal()
-        self.y, self.left = signs(self.qp), int(FIRST * len(problem.y))  # steps of swap-2o
+        self.y, self.left = signs(self.qp), self._first_steps()
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
@@ -70,20 +71,32 @@ class FaceRun(SimplexRun):
         if note is not None and note.newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
+    def _first_steps(self) -> int:
+        """Return how many of swap-2o's steps come first: fewer where a run before has found most of the active rows."""
+        active, m = int(self.state.now["active"][0]), len(self.qp.ridge)
+        most = int(FIRST * m)
+        before = self.handover is not None and self.handover.end(self.stream[-1]) is not None
+        return min(most, OVERHEAD + int(active**3 / (RATE * m))) if before else most
+
     def _first_gradient(self) -> np.ndarray:
         self.note = take(self.handover, self.stream[-1], self.resolved.kernel, self.state.alpha)
         return super()._first_gradient() if self.note is None else self.note.gradient(self.qp.ridge)
 
     def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
-        """Return q from scratch, where the run may end: note for the next one how it came there."""
+        """Return q from scratch, where the run may end."""
         q = super()._gradient(where)
-        if self.handover is not None and where is None:
+        if where is None:
+            self._leave(q)
+        return q
+
+    def _leave(self, q: np.ndarray) -> None:
+        """Note for the next run how this one came to its point."""
+        if self.handover is not None:
             note = Note(
                 self.resolved.kernel, self.state.alpha.copy(), q.copy(), self.qp.ridge,
                 self.newton or self.repairs < REPAIRS, self.face.left(),
             )  # fmt: skip
             leave(self.handover, self.stream[-1], note, self.resolved.cache_bytes)
-        return q
 
     def _renew_face(self, before: Left | None = None) -> None:
         self.face = Face(Lines(self.qp.columns, self.y, self.resolved.threads), self.qp.ridge, before)
@@ -105,7 +118,7 @@ class FaceRun(SimplexRun):
             return taken
         if self.ended is not None or self.stuck:
             return 0
-        self.certificate = None
+        self.certificate, self.claimed = None, False
         self._step()
         return 1
 
@@ -137,6 +150,8 @@ class FaceRun(SimplexRun):
             return Status.SAMPLED_STOP
         columns = self.qp.columns
         ended = self._check()
+        if self.claimed:
+            self._leave(self.state.q)
         if ended is Status.CONVERGED:
             self.best = None
         if self.qp.columns is not columns:
@@ -212,10 +227,6 @@ class FaceRun(SimplexRun):
         """Solve more exactly from here on, or give up where that was tried."""
         self.stuck = self.sharp == SHARPEST
         self.sharp = min(self.sharp + 1, SHARPEST)
-
-    def _within(self) -> bool:
-        here = super().point()
-        return here.gap <= self._goal(here.objective)
 
     def _accuracy(self) -> float:
         """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""

@@ -37,6 +37,7 @@ class ChunkRun:
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         check_room(settings, len(self.y), np.float32)  # a later chunk may be all rows
         self.qp = simplex_qp(columns_of(settings.kernel, self.rows, 0), plus, self.penalties)
+        self.widest = float(self.qp.diagonal.max())
         self.alpha = np.zeros(len(self.y))
         self.found: Certificate | None = None  # of alpha, over all rows
         self.lowest = np.inf  # R where all rows were looked at last
@@ -82,7 +83,7 @@ class ChunkRun:
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Look at all rows at alpha: find its certificate, which is one in float64 only, and return q (m,)."""
         q = gradient(self.qp, in_precision(self.rows, dtype), self.alpha, self.settings.threads)
-        self.found = certificate(self.qp, self.alpha, q)
+        self.found = certificate(self.qp.ridge, self.alpha, q)
         return q
 
     def _outside(self, q: np.ndarray) -> float:
@@ -98,7 +99,7 @@ class ChunkRun:
         return nearest((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
 
     def _goal(self, R: float) -> float:
-        return largest_gap(self.settings.stop, self.settings.tolerance, self.qp, R)
+        return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
 
     # ---------------------------------------------------------------- the contract of a Process
 
@@ -120,7 +121,7 @@ class ChunkRun:
             return ended
         self._end()
         q = self._survey(np.float32)  # enough where it is sure that the run goes on
-        if self._outside(q) <= ROUNDING * float(self.qp.diagonal.max()):
+        if self._outside(q) <= ROUNDING * self.widest:
             q = self._survey()
             if self.outcome(final_gap=True).within:
                 return Status.CONVERGED if self.settings.final_gap else Status.SAMPLED_STOP

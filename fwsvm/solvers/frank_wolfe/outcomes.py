@@ -1,10 +1,14 @@
 """What a point on the simplex comes to: rows in the order of their classes, its outcome, and the machine."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.problems.simplex_qp import Certificate, SimplexQP, signs
-from fwsvm.solvers.process import Binary, Expansion, Outcome
+from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradients, signs
+from fwsvm.solvers.frank_wolfe.goals import largest_gap
+from fwsvm.solvers.process import Binary, Claim, Expansion, Outcome
 
 
 def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
@@ -20,6 +24,31 @@ def outcome_of(found: Certificate, goal: float) -> Outcome:
     return Outcome(
         found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
     )  # fmt: skip
+
+
+def prove(rows: Rows, y: np.ndarray, claims: Sequence[Claim], threads: int) -> list[Outcome]:
+    """Return what the points of several runs on the same rows are worth: each kernel value is computed once for all.
+
+    Parameters
+    ----------
+    rows : Rows of float64
+    y : ndarray, shape (m,)
+    claims : sequence of Claim
+        Their kernels are one and the same.
+    """
+    kernel = claims[0].resolved.kernel
+    alphas, ridges = (
+        np.stack(columns, axis=1)
+        for columns in ([claim.alpha for claim in claims], [1.0 / claim.penalties for claim in claims])
+    )
+    q = gradients(kernel, rows, y, alphas, ridges, threads)
+    own, outcomes = self_values(kernel, rows) + 1.0, []
+    for k, claim in enumerate(claims):
+        ridge, rule = ridges[:, k], claim.resolved
+        found = certificate(ridge, claim.alpha, np.ascontiguousarray(q[:, k]))
+        goal = largest_gap(rule.stop, rule.tolerance, float((own + ridge).max()), found.objective)
+        outcomes.append(outcome_of(found, goal))
+    return outcomes
 
 
 def machine_of(qp: SimplexQP, order: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:

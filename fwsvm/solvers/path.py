@@ -1,0 +1,156 @@
+"""Runs on the same rows that differ in C alone: each goes on where the one before ended.
+
+A certificate from scratch takes a kernel value for every row and support vector. The support vectors for one C are
+mostly those for the next, so certificates wait until there are several to compute: each kernel value then serves all.
+A run whose claim does not hold goes on from where it ended.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from time import perf_counter
+
+import numpy as np
+
+from fwsvm._threads import blas_on
+from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.problems.machines import KernelModel, decisions_together
+from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.process import Claim, Counters
+from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.status import Status
+from fwsvm.solvers.subproblems import Part, Table, solve_all
+
+MOST_VALUES = 1 << 24  # decision values that are held at a time
+OUTPUTS = (
+    32  # sums that a kernel value goes into at a time: coefficients of more are read from a slower memory
+)
+WAIT = 2.0  # seconds of training that may go unproven, and unrecorded: a killed process loses no more
+
+
+class Path:
+    """Machines for one penalty after another.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of float64, shape (m, n)
+    codes : ndarray of int, shape (m,)
+    classes : sequence of str
+        As for `fwsvm.solvers.fit`, and refused like there.
+    several : bool
+        Whether there is more than one run to come; a single one is that of `fit`.
+    """
+
+    def __init__(self, X: Table, codes: np.ndarray, classes: Sequence[str], *, several: bool = True) -> None:
+        self.X, self.codes, self.weights = checked(X, codes, classes, None)
+        self.classes = tuple(classes)
+        self.handover = Handover(unproven=True) if several else None
+        self.waiting: list[tuple[Trained, Watch | None]] = []
+        self.seconds = 0.0  # since results were last taken
+        self.proven: list[tuple[Trained, Result]] = []  # when results were last taken
+
+    @property
+    def due(self) -> bool:
+        """Whether what waits should wait no longer."""
+        return self.seconds >= WAIT or self.interrupted
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the last run was."""
+        return bool(self.waiting) and self.waiting[-1][0].solved.interrupted
+
+    def train(self, settings: Settings, watch: Watch | None = None) -> None:
+        """Train for the next penalty; see `fit` for what is raised."""
+        begun = perf_counter()
+        with blas_on(1):
+            run = self._trained(resolve(settings, self.X), watch, self.handover)
+        self.waiting.append((run, watch))
+        self.seconds += perf_counter() - begun
+
+    def _trained(self, resolved: Resolved, watch: Watch | None, handover: Handover | None) -> Trained:
+        return train(self.X, self.codes, self.classes, resolved, self.weights, watch, handover)
+
+    def results(self) -> list[Result]:
+        """Return the results of all runs since this was last called, in their order, each with its certificate."""
+        runs, self.waiting, self.seconds = self.waiting, [], 0.0
+        with blas_on(1):
+            _prove([run for run, _ in runs])
+            self.proven = [(run, self._result(run, watch)) for run, watch in runs]
+        return [result for _, result in self.proven]
+
+    def decisions(self, X: Table) -> Iterator[np.ndarray]:
+        """Yield the decision values of the rows of X (t, n) of each machine of the last results."""
+        K = len(self.classes)
+        at_once = max(1, min(OUTPUTS // (K - 1), MOST_VALUES // (X.shape[0] * K * (K - 1) // 2)))
+        for first in range(0, len(self.proven), at_once):
+            some = self.proven[first : first + at_once]
+            threads = some[0][0].resolved.threads
+            models = [result.model for _, result in some if isinstance(result.model, KernelModel)]
+            if len(models) > 1:
+                numbers = [support_rows(self.codes, run.solved.parts) for run, _ in some]
+                yield from decisions_together(models, numbers, X, threads)
+            else:
+                yield from (result.model.decision(X, threads) for _, result in some)
+
+    def _result(self, run: Trained, watch: Watch | None) -> Result:
+        """Return the result of a run; those of its parts that wrongly claimed to have converged go on first."""
+        solved, again = run.solved, self.handover.beside() if self.handover is not None else Handover()
+        refuted: dict[int, Part] = {}
+        for part in solved.parts:
+            if part.claim is not None and not part.outcome.within:
+                again.leave(part.number, part.claim)
+                part.course.status = Status.INTERRUPTED  # unless what follows comes to its end
+                refuted[part.number] = part
+        if refuted:
+            more = solve_all(
+                run.X, self.weights, run.problems, run.resolved, watch, again, numbers=list(refuted)
+            )
+            joined = {part.number: _joined(refuted[part.number], part) for part in more.parts}
+            solved.parts = [joined.get(part.number, part) for part in solved.parts]
+            solved.seconds += more.seconds
+            solved.interrupted |= more.interrupted
+        return gathered(run)
+
+
+def _joined(first: Part, second: Part) -> Part:
+    """Return the part that two runs came to of which the second began where the first ended."""
+    counters = Counters._make(a + b for a, b in zip(first.counters, second.counters, strict=True))
+    done, seconds = first.counters.iterations, first.course.clock.seconds
+    later = (
+        replace(point, seconds=point.seconds + seconds, iteration=point.iteration + done)
+        for point in second.course.trace
+    )
+    course = replace(second.course, trace=[*first.course.trace, *later])
+    return replace(
+        second, course=course, counters=counters, check_seconds=first.check_seconds + second.check_seconds
+    )
+
+
+def _prove(runs: Sequence[Trained]) -> None:
+    """Compute the certificates that the runs left, those of one subproblem together."""
+    left: dict[int, list[tuple[Part, Claim]]] = {}
+    for run in runs:
+        for part in run.solved.parts:
+            if part.claim is not None:
+                penalties = np.full(len(part.claim), run.resolved.C)
+                left.setdefault(part.number, []).append((part, Claim(part.claim, penalties, run.resolved)))
+    if not left:
+        return
+    run = runs[0]
+    rows, pairs = as_rows(run.X), list(combinations(range(len(run.classes)), 2))
+    for number, mine in left.items():
+        which = mine[0][0].rows
+        X = rows if len(which) == rows.height else some_rows(rows, which)
+        y = np.where(run.codes[which] == pairs[number][0], 1.0, -1.0)
+        prove = run.resolved.family.prove
+        assert prove is not None  # noqa: S101  (a family that cannot leaves no claims)
+        for first in range(0, len(mine), OUTPUTS):
+            begun, some = perf_counter(), mine[first : first + OUTPUTS]
+            outcomes = prove(X, y, [claim for _, claim in some], run.resolved.threads)
+            for (part, _), outcome in zip(some, outcomes, strict=True):
+                part.outcome = outcome
+                part.check_seconds += (perf_counter() - begun) / len(some)
