@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--beside", is_flag=True, help="Run the reported runs beside each other, too; their times mean less."
 )
 @click.option("--threads", type=click.IntRange(1), metavar="N",
-              help="Threads of a run [default: all of the machine; 1 with workers].")  # fmt: skip
+              help="Threads of a run [default: all of the machine; 1 beside others].")  # fmt: skip
 @click.option("--cache-mb", "cache_mib", type=click.IntRange(1), metavar="N",
               help="Memory for kernel columns, shared out among workers [default: from what is free].")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Ask no server for data.")

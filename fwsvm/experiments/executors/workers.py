@@ -85,11 +85,14 @@ class Worker:
 
 
 class Workers:
-    """The executor of one machine: ``count`` processes, one thread each unless told, memory shared out."""
+    """The executor of one machine: ``count`` processes, memory shared out; runs beside others have one thread each.
+
+    That is, unless told otherwise; a run that goes on alone has those it would have without workers.
+    """
 
     def __init__(self, count: int, resources: Resources) -> None:
         self.slots = count
-        self.resources = replace(resources, threads=resources.threads or 1)
+        self.resources = resources
         self.idle: list[Worker] = []
         self.busy: list[Worker] = []
         self.begun: dict[str, int] = {}
@@ -121,8 +124,11 @@ class Workers:
         whole = self.resources.cache_mib or default_cache_mib()
         share = max(1, whole // at_once)
         return replace(
-            self.resources, cache_mib=1 << (share.bit_length() - 1), parallel_cells=at_once
-        )  # fmt: skip
+            self.resources,
+            threads=self.resources.threads or (1 if at_once > 1 else None),
+            cache_mib=1 << (share.bit_length() - 1),
+            parallel_cells=at_once,
+        )
 
     def _give(self, cells: list[Cell], resources: Resources) -> None:
         worker = self.idle.pop() if self.idle else Worker.start()
