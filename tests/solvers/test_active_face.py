@@ -167,7 +167,7 @@ def test_a_run_that_goes_on_begins_at_the_gradient_of_the_one_before(monkeypatch
     K = naive.extended(naive.gram("rbf", ordered, ordered, 0.3), y, 1.0 / ridge)
     np.testing.assert_allclose(note.gradient(ridge), K @ note.alpha, rtol=1e-12)
     monkeypatch.setattr(
-        "fwsvm.solvers.frank_wolfe.run.gradient_by_columns", lambda *_: pytest.fail("it was known")
+        "fwsvm.solvers.frank_wolfe.form.gradient_by_columns", lambda *_: pytest.fail("it was known")
     )
     assert fit(X, codes, CLASSES, Settings("newton", C=2.0, **chosen), handover=handover).certified
 

@@ -1,44 +1,22 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
-import time
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from fwsvm._calls import address_of
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, Columns, at_hand, compute_here
+from fwsvm.kernels.columns import EVALUATIONS, MISSES, at_hand
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import weighted_sums
-from fwsvm.problems.simplex_qp import (
-    Certificate,
-    certificate,
-    gradient,
-    gradient_by_columns,
-    simplex_qp,
-)
-from fwsvm.solvers.frank_wolfe.arrays import (
-    EXACT,
-    Search,
-    full_columns,
-    sampled_columns,
-    state_of,
-    tracking_pays,
-    with_room,
-)
-from fwsvm.solvers.frank_wolfe.crew import assist, at_work, lend
-from fwsvm.solvers.frank_wolfe.drive import drive
-from fwsvm.solvers.frank_wolfe.engine import advance, settle
+from fwsvm.problems.simplex_qp import Certificate, certificate, simplex_qp
+from fwsvm.solvers.frank_wolfe.arrays import EXACT, state_of, tracking_pays
+from fwsvm.solvers.frank_wolfe.crew import lend
+from fwsvm.solvers.frank_wolfe.form import Form
 from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, largest_gap, line_of_goals
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, ROUNDING, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_COLUMN, WANTS_VALUES, State
-from fwsvm.solvers.frank_wolfe.values import (
-    provide_active_columns,
-    provide_candidates,
-    provide_columns,
-)
+from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_VALUES
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
@@ -49,7 +27,7 @@ UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 
 
-class SimplexRun:
+class SimplexRun(Form):
     """A `Process`: state, goal, and what to do when the compiled loop comes back.
 
     Kernel columns are float32 and q is float64. Where the loop says it is done, q is recomputed in float64 from
@@ -116,30 +94,6 @@ class SimplexRun:
             self._refresh(self._first_gradient())
         self._fetch_columns()
 
-    def _fetch_columns(self) -> None:
-        """Compute the columns of the first active rows where they have none and a swap will ask for them."""
-        now = self.state.now[0]
-        if self.by_active:
-            now["wanted"] = self.state.active[0]
-            provide_active_columns(self._room(), self.qp.columns)
-
-    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
-        return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
-
-    def _first_gradient(self) -> np.ndarray:
-        """Return q at the starting point, at all rows."""
-        return gradient_by_columns(self.qp, self.state.alpha)
-
-    def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
-        """Replace q, or its entries ``where``, by numbers computed from scratch."""
-        s = self.state
-        if where is None:
-            s.q[:] = q
-            s.now["best"] = q.argmin()
-        else:
-            s.q[where] = q
-        settle(s.alpha, s.q, s.active, s.now)
-
     def _set_goal(self) -> None:
         """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check."""
         checked = not self.sampled and self.resolved.final_gap and self.state.kept.dtype == np.float32
@@ -162,28 +116,15 @@ class SimplexRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
         self.certificate, self.claimed = None, False
-        s, now, taken = self.state, self.state.now[0], 0
+        taken, now = 0, self.state.now[0]
         while True:
-            with at_work(s, self.resolved.threads):
-                taken += self._stretch(steps - taken)
-            if now["stop"] == WANTS_VALUES and self._track_if_it_pays():
-                s, now["stop"] = self.state, GOING
-            elif now["stop"] == WANTS_VALUES:
-                s = self._room()
-                provide_candidates(s, self.qp.columns)
-            elif now["stop"] == WANTS_COLUMN and self.by_active:
-                s = self._room()
-                provide_active_columns(s, self.qp.columns)
-            elif now["stop"] == WANTS_COLUMN:
-                provide_columns(s, self.qp.columns)
-            else:
+            taken += self._steps(steps - taken)
+            if now["stop"] != WANTS_VALUES:
                 return taken
-
-    def _stretch(self, steps: int) -> int:
-        """Take steps as far as compiled code goes by itself."""
-        if self.by_active:
-            return int(advance(self.rule, self.state, steps))
-        return int(drive(*self.at, self.rule, self.state, self.qp.columns, steps))
+            if self._track_if_it_pays():
+                now["stop"] = GOING
+            else:
+                self._provide_candidates()
 
     def assist(self, me: int) -> None:
         """Take shares of the passes over all rows while `advance` runs."""
@@ -258,11 +199,6 @@ class SimplexRun:
         self._take_violator(q)
         return None
 
-    @property
-    def by_active(self) -> bool:
-        """Whether q and kernel values are kept for the active set alone."""
-        return isinstance(self.state.search, Sampled)
-
     def _track_if_it_pays(self) -> bool:
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
         if not tracking_pays(self.state, self.resolved.cache_bytes):
@@ -284,37 +220,6 @@ class SimplexRun:
         self._fetch_columns()
         self._set_goal()
         self.last = NOTHING
-
-    def _renew(self, search: Search, dtype: Any) -> None:
-        """Take a new store of columns, and go on from the same point."""
-        self.counted -= self.qp.columns.counts
-        self.qp = self.qp._replace(columns=self._columns(search, dtype))
-        same = ("alpha", "q", "active", "place", "lit", "now", "random", "drawn")
-        fresh = state_of(self.qp, search, self.stream, self.resolved)
-        self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
-        self._have_compiled()
-
-    def _have_compiled(self) -> None:
-        """Have what this state needs compiled: `assist`, and what `drive` calls by address."""
-        s, columns = self.state, self.qp.columns
-        if len(s.crew.claims):  # there is nothing to assist with yet: the call compiles and returns
-            started = time.perf_counter()
-            assist(s, 0, 0, 0)
-            self.compile_seconds += time.perf_counter() - started
-        if not self.by_active:
-            self.at = (
-                address_of(advance, self.rule, s, 0),
-                address_of(compute_here, columns, columns.all_rows, s.alpha, 0),
-            )
-
-    def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
-        if isinstance(search, Full):
-            return full_columns(self.resolved, self.rows, dtype, handover, self.stream[-1])
-        return sampled_columns(self.resolved, self.rows, dtype, tracked=isinstance(search, Tracked))
-
-    def _room(self) -> State:
-        self.state = with_room(self.state, self.resolved.cache_bytes)
-        return self.state
 
     def point(self) -> Point:
         """Return iterations, R, the gap last seen (exact under full search) and the support size."""
