@@ -4,6 +4,7 @@ What the command line does with files is done here with arrays: the same data se
 (conventions: with two classes the larger label is +1), machines and results.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from difflib import get_close_matches
@@ -147,6 +148,8 @@ def save(path: str | Path, model: Model | Result) -> None:
 
     Of a `Result` the settings and the certificate are kept with it, as the machine's ``facts``.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError("save(path, model): the file's name comes first")
     if not isinstance(model, Result):
         model_files.write(path, model)
         return

@@ -58,6 +58,11 @@ def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trai
     assert (row["relative_gap"], row["certified"]) == (trained.relative_gap, True)
 
 
+def test_save_says_which_comes_first(trained, tmp_path):
+    with pytest.raises(UsageError, match="the file's name comes first"):
+        fwsvm.save(trained, tmp_path / "a.model")
+
+
 def test_predict_returns_labels_as_they_were_given(trained):
     assert fwsvm.predict(trained, X).dtype == np.int64
     assert set(fwsvm.predict(trained, X).tolist()) == {3, -2}

@@ -4,7 +4,9 @@ Every module here without a leading underscore is one command (or group): it def
 imports nothing but click and this package's private modules at its top, so that ``--help`` answers at once.
 """
 
+import errno
 import importlib
+import os
 import pkgutil
 import sys
 from typing import Any
@@ -14,6 +16,7 @@ import click
 from fwsvm import __version__
 from fwsvm.errors import FwsvmError
 
+DISK_FULL = 4
 INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
@@ -38,6 +41,12 @@ class Commands(click.Group):
         except FwsvmError as error:
             click.echo(f"fwsvm: {error}", err=True)
             sys.exit(error.exit_code)
+        except OSError as error:
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                raise
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - what is left in its buffer has no place
+            click.echo(f"fwsvm: the output cannot be written: {error.strerror}", err=True)
+            sys.exit(DISK_FULL)
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(INTERRUPTED)

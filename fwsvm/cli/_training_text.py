@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from fwsvm.cli._lines import echo
+
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.problems.machines import KernelModel, LinearModel
@@ -25,7 +27,7 @@ MIB = 1 << 20
 
 def teller(*, to_stderr: bool) -> Say:
     """Return what prints a labelled line, to stdout or (where stdout is a machine's) to stderr."""
-    return lambda label, said: click.echo(f"{label:<{LABEL}}{said}".rstrip(), err=to_stderr)
+    return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
 def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:

@@ -53,7 +53,7 @@ def command(data: str, folds: int, *, as_json: bool, zero_based: bool, offline: 
 
 def _line(fold: "Fold") -> str:
     row = fold.row
-    judged = f"{100 * row['test_accuracy']:.2f} % of {fold.held_out:,} rows"
+    judged = f"{100 * row['test_accuracy']:.2f}% of {fold.held_out:,} rows"
     how = (
         f"{row['support_vectors']:,} SV, {row['train_seconds']:.3g} s, relative gap {row['relative_gap']:.1e}"
     )
@@ -74,5 +74,5 @@ def _tell(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
             json.dumps({"folds": folds, "accuracy": right / judged, "deviation": spread, "rows": rows})
         )
         return
-    click.echo(f"accuracy        {100 * right / judged:.2f} % ({right:,} of {judged:,}), "
+    click.echo(f"accuracy        {100 * right / judged:.2f}% ({right:,} of {judged:,}), "
                f"standard deviation over folds {100 * spread:.2f}")  # fmt: skip

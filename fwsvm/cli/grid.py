@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[Data, Facts]":
         shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
         click.echo(f"{data.name}: {shape}", err=True)
         for notice in found.notices:
-            click.echo(f"  {notice}", err=True)
+            echo(f"  {notice}", 4, err=True)
     return known
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
+from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def command(
         for form in forms:
             path = folder / f"{drawing.name}.{form}"
             write_whole(path, drawing.content(form))
-            click.echo(f"{path}  {drawing.caption}")
+            echo(f"{path}  {drawing.caption}", 2)
 
 
 def _source(

@@ -22,6 +22,7 @@ from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
 
+MOST_VALUES = 1000  # of one setting, and repetitions: a slip of the pen asks for more
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
@@ -144,10 +145,15 @@ def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Tri
             if field in selection.candidates.varied and key in own:
                 raise own[key].wrong(f"{key} is given here and chosen by select; leave one of them out")
     finals = _sweep(own, method)
+    repetitions = own["repetitions"].whole("repetitions") if "repetitions" in own else 1
+    if repetitions > MOST_VALUES:
+        raise own["repetitions"].wrong(
+            f"{repetitions:,} repetitions are too many; {MOST_VALUES:,} are enough"
+        )
     return Trial(
         data=data,
         finals=finals,
-        repetitions=own["repetitions"].whole("repetitions") if "repetitions" in own else 1,
+        repetitions=repetitions,
         selection=selection,
         warm_start="warm_start" in own and _warm_start(own["warm_start"], finals),
     )
@@ -257,6 +263,8 @@ def numbers(spot: Spot, what: str) -> tuple[float, ...]:
     named = {"log2": 2.0, "log10": 10.0}.get(str(span["step"].value))
     step = named or span["step"].number("step (log2, log10 or a factor)", above=1)
     count = math.floor(math.log(last / first) / math.log(step) + 1e-9) + 1
+    if count > MOST_VALUES:
+        raise span["step"].wrong(f"these are {count:,} values of {what}; {MOST_VALUES:,} are enough")
     if count < 1:
         raise span["to"].wrong(f"to ({last:g}) is below from ({first:g})")
     return tuple(first * step**power for power in range(count))

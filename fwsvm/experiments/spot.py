@@ -102,7 +102,10 @@ def read(path: Path) -> Spot:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"{path}: cannot be read: {reason}") from error
-    loader = yaml.SafeLoader(source)
+    try:
+        loader = yaml.SafeLoader(source)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{path}:1: not YAML: {str(error).splitlines()[0]}") from error
     try:
         node = loader.get_single_node()
         if node is None:

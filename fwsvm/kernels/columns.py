@@ -188,7 +188,7 @@ def at_hand(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> tuple[np
     lent = np.empty((len(wanted), len(columns.slot_of)), columns.kept.dtype)
     values_between(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
     columns.counts[EVALUATIONS] += lent.size
-    return lent, np.arange(len(wanted))
+    return lent, np.arange(len(wanted), dtype=np.int32)  # as where columns are kept: one form to compile
 
 
 def _fill_by_stored(columns: Columns, wanted: np.ndarray, lines: np.ndarray) -> None:

@@ -102,6 +102,8 @@ def certificate(
     clipped = np.clip(w[rows] * alpha * (lam * m), 0.0, 1.0)
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
     values = weighted_sums(kernel, few, np.arange(len(rows)), sources, everyone, threads)
+    if not np.isfinite(values).all():  # coefficients of 1e300, say
+        return Certificate(np.inf, 0.0, np.inf)
     margins = w * values[:, 0]
     primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
     duals = [

@@ -116,13 +116,19 @@ class Certificate(NamedTuple):
     @property
     def relative_gap(self) -> float:
         """The gap in parts of R, to first order (P - D) / D of the standard form."""
-        return self.gap / self.objective
+        return self.gap / self.objective if self.objective > 0.0 else np.inf
 
 
 def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> Certificate:
-    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,)."""
+    """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
+
+    Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
+    """
     R = float(alpha @ q)
+    if not R * R > 0.0:
+        return Certificate(R, 2.0 * (R - float(q.min())), np.inf, 0.0)
     norm = R - float((ridge * alpha) @ alpha)
-    slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
-    primal = norm / (2.0 * R * R) + float(slack @ (slack / ridge)) / 2.0
+    with np.errstate(over="ignore"):  # of a huge C
+        slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
+        primal = norm / (2.0 * R * R) + float(slack @ (slack / ridge)) / 2.0
     return Certificate(R, 2.0 * (R - float(q.min())), primal, 1.0 / (2.0 * R))

@@ -18,7 +18,7 @@ from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.process import Claim, Counters
+from fwsvm.solvers.process import Claim, Counters, Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
@@ -152,5 +152,12 @@ def _prove(runs: Sequence[Trained]) -> None:
             begun, some = perf_counter(), mine[first : first + OUTPUTS]
             outcomes = prove(X, y, [claim for _, claim in some], run.resolved.threads)
             for (part, _), outcome in zip(some, outcomes, strict=True):
+                part.machine = _rescaled(part.machine, part.outcome.objective / outcome.objective)
                 part.outcome = outcome
                 part.check_seconds += (perf_counter() - begun) / len(some)
+
+
+def _rescaled(machine: Expansion | Hyperplane, by: float) -> Expansion | Hyperplane:
+    """Return (w, b) / R for the R that was found, instead of the one that the run kept."""
+    assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
+    return machine._replace(coefficients=by * machine.coefficients, bias=by * machine.bias)

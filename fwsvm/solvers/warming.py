@@ -29,9 +29,9 @@ def once(what: Hashable, work: Callable[[], None]) -> float:
 
 
 def tiny_problem(gaps: int = 0) -> Binary:
-    """Return two classes that a line divides."""
+    """Return two classes that a line divides, dense or with features that no row has."""
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
-    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))
+    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 

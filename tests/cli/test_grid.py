@@ -271,6 +271,19 @@ def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "code", "said"),
     [
+        (QUICK + "# \0\n", (), 2, "trial.yaml:1: not YAML: unacceptable character"),
+        (
+            QUICK + "repetitions: 100000000000\n",
+            (),
+            2,
+            "trial.yaml:7: 100,000,000,000 repetitions are too many",
+        ),
+        (
+            QUICK.replace("[1, 4, 16]", "{from: 1, to: 1e300, step: 1.0000001}"),
+            (),
+            2,
+            "trial.yaml:6: these are 6,907,755,621 values of C",
+        ),
         (
             QUICK + "tolerence: 1\n",
             (),

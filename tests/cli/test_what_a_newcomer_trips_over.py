@@ -1,12 +1,16 @@
 """Mistakes that a first visitor made: each is answered in one sentence, and nothing is lost."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fwsvm.cli import main
+from fwsvm.cli._lines import echo
 
 
 @pytest.fixture
@@ -100,3 +104,23 @@ def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(
 @pytest.mark.parametrize("command", ["train", "cv"])
 def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
     assert said in refused(command, *words.split(), "rows")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line():
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "fwsvm", "methods"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )  # fmt: skip
+    assert ended.returncode == 4
+    assert ended.stderr == "fwsvm: the output cannot be written: No space left on device\n"
+
+
+def test_lines_go_on_below_on_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    echo(f"{'status':<16}the gap, recomputed from scratch, is small", 16)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= 40
+    assert all(line.startswith(" " * 16) for line in lines[1:])

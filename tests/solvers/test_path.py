@@ -54,6 +54,7 @@ def hold_to_the_truth(result, X, codes, C):
     alpha = np.zeros(len(y))
     rows = [int(np.flatnonzero((x == X).all(axis=1))[0]) for x in model.support]
     alpha[rows] = abs(model.coefficients[:, 0])
+    assert 1.0 / alpha.sum() == pytest.approx(result.objective, rel=1e-12), "the machine is (w, b) / R"
     alpha /= alpha.sum()
     K = naive.extended(naive.gram("rbf", X, X, 0.5), y, C)
     assert result.objective == pytest.approx(alpha @ K @ alpha, rel=1e-9)

@@ -20,7 +20,7 @@ def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
 
 def outcome_of(found: Certificate, goal: float) -> Outcome:
     """Return what a certificate from scratch says, for a run that was to reach the gap ``goal``."""
-    within = found.gap <= goal
+    within = found.gap <= goal and found.objective > 0.0
     return Outcome(
         found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
     )  # fmt: skip
@@ -52,8 +52,11 @@ def prove(rows: Rows, y: np.ndarray, claims: Sequence[Claim], threads: int) -> l
 
 
 def machine_of(qp: SimplexQP, order: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
-    """Return the standard-form machine (w, b) / R over the rows with positive weight; alpha (m,) is in that order."""
+    """Return the standard-form machine (w, b) / R over the rows with positive weight; alpha (m,) is in that order.
+
+    Where R is lost in rounding it is (w, b), which decides alike.
+    """
     support = np.flatnonzero(alpha)
-    weights, rows = (signs(qp) * alpha)[support] / R, order[support]
+    weights, rows = (signs(qp) * alpha)[support] / (R if R * R > 0.0 else 1.0), order[support]
     ascending = np.argsort(rows)
     return Expansion(rows[ascending], weights[ascending], float(weights.sum()))

@@ -241,9 +241,8 @@ class SimplexRun(Form):
         if self.claimed or not final_gap:
             point = self.point()
             kind = "sampled" if self.sampled else "none"
-            return Outcome(
-                point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, kind, within=False
-            )
+            relative = point.gap / point.objective if point.objective > 0.0 else np.inf
+            return Outcome(point.objective, point.gap, relative, np.nan, np.nan, kind, within=False)
         if self.certificate is None:
             self.certificate = certificate(self.qp.ridge, self.state.alpha, self._gradient())
         return outcome_of(self.certificate, self._goal(self.certificate.objective))
@@ -256,7 +255,8 @@ class SimplexRun(Form):
 
     def machine(self) -> Expansion:
         """Return the standard-form machine (w, b) / R over the rows with positive weight."""
-        return machine_of(self.qp, self.order, self.state.alpha, float(self.state.now["R"][0]))
+        exact = self.certificate.objective if self.certificate is not None else float(self.state.now["R"][0])
+        return machine_of(self.qp, self.order, self.state.alpha, exact)
 
 
 def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:

@@ -1,0 +1,17 @@
+"""Lines as wide as the terminal they are for; whole where a program reads them."""
+
+import shutil
+import sys
+import textwrap
+
+import click
+
+
+def echo(line: str, indent: int, *, err: bool = False) -> None:
+    """Write a line; on a terminal too narrow for it, go on in the next line, indented."""
+    if (sys.stderr if err else sys.stdout).isatty():
+        line = textwrap.fill(
+            line, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+    click.echo(line, err=err)
