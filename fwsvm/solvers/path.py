@@ -152,7 +152,8 @@ def _prove(runs: Sequence[Trained]) -> None:
             begun, some = perf_counter(), mine[first : first + OUTPUTS]
             outcomes = prove(X, y, [claim for _, claim in some], run.resolved.threads)
             for (part, _), outcome in zip(some, outcomes, strict=True):
-                part.machine = _rescaled(part.machine, part.outcome.objective / outcome.objective)
+                if outcome.within:
+                    part.machine = _rescaled(part.machine, part.outcome.objective / outcome.objective)
                 part.outcome = outcome
                 part.check_seconds += (perf_counter() - begun) / len(some)
 
