@@ -174,6 +174,23 @@ def compute(columns: Columns, wanted: np.ndarray, worth: np.ndarray, keep: int =
         _fill_by_stored(columns, wanted, lines)
 
 
+def take_over(columns: Columns, others: Columns, which: np.ndarray) -> None:
+    """Copy to an empty store, of the rows ``which`` of others, the columns of these rows that the others have."""
+    there = np.flatnonzero(others.slot_of[which] >= 0)[: len(columns.owner)].astype(np.int32)
+    lines = np.arange(len(there), dtype=np.int32)
+    _copy_some(others.kept, others.slot_of[which[there]], which, columns.kept)
+    columns.owner[lines], columns.slot_of[there], columns.counts[USED] = there, lines, len(there)
+
+
+@njit
+def _copy_some(kept, lines, which, out):
+    """Copy entries ``which`` of some lines to the first lines of ``out``."""
+    for c in range(lines.size):
+        line, to = kept[lines[c]], out[c]
+        for t in range(which.size):
+            to[t] = line[which[t]]
+
+
 def at_hand(columns: Columns, wanted: np.ndarray, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return an array and its lines with the columns ``wanted``, at most 64.
 

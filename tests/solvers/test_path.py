@@ -50,6 +50,11 @@ def hold_to_the_truth(result, X, codes, C):
     assert result.certified
     assert result.gap_kind == "exact"
     assert result.relative_gap <= 1e-3
+    numbers_are_the_machines(result, X, codes, C)
+
+
+def numbers_are_the_machines(result, X, codes, C):
+    """Assert that objective and gap over all rows are those of the machine that came out."""
     y, model = 1.0 - 2.0 * codes, result.model
     alpha = np.zeros(len(y))
     rows = [int(np.flatnonzero((x == X).all(axis=1))[0]) for x in model.support]

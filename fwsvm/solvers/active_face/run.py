@@ -68,7 +68,9 @@ class FaceRun(SimplexRun):
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         note, self.note = self.note, None
         self._renew_face(note.left if note is not None else None)
-        if note is not None and note.newton:
+        self.noted = note is not None
+        self.after_newton = note is not None and note.newton
+        if self.after_newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
     def _first_steps(self) -> int:
@@ -179,7 +181,7 @@ class FaceRun(SimplexRun):
         """Return to the best point, and return its certificate from scratch in float64."""
         if self.best is not None and self.state.now["R"][0] > self.best.R:
             self.certificate = None
-            self._stand_at(self.best.alpha, self.best.q)
+            self.stand_at(self.best.alpha, self.best.q)
         return super().outcome(final_gap=final_gap)
 
     # ---------------------------------------------------------------- Newton's steps
@@ -247,9 +249,9 @@ class FaceRun(SimplexRun):
         here = Best(self.state.alpha, self.state.q, float(self.state.now["R"][0]))
         if self.best is None or here.R < self.best.R:
             self.best = here
-        self._stand_at(alpha, q)
+        self.stand_at(alpha, q)
 
-    def _stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
+    def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run."""
         support = np.flatnonzero(alpha)
         active, place = np.zeros_like(self.state.active), np.full_like(self.state.place, -1)

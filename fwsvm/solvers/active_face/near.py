@@ -1,0 +1,160 @@
+"""A run that goes on where one with another C ended: on the rows that may matter first, then on all.
+
+Most rows stay far beyond their margin as C changes, and passes over them are most of what swap-2o's steps cost. So
+the run before says which rows are near, an inner run solves the problem over these, and q at the others is brought up
+to date once, by the kernel columns of the weights that changed. From there the whole run goes on: mostly it finds
+nothing left to do. Rows, kernel values and factors of the inner runs serve for one C after another.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fwsvm.kernels.columns import take_over
+from fwsvm.kernels.rows import Rows, in_precision, some_rows
+from fwsvm.solvers.active_face.note import Note, leave
+from fwsvm.solvers.active_face.run import FaceRun
+from fwsvm.solvers.chunking.nearest import nearest
+from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
+from fwsvm.solvers.resolve import MIB
+from fwsvm.solvers.status import Status
+
+WORTH = 4096  # rows, whose passes cost more than to set the others aside
+MOST = 1 / 3  # of the rows
+SHRUNK = 3 / 5  # of the rows set out with: as soon as fewer would do, fewer are taken
+ROOM = 18  # bytes for two rows at most: columns, factor and border of all that are near
+
+
+@dataclass(frozen=True)
+class Near:
+    """The rows that matter, in ascending order, their data, and what inner runs on them pass on."""
+
+    which: np.ndarray
+    rows: Rows
+    handover: Handover
+
+
+def begun_near(whole: FaceRun, rule: Any, handover: Handover) -> Process:
+    """Return a run that begins on the rows near to where the run before ended, or the whole run where it has to."""
+    if not whole.noted or len(whole.y) < WORTH:
+        return whole
+    key = (Near, whole.stream[-1])
+    near: Near | None = handover.notes.pop(key, None)
+    which = _matters(whole)
+    if near is None or not _will_do(near, whole, len(which)):
+        near = None  # its memory serves the next
+        if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > _room(whole, handover):
+            return whole
+        near = _made(whole, which)
+    handover.notes[key] = near
+    return NearRun(whole, rule, near, _room(whole, handover))
+
+
+def _matters(whole: FaceRun) -> np.ndarray:
+    """Return the rows with weight, and those nearest to having some."""
+    alpha, q, R = whole.state.alpha, whole.state.q, float(whole.state.now["R"][0])
+    return nearest((q - whole.qp.ridge * alpha) / R, alpha, whole.qp.plus)
+
+
+def _will_do(near: Near, whole: FaceRun, wanted: int) -> bool:
+    """Whether all weight is on these rows, and not many fewer would do."""
+    outside = whole.state.alpha > 0.0
+    outside[near.which] = False
+    return not outside.any() and wanted > SHRUNK * len(near.which)
+
+
+def _made(whole: FaceRun, which: np.ndarray) -> Near:
+    """Return what inner runs on the rows ``which`` need; kernel values are those that the whole run has at hand."""
+    resolved, number = whole.resolved, whole.stream[-1]
+    near = Near(which, some_rows(whole.rows, which), Handover(unproven=True))
+    columns = near.handover.columns(
+        number, resolved.kernel, in_precision(near.rows, np.float32), 4 * len(which) ** 2, resolved.threads
+    )
+    take_over(columns, whole.qp.columns, which)
+    s, ridge = whole.state, whole.qp.ridge[which]
+    note = Note(resolved.kernel, s.alpha[which], s.q[which], ridge, whole.after_newton, None)
+    leave(near.handover, number, note, 0)
+    return near
+
+
+def _room(whole: FaceRun, handover: Handover) -> int:
+    """Return how much memory the budget has left for inner runs, in bytes, beside the columns of all rows."""
+    others = [note for note in list(handover.notes.values()) if isinstance(note, Near)]
+    inner = sum(near.handover.column_bytes() for near in others)
+    return whole.resolved.cache_bytes - handover.column_bytes() - inner
+
+
+class NearRun:
+    """A `Process`: the inner run, and then the whole one."""
+
+    def __init__(self, whole: FaceRun, rule: Any, near: Near, room_bytes: int) -> None:
+        self.whole, self.which = whole, near.which
+        near.handover.leave(whole.stream[-1], whole.state.alpha[near.which])
+        problem = Binary(near.rows, whole.y[near.which], 1.0 / whole.qp.ridge[near.which], whole.stream)
+        resolved = replace(whole.resolved, cache_mib=max(1, room_bytes // MIB))
+        self.before = Counters()  # of the inner run, once it has ended
+        self.inner: FaceRun | None = FaceRun(problem, rule, resolved, near.handover)
+
+    @property
+    def _present(self) -> FaceRun:
+        return self.inner or self.whole
+
+    def _widen(self) -> FaceRun:
+        """Have the whole run stand where the inner one does, and return it."""
+        if (inner := self.inner) is not None:
+            whole = self.whole
+            alpha = np.zeros_like(whole.state.alpha)
+            alpha[self.which] = inner.weights()
+            change, lines = alpha - whole.state.alpha, whole.face.lines
+            q = whole.state.q + whole.qp.ridge * change
+            moved = np.flatnonzero(change)
+            for first in range(0, len(moved), lines.most):
+                some, part = moved[first : first + lines.most], np.zeros_like(alpha)
+                part[some] = change[some]
+                lines.provide(some)
+                q += lines.product(part)
+            whole.stand_at(alpha, q)
+            self.before, self.inner = inner.counters(), None
+        return self.whole
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` steps of the present run."""
+        return self._present.advance(steps)
+
+    def assist(self, me: int) -> None:
+        """Help the present run."""
+        self._present.assist(me)
+
+    def verdict(self) -> Status | None:
+        """Ask the present run; the end of the inner one is not that of the whole."""
+        ended = self._present.verdict()
+        if ended is None or self.inner is None:
+            return ended
+        self._widen()
+        return None
+
+    def point(self) -> Point:
+        """Return where the run stands; the gap is not known before all rows were looked at."""
+        here, iterations = self._present.point(), self.before.iterations
+        if self.inner is not None:
+            return here._replace(gap=np.nan)
+        return here._replace(iterations=here.iterations + iterations)
+
+    def counters(self) -> Counters:
+        """Return what both runs did so far."""
+        inner = self.before if self.inner is None else self.inner.counters()
+        return Counters._make(a + b for a, b in zip(self.whole.counters(), inner, strict=True))
+
+    def outcome(self, *, final_gap: bool) -> Outcome:
+        """Return the outcome of the whole run, which may end here."""
+        return self._widen().outcome(final_gap=final_gap)
+
+    def weights(self) -> np.ndarray:
+        """Return alpha in the order of the problem's rows."""
+        return self._widen().weights()
+
+    def machine(self) -> Expansion:
+        """Return the machine of the whole run."""
+        return self._widen().machine()
