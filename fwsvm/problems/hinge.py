@@ -26,6 +26,7 @@ EXACT_ROWS = 20_000
 #: Seeds the fixed sample: the same rows for every method, parameter and seed, so that estimates can be
 #: compared.
 FIXED_SAMPLE = 20_000
+LEAST = 1e-140  # lambda
 
 
 class Certificate(NamedTuple):
@@ -56,14 +57,21 @@ def regularisation(penalties: np.ndarray, method: str) -> float:
     Raises
     ------
     UsageError
-        Penalties that differ: problem (2) weighs all rows alike.
+        Penalties that differ: problem (2) weighs all rows alike. A penalty so large that coefficients, which are of
+        the size of 1/lambda, have no squares in double precision.
     """
     if penalties.min() != penalties.max():
         raise UsageError(
             f"{method} minimises the plain mean hinge loss, where rows have no weights of their own; "
             "leave the weights out or choose a simplex or linear method"
         )
-    return 1.0 / (float(penalties[0]) * len(penalties))
+    lam = 1.0 / (float(penalties[0]) * len(penalties))
+    if lam < LEAST:
+        raise UsageError(
+            f"C = {penalties[0]:g} makes lambda = 1/(C m) {lam:.3g}, too small for numbers of double precision; "
+            f"{method} needs at least {LEAST:g}: take a smaller C"
+        )
+    return lam
 
 
 def box_dual(total: float, square: float, most: float) -> float:

@@ -200,6 +200,15 @@ def test_rows_with_weights_are_refused_in_a_sentence():
             begin(resolved.rule, Binary(X, y, penalties, (0, 0)), resolved)
 
 
+@pytest.mark.parametrize("method", ["wolfe", "pegasos", "scs"])
+def test_a_lambda_beyond_double_precision_is_refused(method):
+    X, y = drawn(40)
+    with pytest.raises(UsageError, match=f"too small for numbers of double precision; {method} needs"):
+        started(method, X, y, C=1e300)
+    _, outcome = finished(started(method, X, y, C=1e120), most=200)
+    assert np.isfinite(outcome.objective)
+
+
 @pytest.mark.parametrize(
     ("method", "parameters", "words"),
     [
