@@ -22,11 +22,14 @@ class Handover:
     unproven : bool
         Whether a run that claims to have converged leaves it to others to compute its certificate, if it can
         (`Family.prove`).
+    inner : dict of int to Handover
+        Those of runs on some of a subproblem's rows, whose columns take room, too.
     """
 
     warm: bool = True
     unproven: bool = False
     notes: dict[Any, Any] = field(default_factory=dict)
+    inner: dict[int, "Handover"] = field(default_factory=dict)
     _columns: dict[Any, Columns] = field(default_factory=dict)
     _ends: dict[int, np.ndarray] = field(default_factory=dict)
 
@@ -45,7 +48,8 @@ class Handover:
 
     def column_bytes(self) -> int:
         """Return the memory of all columns kept, once they are full."""
-        return sum(other.kept.nbytes for other in list(self._columns.values()))
+        mine = sum(other.kept.nbytes for other in list(self._columns.values()))
+        return mine + sum(inner.column_bytes() for inner in list(self.inner.values()))
 
     def beside(self) -> "Handover":
         """Return one for other runs on the same rows, which shares the kernel values kept here."""
@@ -54,6 +58,7 @@ class Handover:
     def let_go(self) -> None:
         """Keep no columns any longer."""
         self._columns.clear()
+        self.inner.clear()
 
     def end(self, number: int) -> np.ndarray | None:
         """Return the weights (m,) at which the last run on subproblem ``number`` ended, if one is to go on there."""

@@ -102,3 +102,15 @@ def test_a_first_run_is_whole(monkeypatch):
     with inner_runs(monkeypatch) as begun:
         fit(X, codes, CLASSES, settings("newton", 1.0), handover=Handover())
     assert not begun
+
+
+def test_the_memory_of_inner_runs_counts(monkeypatch):
+    X, codes = far_apart()
+    path = Path(X, codes, CLASSES)
+    with inner_runs(monkeypatch):
+        for C in PENALTIES:
+            path.train(settings("newton", C))
+    everything, inner = path.handover.column_bytes(), path.handover.inner[0].column_bytes()
+    assert inner > 0
+    path.handover.inner.clear()
+    assert path.handover.column_bytes() == everything - inner

@@ -6,8 +6,8 @@ to date once, by the kernel columns of the weights that changed. From there the 
 nothing left to do. Rows, kernel values and factors of the inner runs serve for one C after another.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,29 +27,31 @@ SHRUNK = 3 / 5  # of the rows set out with: as soon as fewer would do, fewer are
 ROOM = 18  # bytes for two rows at most: columns, factor and border of all that are near
 
 
-@dataclass(frozen=True)
-class Near:
-    """The rows that matter, in ascending order, their data, and what inner runs on them pass on."""
+class Near(NamedTuple):
+    """The rows that matter, in ascending order, and their data."""
 
     which: np.ndarray
     rows: Rows
-    handover: Handover
 
 
 def begun_near(whole: FaceRun, rule: Any, handover: Handover) -> Process:
     """Return a run that begins on the rows near to where the run before ended, or the whole run where it has to."""
     if not whole.noted or len(whole.y) < WORTH:
         return whole
-    key = (Near, whole.stream[-1])
-    near: Near | None = handover.notes.pop(key, None)
+    number = whole.stream[-1]
+    near: Near | None = handover.notes.pop((Near, number), None)
     which = _matters(whole)
     if near is None or not _will_do(near, whole, len(which)):
-        near = None  # its memory serves the next
-        if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > _room(whole, handover):
+        near = None
+        handover.inner.pop(number, None)  # its memory serves the next
+        room = whole.resolved.cache_bytes - handover.column_bytes()
+        if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > room:
             return whole
-        near = _made(whole, which)
-    handover.notes[key] = near
-    return NearRun(whole, rule, near, _room(whole, handover))
+        near = Near(which, some_rows(whole.rows, which))
+        handover.inner[number] = _lent(whole, near)
+    handover.notes[Near, number] = near
+    room = whole.resolved.cache_bytes - handover.column_bytes()
+    return NearRun(whole, rule, near, handover.inner[number], room)
 
 
 def _matters(whole: FaceRun) -> np.ndarray:
@@ -65,37 +67,33 @@ def _will_do(near: Near, whole: FaceRun, wanted: int) -> bool:
     return not outside.any() and wanted > SHRUNK * len(near.which)
 
 
-def _made(whole: FaceRun, which: np.ndarray) -> Near:
-    """Return what inner runs on the rows ``which`` need; kernel values are those that the whole run has at hand."""
-    resolved, number = whole.resolved, whole.stream[-1]
-    near = Near(which, some_rows(whole.rows, which), Handover(unproven=True))
-    columns = near.handover.columns(
-        number, resolved.kernel, in_precision(near.rows, np.float32), 4 * len(which) ** 2, resolved.threads
+def _lent(whole: FaceRun, near: Near) -> Handover:
+    """Return what the first inner run on these rows begins with: the point, and the kernel values at hand."""
+    handover, resolved, number = Handover(unproven=True), whole.resolved, whole.stream[-1]
+    columns = handover.columns(
+        number,
+        resolved.kernel,
+        in_precision(near.rows, np.float32),
+        4 * len(near.which) ** 2,
+        resolved.threads,
     )
-    take_over(columns, whole.qp.columns, which)
-    s, ridge = whole.state, whole.qp.ridge[which]
-    note = Note(resolved.kernel, s.alpha[which], s.q[which], ridge, whole.after_newton, None)
-    leave(near.handover, number, note, 0)
-    return near
-
-
-def _room(whole: FaceRun, handover: Handover) -> int:
-    """Return how much memory the budget has left for inner runs, in bytes, beside the columns of all rows."""
-    others = [note for note in list(handover.notes.values()) if isinstance(note, Near)]
-    inner = sum(near.handover.column_bytes() for near in others)
-    return whole.resolved.cache_bytes - handover.column_bytes() - inner
+    take_over(columns, whole.qp.columns, near.which)
+    s, ridge = whole.state, whole.qp.ridge[near.which]
+    note = Note(resolved.kernel, s.alpha[near.which], s.q[near.which], ridge, whole.after_newton, None)
+    leave(handover, number, note, 0)
+    return handover
 
 
 class NearRun:
     """A `Process`: the inner run, and then the whole one."""
 
-    def __init__(self, whole: FaceRun, rule: Any, near: Near, room_bytes: int) -> None:
+    def __init__(self, whole: FaceRun, rule: Any, near: Near, handover: Handover, room_bytes: int) -> None:
         self.whole, self.which = whole, near.which
-        near.handover.leave(whole.stream[-1], whole.state.alpha[near.which])
+        handover.leave(whole.stream[-1], whole.state.alpha[near.which])
         problem = Binary(near.rows, whole.y[near.which], 1.0 / whole.qp.ridge[near.which], whole.stream)
         resolved = replace(whole.resolved, cache_mib=max(1, room_bytes // MIB))
         self.before = Counters()  # of the inner run, once it has ended
-        self.inner: FaceRun | None = FaceRun(problem, rule, resolved, near.handover)
+        self.inner: FaceRun | None = FaceRun(problem, rule, resolved, handover)
 
     @property
     def _present(self) -> FaceRun:
@@ -104,6 +102,7 @@ class NearRun:
     def _widen(self) -> FaceRun:
         """Have the whole run stand where the inner one does, and return it."""
         if (inner := self.inner) is not None:
+            inner.outcome(final_gap=False)  # at its best point
             whole = self.whole
             alpha = np.zeros_like(whole.state.alpha)
             alpha[self.which] = inner.weights()

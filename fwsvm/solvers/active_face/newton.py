@@ -26,6 +26,8 @@ pairs need more and more steps as C grows. What makes it cheap:
 * Next to an optimum for another C few rows change sides: from there on no step of swap-2o is taken if the run that
   found it needed Newton. Its factor differs by the ridge alone: up to four times that, it is the preconditioner of this
   run, too.
+* Where few rows matter, a run that begins next to such an optimum takes place among these rows; the others' q follow
+  once, before the end, which is over all rows (`near`). Grids along C gain from that: w7a a tenth.
 * An inexact system is enough while rows change sides; the last one is solved until what has to be clipped off b, whose
   error is C times the residual, leaves the gap within the goal.
 
