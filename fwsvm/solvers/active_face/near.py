@@ -36,7 +36,7 @@ class Near(NamedTuple):
 
 def begun_near(whole: FaceRun, rule: Any, handover: Handover) -> Process:
     """Return a run that begins on the rows near to where the run before ended, or the whole run where it has to."""
-    if not whole.noted or len(whole.y) < WORTH:
+    if not whole.noted or len(whole.y) < WORTH or not whole.state.now["R"][0] > 0.0:
         return whole
     number = whole.stream[-1]
     near: Near | None = handover.notes.pop((Near, number), None)

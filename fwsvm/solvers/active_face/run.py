@@ -107,7 +107,7 @@ class FaceRun(SimplexRun):
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
         super()._set_goal()
         now = self.state.now[0]
-        if not self.newton and self.switch > now["goal_slope"] + now["goal_constant"] / now["R"]:
+        if not self.newton and self.switch * now["R"] > now["goal_slope"] * now["R"] + now["goal_constant"]:
             now["goal_constant"], now["goal_slope"] = 0.0, self.switch
 
     # ---------------------------------------------------------------- the contract of a Process
