@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fwsvm.data import svmlight
@@ -87,6 +88,28 @@ def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_a
         workers.close()
     assert sorted(order) == sorted(one.run_id for one in cells)
     assert order[0] == cells[0].run_id
+
+
+def test_ctrl_c_loses_no_run_that_waits_for_its_certificate() -> None:
+    """Runs of a group hand over their rows several at a time: the first two are done, but not recorded."""
+    cells = [cell(0.1), cell(0.1, seed=1), cell(1e-12, time_limit=60.0), cell(0.1, seed=2)]
+    found: dict[str, Record] = {}
+
+    def impatient(at: Cell, _inside: Progress) -> None:
+        if at.run_id == cells[2].run_id:
+            raise KeyboardInterrupt
+
+    workers = Workers(1, Resources())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            workers.run([cells], lambda r: found.update({r.cell.run_id: r}), impatient, at_once=1)
+    finally:
+        workers.close()
+    assert not multiprocessing.active_children()
+    assert [found[one.run_id].status for one in cells[:3]] == ["converged", "converged", "interrupted"]
+    assert all(found[one.run_id].row["certified"] for one in cells[:2])
+    assert np.isfinite(found[cells[2].run_id].row["objective"]), "with the point that it had reached"
+    assert cells[3].run_id not in found
 
 
 def test_a_worker_has_the_folder_and_the_environment_of_now(

@@ -27,7 +27,7 @@ from fwsvm.solvers.resolve import default_cache_mib
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-PATIENCE = 3.0  # seconds that a worker has to hand over an interrupted run
+PATIENCE = 5.0  # seconds that a worker has to hand over what it has done, and an interrupted run
 TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
 
 
@@ -174,7 +174,7 @@ class Workers:
         deliver(failed(cell, Status.ERROR, f"its worker process died {TRIES} times ({how}){why}"))
 
     def _interrupt(self, deliver: Deliver) -> None:
-        """Ask the workers to stop, and deliver what they hand over in time."""
+        """Ask the workers to stop, and deliver what they hand over in time: what was done, then what was going on."""
         for worker in self.busy:
             with contextlib.suppress(OSError):
                 worker.pipe.send(None)
@@ -184,15 +184,25 @@ class Workers:
                 try:
                     said = worker.pipe.recv()
                 except (EOFError, OSError):
-                    said = None
-                if not isinstance(said, (Record, type(None))):
+                    self._stopped(worker, deliver)
                     continue
-                self.busy.remove(worker)
-                record = said or failed(worker.owes[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
-                deliver(record)
-                worker.end()
-        for worker in self.busy:
-            deliver(failed(worker.owes[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence))
+                if not isinstance(said, Record):
+                    continue
+                worker.owes.pop(0)
+                deliver(said)
+                if said.status is Status.INTERRUPTED or not worker.owes:
+                    worker.owes = []
+                    self._stopped(worker, deliver)
+        for worker in list(self.busy):
+            self._stopped(worker, deliver)
+
+    def _stopped(self, worker: Worker, deliver: Deliver) -> None:
+        """End a worker; the run that it was at and has not handed over was interrupted."""
+        self.busy.remove(worker)
+        owed = worker.owes[:1]
+        worker.end()
+        for cell in owed:
+            deliver(failed(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence))
 
     @staticmethod
     def _end(workers: list[Worker]) -> None:
