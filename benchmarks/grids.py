@@ -99,7 +99,7 @@ def main() -> None:
     """Measure, print a line a set, and write them as CSV if asked to."""
     asked = bench.parser(__doc__, 1)
     asked.add_argument("sets", nargs="*", default=SETS)
-    asked.add_argument("--method", default="swap-2o")
+    asked.add_argument("--method", default="newton")
     asked.add_argument("--tolerance", type=float, default=1e-3)
     asked.add_argument("--against", default="peer,cold", help="one or both, or '' for none")
     given = bench.parse(asked)
