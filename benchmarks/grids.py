@@ -1,6 +1,6 @@
 """A whole grid: 13 values of C times 3 of sigma^2, 30 % held out, against GridSearchCV(SVC) and against cold cells.
 
-    python benchmarks/grids.py [--mirror FOLDER] [--method swap-2o] [--repeat 1] [--tolerance 1e-3] [--csv FILE]
+    python benchmarks/grids.py [--mirror FOLDER] [--method newton] [--repeat 1] [--tolerance 1e-3] [--csv FILE]
                                [--against peer,cold] [SET ...]
 
 ours    `fwsvm grid --workers 2` on a file with this selection, from the command to its table: C = 2^0 ... 2^12,
