@@ -18,7 +18,7 @@ from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.process import Claim, Counters, Expansion, Hyperplane
+from fwsvm.solvers.process import Claim, Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
@@ -118,7 +118,7 @@ class Path:
 
 def _joined(first: Part, second: Part) -> Part:
     """Return the part that two runs came to of which the second began where the first ended."""
-    counters = Counters._make(a + b for a, b in zip(first.counters, second.counters, strict=True))
+    counters = first.counters.plus(second.counters)
     done, seconds = first.counters.iterations, first.course.clock.seconds
     later = (
         replace(point, seconds=point.seconds + seconds, iteration=point.iteration + done)

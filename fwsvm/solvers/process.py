@@ -95,6 +95,10 @@ class Counters(NamedTuple):
     column_misses: int = 0
     compile_seconds: float = 0.0
 
+    def plus(self, other: "Counters") -> "Counters":
+        """Return what two runs did together."""
+        return Counters._make(a + b for a, b in zip(self, other, strict=True))
+
 
 class Expansion(NamedTuple):
     """A two-class machine over kernel functions at training rows: sum_j coefficients[j] k(X[rows[j]], x) + bias."""

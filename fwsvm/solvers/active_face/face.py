@@ -78,12 +78,7 @@ class Face:
         """
         x = np.zeros(len(b))
         x[rows] = b[rows]
-        f, (gone, _) = f.copy(), _apart(np.flatnonzero(b), rows, len(b))
-        for first in range(0, len(gone), self.lines.most):  # there may be no room for these beside the rows
-            some, part = gone[first : first + self.lines.most], np.zeros(len(b))
-            part[some] = b[some]
-            self.lines.provide(some)
-            f -= self.lines.product(part)
+        f = f - self.lines.product_anywhere(b - x)  # there may be no room for these rows beside the others
         self.lines.provide(rows)
         for border in self._borders(rows):
             if self._descend(rows, x, f, accuracy, border):

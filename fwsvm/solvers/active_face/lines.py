@@ -50,6 +50,16 @@ class Lines:
         out *= self.y
         return out
 
+    def product_anywhere(self, x: np.ndarray) -> np.ndarray:
+        """Return Q x (m,) for any x (m,), with as many columns provided at a time as there may be room for."""
+        rows, out = np.flatnonzero(x), np.zeros(len(x))
+        for first in range(0, len(rows), self.most):
+            some, part = rows[first : first + self.most], np.zeros(len(x))
+            part[some] = x[some]
+            self.provide(some)
+            out += self.product(part)
+        return out
+
     def block(self, first: np.ndarray, second: np.ndarray, dtype: Any) -> np.ndarray:
         """Return Q over rows that were provided and any others, shape (len(first), len(second))."""
         values, y = np.empty((len(first), len(second)), dtype), self.y.astype(dtype)

@@ -38,20 +38,17 @@ def begun_near(whole: FaceRun, rule: Any, handover: Handover) -> Process:
     """Return a run that begins on the rows near to where the run before ended, or the whole run where it has to."""
     if not whole.noted or len(whole.y) < WORTH or not whole.state.now["R"][0] > 0.0:
         return whole
-    number = whole.stream[-1]
-    near: Near | None = handover.notes.pop((Near, number), None)
-    which = _matters(whole)
-    if near is None or not _will_do(near, whole, len(which)):
-        near = None
-        handover.inner.pop(number, None)  # its memory serves the next
+    number, which = whole.stream[-1], _matters(whole)
+    inner = handover.inner.pop(number, None)
+    if inner is None or not _will_do(inner.notes[Near, number], whole, len(which)):
+        inner = None  # its memory serves the next
         room = whole.resolved.cache_bytes - handover.column_bytes()
         if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > room:
             return whole
-        near = Near(which, some_rows(whole.rows, which))
-        handover.inner[number] = _lent(whole, near)
-    handover.notes[Near, number] = near
+        inner = _lent(whole, Near(which, some_rows(whole.rows, which)))
+    handover.inner[number] = inner
     room = whole.resolved.cache_bytes - handover.column_bytes()
-    return NearRun(whole, rule, near, handover.inner[number], room)
+    return NearRun(whole, rule, inner, room)
 
 
 def _matters(whole: FaceRun) -> np.ndarray:
@@ -81,15 +78,18 @@ def _lent(whole: FaceRun, near: Near) -> Handover:
     s, ridge = whole.state, whole.qp.ridge[near.which]
     note = Note(resolved.kernel, s.alpha[near.which], s.q[near.which], ridge, whole.after_newton, None)
     leave(handover, number, note, 0)
+    handover.notes[Near, number] = near
     return handover
 
 
 class NearRun:
     """A `Process`: the inner run, and then the whole one."""
 
-    def __init__(self, whole: FaceRun, rule: Any, near: Near, handover: Handover, room_bytes: int) -> None:
+    def __init__(self, whole: FaceRun, rule: Any, handover: Handover, room_bytes: int) -> None:
+        number = whole.stream[-1]
+        near: Near = handover.notes[Near, number]
         self.whole, self.which = whole, near.which
-        handover.leave(whole.stream[-1], whole.state.alpha[near.which])
+        handover.leave(number, whole.state.alpha[near.which])
         problem = Binary(near.rows, whole.y[near.which], 1.0 / whole.qp.ridge[near.which], whole.stream)
         resolved = replace(whole.resolved, cache_mib=max(1, room_bytes // MIB))
         self.before = Counters()  # of the inner run, once it has ended
@@ -106,14 +106,8 @@ class NearRun:
             whole = self.whole
             alpha = np.zeros_like(whole.state.alpha)
             alpha[self.which] = inner.weights()
-            change, lines = alpha - whole.state.alpha, whole.face.lines
-            q = whole.state.q + whole.qp.ridge * change
-            moved = np.flatnonzero(change)
-            for first in range(0, len(moved), lines.most):
-                some, part = moved[first : first + lines.most], np.zeros_like(alpha)
-                part[some] = change[some]
-                lines.provide(some)
-                q += lines.product(part)
+            change = alpha - whole.state.alpha
+            q = whole.state.q + whole.qp.ridge * change + whole.face.lines.product_anywhere(change)
             whole.stand_at(alpha, q)
             self.before, self.inner = inner.counters(), None
         return self.whole
@@ -144,7 +138,7 @@ class NearRun:
     def counters(self) -> Counters:
         """Return what both runs did so far."""
         inner = self.before if self.inner is None else self.inner.counters()
-        return Counters._make(a + b for a, b in zip(self.whole.counters(), inner, strict=True))
+        return self.whole.counters().plus(inner)
 
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return the outcome of the whole run, which may end here."""

@@ -143,10 +143,7 @@ class ChunkRun:
 
     def counters(self) -> Counters:
         """Return what was done so far, on all chunks, and between them."""
-        if self.inner is None:
-            return self.before
-        here, before = self.inner.counters(), self.before._asdict()
-        return Counters(**{name: before[name] + more for name, more in here._asdict().items()})
+        return self.before if self.inner is None else self.before.plus(self.inner.counters())
 
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return the certificate of the present point over all rows, from scratch in float64: this ends the run."""
