@@ -1,8 +1,8 @@
-"""Two tiny linear systems, so that nothing which Newton's steps need is compiled on the clock."""
+"""Two tiny linear systems, and columns lent, so that nothing which Newton's steps need is compiled on the clock."""
 
 import numpy as np
 
-from fwsvm.kernels.columns import Columns
+from fwsvm.kernels.columns import Columns, take_over
 from fwsvm.solvers.active_face.face import Face
 from fwsvm.solvers.active_face.lines import Lines
 from fwsvm.solvers.active_face.square import Square
@@ -28,3 +28,7 @@ def _solve_two(columns: Columns) -> None:
         x, f = face.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
         face.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less
         Square(lines, np.arange(ROWS), ridge, np.dtype(np.float64))
+        nobody = np.full(ROWS, -1, np.int32)
+        some = columns._replace(kept=np.empty((ROWS, ROWS), np.float32), slot_of=nobody, owner=nobody.copy(),
+                                counts=np.zeros(3, np.int64))  # fmt: skip
+        take_over(some, there, np.arange(ROWS))
