@@ -1,8 +1,8 @@
 """The one ``njit`` of the package, and functions that choose their implementation by type.
 
 Numba stamps a cached function with the file of the function alone, so a change in another file it was
-compiled from would go unnoticed and yield wrong numbers. The cache folder is therefore named by a digest of
-every source file that computes, and set before anything compiles: an edit recompiles, no edit hits the cache.
+compiled from would go unnoticed and yield wrong numbers. The cache folder of a function is therefore named by a
+digest of all sources that it may be compiled from: an edit of what they compute recompiles, an edit of words does not.
 """
 
 import functools
@@ -15,46 +15,48 @@ from typing import Any
 import numba
 from numba.extending import overload
 
+from fwsvm._fingerprint import files_digest
 from fwsvm._outside import CacheApart, is_outside, sources_digest
 from fwsvm.errors import UsageError
 from fwsvm.folders import numba_folder
 
-#: What decides the numbers of a run, and so its identity and its compiled code.
-COMPUTING = (
-    "_calls.py",
-    "_compile.py",
-    "_outside.py",
-    "_random.py",
-    "_threads.py",
-    "data",
-    "kernels",
-    "problems",
-    "solvers",
-)
+PACKAGE = Path(__file__).parent
+#: What every compiled function rests on.
+FOUNDATION = ("_calls.py", "_compile.py", "_fingerprint.py", "_outside.py", "_random.py", "_threads.py")
+#: What reads numbers, and what computes with them: neither is compiled into the other.
+READING, SOLVING = ("data",), ("kernels", "problems", "solvers")
 
 
 @functools.cache
 def code_digest(module: str = "fwsvm") -> str:
-    """Return the sha256 (hex) of the package's computing sources: names and bytes, in sorted order.
+    """Return the sha256 (hex) of what the package's computing sources compute, which decides the numbers of a run.
 
     Of these and the sources of ``module``, where a method comes from a module outside the package.
     """
-    package = Path(__file__).parent
-    digest = hashlib.sha256()
-    for part in COMPUTING:
-        place = package / part
-        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(source.relative_to(package).as_posix().encode())
-            digest.update(source.read_bytes())
+    digest = _digest(*FOUNDATION, *READING, *SOLVING)
     if is_outside(module):
-        digest.update(sources_digest(module).encode())
-    return digest.hexdigest()
+        digest = hashlib.sha256((digest + sources_digest(module)).encode()).hexdigest()
+    return digest
+
+
+@functools.cache
+def _digest(*parts: str) -> str:
+    places = [PACKAGE / part for part in parts]
+    files = [
+        file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+    ]
+    return files_digest(PACKAGE, files, numba_folder() / "sources")
+
+
+def _cache_folder(function: Callable) -> Path:
+    """Return the folder for the machine code of a function of this package."""
+    reads = function.__module__.startswith("fwsvm.data")
+    root = Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
+    return root / _digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
 
 
 if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(numba_folder() / code_digest()[:16])
 
 
 _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -71,7 +73,7 @@ def njit(function: Callable | None = None, *, each_step: bool = False, **flags: 
     if function is None:
         return functools.partial(njit, each_step=each_step, **flags)
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    compiled._cache = CacheApart(function)  # noqa: SLF001  (what `cache=True` does, with our own)
+    compiled._cache = CacheApart(function, _cache_folder(function))  # noqa: SLF001  (what `cache=True` does, with our own)
     return compiled
 
 

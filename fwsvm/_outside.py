@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from fwsvm._fingerprint import source_digest
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -41,12 +43,11 @@ def sources(module: str) -> list[Path]:
 
 @functools.cache
 def sources_digest(module: str) -> str:
-    """Return the sha256 (hex) of names and bytes of a module's `sources` as they are now, or '' if it has none."""
+    """Return the sha256 (hex) of what a module's `sources` compute as they are now, or '' if it has none."""
     files = sources(module)
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
+        digest.update(f"{file.name} {source_digest(file.read_bytes())}\n".encode())
     return digest.hexdigest() if files else ""
 
 
@@ -65,15 +66,28 @@ def _homes(types: Iterable[Any]) -> Iterable[str]:
 
 
 class CacheApart(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """Numba's cache of one function, with whatever knows code from outside in a folder of that code's own.
+    """Numba's cache of one function in a folder that a digest of its sources names.
 
-    What has no source file, like a class made in a function or a notebook, is compiled anew in each process.
+    Whatever knows code from outside is kept in a folder of that code's own. What has no source file, like a class made
+    in a function or a notebook, is compiled anew in each process.
     """
 
-    _folder = threading.RLock()
+    _setting = threading.RLock()
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        with self._setting:
+            before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+            try:
+                super().__init__(function)
+            finally:
+                numba.config.CACHE_DIR = before
+        # The folder says what numba reads from the bytes of one file and from the number of a line.
+        self._cache_file = IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}",
+            source_stamp="",
+        )
+        self._folder = folder
         self._apart: dict[str, FunctionCache] = {}
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -99,12 +113,14 @@ class CacheApart(FunctionCache):  # type: ignore[misc]  # numba has no types
         if not all(digests):
             return None
         name = "outside-" + hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
-        with self._folder:
+        with self._setting:
             if name not in self._apart:
-                kept = numba.config.CACHE_DIR
-                numba.config.CACHE_DIR = str(Path(kept) / name)
-                try:
-                    self._apart[name] = FunctionCache(self._py_func)
-                finally:
-                    numba.config.CACHE_DIR = kept
+                self._apart[name] = _Outside(self._py_func, self._folder / name)
             return self._apart[name]
+
+
+class _Outside(CacheApart):
+    """The cache of what one function makes of code from outside."""
+
+    def _cache_for(self, sig: Any) -> Any:  # noqa: ARG002
+        return self

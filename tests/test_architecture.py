@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 from importlinter.cli import lint_imports
 
+from fwsvm._fingerprint import source_digest
 from fwsvm.cli import main
 from fwsvm.solvers import FAMILIES, METHODS
 
@@ -150,13 +151,77 @@ def test_a_second_process_compiles_nothing():
     assert misses == 0
 
 
-def test_an_edit_of_what_computes_and_of_nothing_else_changes_the_folder_of_compiled_code(tmp_path):
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """Return a folder with a copy of the package."""
     shutil.copytree(ROOT / "fwsvm", tmp_path / "fwsvm", ignore=shutil.ignore_patterns("__pycache__"))
-    ask = "from fwsvm._compile import code_digest; print(code_digest())"
-    first = python(ask, folder=tmp_path)
-    with (tmp_path / "fwsvm" / "cli" / "__init__.py").open("a") as file:
-        file.write("# words\n")
-    assert python(ask, folder=tmp_path) == first
-    with (tmp_path / "fwsvm" / "kernels" / "rbf.py").open("a") as file:
-        file.write("# numbers\n")
-    assert python(ask, folder=tmp_path) != first
+    return tmp_path
+
+
+IDENTITY = (
+    "from fwsvm.experiments.plan import run_id\n"
+    "from fwsvm.solvers import Settings\n"
+    "from fwsvm.solvers.frank_wolfe.engine import advance\n"
+    "print(run_id('0' * 64, '', Settings(method='swap')), advance._cache.cache_path)\n"
+)
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    source = file.read_text("utf-8")
+    assert old in source
+    file.write_text(source.replace(old, new, 1), "utf-8")
+
+
+def test_an_edit_of_words_changes_neither_run_ids_nor_compiled_code(copied):
+    first = python(IDENTITY, folder=copied)
+    kernels = copied / "fwsvm" / "kernels"
+    edit(kernels / "rbf.py", '"""', '"""Other words. ')
+    edit(kernels / "linear.py", "\ndef ", "\n# a comment, and lines that move\n\n\ndef ")
+    edit(copied / "fwsvm" / "cli" / "__init__.py", "import", "import sys\nimport")
+    assert python(IDENTITY, folder=copied) == first
+
+
+def test_an_edit_of_words_compiles_nothing_anew(copied):
+    python(TRAIN, folder=copied)
+    edit(copied / "fwsvm" / "solvers" / "frank_wolfe" / "engine.py", '"""', '"""Other words.\n\n')
+    hits, misses = map(int, python(TRAIN, folder=copied).split())
+    assert hits > 0
+    assert misses == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [("kernels/rbf.py", "own_x + own_z", "own_x - own_z"),
+        ("problems/simplex_qp.py", "1.0 + ridge", "1.0 - ridge"),
+        ("solvers/loop.py", "taken < wanted", "taken <= wanted"),
+   ],
+)  # fmt: skip
+def test_an_edit_of_an_operator_changes_run_ids_and_compiled_code(copied, file, old, new):
+    first = python(IDENTITY, folder=copied).split()
+    edit(copied / "fwsvm" / file, old, new)
+    assert all(a != b for a, b in zip(first, python(IDENTITY, folder=copied).split(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x = 1  # one", "# words\nx = (1)"),
+        ("def f():\n    'words'\n    return 2", "def f():\n    'more'\n    return 2"),
+        ("class A:\n    x: int\n    'of x'", "class A:\n    x: int"),
+        ("x = 'a' 'b'", 'x = "ab"'),
+    ],
+)
+def test_what_is_written_otherwise_but_computes_the_same_has_one_digest(one, other):
+    assert source_digest(one.encode()) == source_digest(other.encode())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x = a + b", "x = a - b"), ("x = 1", "x = 1.0"), ("f(a, b)", "f(b, a)"), ("x = ''", "y = ''"),
+        ("x = 1", "x ="),
+        ("x = 0.1", "x = 0.2"), ("if a:\n  b\nc", "if a:\n  b\n  c"), ("d = {**a}", "d = {a: a}"), ("x = 1", "x = '1'"),
+    ],
+)  # fmt: skip
+def test_what_computes_otherwise_has_another_digest(one, other):
+    assert source_digest(one.encode()) != source_digest(other.encode())
