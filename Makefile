@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n auto
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: all help install run test check smoke smoke-real bench interop peers format clean warmup
+.PHONY: all help install run test check fuzz smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -43,6 +43,9 @@ check: .venv/installed ## format, lint, types, and the order of imports
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minutes); INPUTS=N, READERS="svmlight ..."
+	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),10000)
 
 smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)
