@@ -15,16 +15,10 @@ from typing import Any
 import numba
 from numba.extending import overload
 
-from fwsvm._fingerprint import files_digest
+from fwsvm._fingerprint import FOUNDATION, READING, SOLVING, package_digest
 from fwsvm._outside import CacheApart, is_outside, sources_digest
 from fwsvm.errors import UsageError
 from fwsvm.folders import numba_folder
-
-PACKAGE = Path(__file__).parent
-#: What every compiled function rests on.
-FOUNDATION = ("_calls.py", "_compile.py", "_fingerprint.py", "_outside.py", "_random.py", "_threads.py")
-#: What reads numbers, and what computes with them: neither is compiled into the other.
-READING, SOLVING = ("data",), ("kernels", "problems", "solvers")
 
 
 @functools.cache
@@ -33,26 +27,17 @@ def code_digest(module: str = "fwsvm") -> str:
 
     Of these and the sources of ``module``, where a method comes from a module outside the package.
     """
-    digest = _digest(*FOUNDATION, *READING, *SOLVING)
+    digest = package_digest(*FOUNDATION, *READING, *SOLVING)
     if is_outside(module):
         digest = hashlib.sha256((digest + sources_digest(module)).encode()).hexdigest()
     return digest
-
-
-@functools.cache
-def _digest(*parts: str) -> str:
-    places = [PACKAGE / part for part in parts]
-    files = [
-        file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
-    ]
-    return files_digest(PACKAGE, files, numba_folder() / "sources")
 
 
 def _cache_folder(function: Callable) -> Path:
     """Return the folder for the machine code of a function of this package."""
     reads = function.__module__.startswith("fwsvm.data")
     root = Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
-    return root / _digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
+    return root / package_digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
 
 
 if numba.config.DISABLE_JIT:

@@ -6,30 +6,43 @@ changes both.
 
 import ast
 import contextlib
+import functools
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fwsvm.atomic import replacing
 from fwsvm.errors import WriteError
+from fwsvm.folders import numba_folder
+
+PACKAGE = Path(__file__).parent
+#: What all compiled code rests on.
+FOUNDATION = ("_calls.py", "_compile.py", "_fingerprint.py", "_outside.py", "_random.py", "_threads.py")
+#: What reads numbers, and what computes with them: neither is compiled into the other.
+READING, SOLVING = ("data",), ("kernels", "problems", "solvers")
 
 _VERSION = b"1"  # of `source_digest`: another version may find another digest of the same bytes
 #: Fields of a syntax tree that say how a source is written, not what it computes.
 _SPELLING = {"kind", "type_comment", "type_ignores"}
 
 
-def files_digest(root: Path, files: Iterable[Path], kept: Path) -> str:
-    """Return the sha256 (hex) of names below ``root`` and `source_digest` of files, in the order given.
+@functools.cache
+def package_digest(*parts: str) -> str:
+    """Return the sha256 (hex) of names and `source_digest` of the sources in these files and folders of the package.
 
-    Parsing takes a quarter of a second, so the folder ``kept`` remembers what was found for the same bytes.
+    Parsing them takes a quarter of a second, so a file in the cache remembers what was found for the same bytes.
     """
-    named = [(file.relative_to(root).as_posix(), file.read_bytes()) for file in files]
+    places = [PACKAGE / part for part in parts]
+    files = [
+        file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+    ]
+    named = [(file.relative_to(PACKAGE).as_posix(), file.read_bytes()) for file in files]
     raw = hashlib.sha256(_VERSION)
     for name, source in named:
         raw.update(f"{name} {len(source)}\n".encode() + source)
-    known = kept / raw.hexdigest()
+    known = numba_folder() / "sources" / raw.hexdigest()
     with contextlib.suppress(OSError, ValueError):
         found = known.read_text("ascii")
         if re.fullmatch("[0-9a-f]{64}", found):
@@ -37,7 +50,7 @@ def files_digest(root: Path, files: Iterable[Path], kept: Path) -> str:
     lines = "".join(f"{name} {source_digest(source)}\n" for name, source in named)
     digest = hashlib.sha256(lines.encode()).hexdigest()
     with contextlib.suppress(WriteError, OSError):  # a cache that cannot be written costs time only
-        kept.mkdir(parents=True, exist_ok=True)
+        known.parent.mkdir(parents=True, exist_ok=True)
         with replacing(known, WriteError) as stream:
             stream.write(digest)
     return digest

@@ -25,7 +25,8 @@ def command(as_json: bool) -> None:
 def _facts() -> dict[str, Any]:
     import numba
 
-    from fwsvm import _compile, folders
+    from fwsvm import folders
+    from fwsvm._fingerprint import PACKAGE
     from fwsvm._threads import usable_threads
     from fwsvm.experiments.environment import environment
     from fwsvm.solvers.resolve import default_cache_mib, free_memory_bytes
@@ -39,7 +40,7 @@ def _facts() -> dict[str, Any]:
     return {
         "fwsvm": here.fwsvm,
         "commit": here.commit or None,
-        "installed": str(Path(_compile.__file__).parent),
+        "installed": str(PACKAGE),
         "python": here.python,
         "packages": {name: _version(name) for name in NEEDED},
         "machine": here.machine,

@@ -1,12 +1,11 @@
 """Parsed copies of text files: plain ``.npy`` arrays without pickle, used only where they are known to match.
 
 A copy's folder is named by what decides its content: the raw bytes' sha256, the reader's options and the
-source code of the readers. A change to any of them is another name, so a stale copy is never read. The
+digest of what the readers compute. A change to any of them is another name, so a stale copy is never read. The
 folder appears under that name complete or not at all.
 """
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
@@ -19,20 +18,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm._fingerprint import FOUNDATION, READING, package_digest
 from fwsvm.data.dataset import Table
 from fwsvm.folders import parsed_folder
 
 Read = Callable[[], tuple[Table, tuple[str, ...]]]
 
 
-@functools.cache
 def reader_version() -> str:
-    """Return a digest (hex) of the sources that turn bytes into arrays: this package and the compiler."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256()
-    for source in (*sorted(here.glob("*.py")), here.parent / "_compile.py"):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
+    """Return a digest (hex) of what turns bytes into arrays."""
+    return package_digest(*FOUNDATION, *READING)
 
 
 def folder(sha256: str, options: Mapping[str, Any]) -> Path:
