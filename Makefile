@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n auto
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: all help install run test check fuzz smoke smoke-real bench interop peers format clean warmup
+.PHONY: all help install hooks run test check fuzz smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -43,6 +43,9 @@ check: .venv/installed ## format, lint, types, and the order of imports
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+hooks: .venv/installed ## have git run the checks before each commit, and look at its subject
+	$(BIN)/pre-commit install
 
 fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minutes); INPUTS=N, READERS="svmlight ..."
 	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),10000)
