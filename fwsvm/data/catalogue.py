@@ -21,15 +21,19 @@ from fwsvm.errors import DataError
 def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, options: Options) -> Dataset:
     """Obtain, verify, read, group, split and scale a data set of the lock.
 
-    ``seed`` draws the split, where the entry has one. `DataError` where the data is not to be had or is not
+    ``seed`` draws the split, where the entry has one. Test rows that are not to be had are left out, which
+    ``lacking`` of the data set says; a split needs them. `DataError` where the data is not to be had or is not
     what the lock says.
     """
-    got = obtain(entry, source, options)
+    got = obtain(entry, source, options, without_test=entry.split is None)
+    lacking = got.lacking if test is None else ""
+    untested = f"The test rows of {entry.name} are not to be had, so there is no test accuracy."
     started = time.perf_counter()
     recipe: dict[str, Any] = {"features": entry.features, "scaling": entry.scaling, **_how(got.source)}
-    notices = list(got.notices)
+    notices = [*got.notices, *([lacking] if lacking else [])]
+    has_test = bool(got.source.test) and not got.lacking
     train = _part(entry, got, got.source.train, recipe, "train", notices)
-    held_out = _part(entry, got, got.source.test, recipe, "test", notices) if got.source.test else None
+    held_out = _part(entry, got, got.source.test, recipe, "test", notices) if has_test else None
     classes = labels.classes(train.labels)
     if len(classes) != entry.classes:
         raise DataError(f"{entry.name}: {len(classes)} classes where the lock says {entry.classes}")
@@ -51,7 +55,8 @@ def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, opti
         source=got.source.name,
         scaling=entry.scaling,
         load_seconds=time.perf_counter() - started,
-        notices=(*notices, *shape_notices(entry, train, held_out)),
+        notices=(*notices, *shape_notices(entry, train, held_out, lacking=bool(lacking))),
+        lacking=untested if lacking else "",
     )
 
 
@@ -178,9 +183,13 @@ def scaled(train: Table, test: Table | None, how: str) -> tuple[Table, Table | N
     )
 
 
-def shape_notices(entry: Entry, train: Table, test: Table | None) -> tuple[str, ...]:
-    """Say where our shape differs from the one a paper prints."""
+def shape_notices(
+    entry: Entry, train: Table, test: Table | None, *, lacking: bool = False
+) -> tuple[str, ...]:
+    """Say where our shape differs from the one a paper prints; test rows that are ``lacking`` do not count."""
     ours = {"m": train.rows, "t": test.rows if test is not None else None, "n": train.features}
+    if lacking:
+        del ours["t"]
     said = []
     for published in entry.published:
         theirs = {"m": published.m, "t": published.t, "n": published.n}

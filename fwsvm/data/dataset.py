@@ -55,6 +55,8 @@ class Dataset:
         Wall time of reading, parsing and scaling.
     notices : tuple of str
         What the user should know (ignored ``qid:``, shapes that differ from the paper's, ...).
+    lacking : str
+        Why there are no test rows though the data set has some: one sentence; empty otherwise.
     """
 
     name: str
@@ -66,3 +68,4 @@ class Dataset:
     scaling: str = "none"
     load_seconds: float = 0.0
     notices: tuple[str, ...] = field(default=())
+    lacking: str = ""

@@ -7,7 +7,7 @@ step. What does not agree is kept as ``NAME.bad`` for the user to look at, and n
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -46,37 +46,55 @@ class Options:
 
 
 class Obtained(NamedTuple):
-    """A source and its files: path and sha256 by file name, and what the user should know."""
+    """A source and its files: path and sha256 by file name, and what the user should know.
+
+    ``lacking`` says what was tried for the test files, where they are not among them.
+    """
 
     source: Source
     files: dict[str, tuple[Path, str]]
     notices: tuple[str, ...]
+    lacking: str = ""
 
 
-def obtain(entry: Entry, source_name: str | None, options: Options) -> Obtained:
+def obtain(
+    entry: Entry, source_name: str | None, options: Options, *, without_test: bool = False
+) -> Obtained:
     """Return the verified files of an entry: of the source named, or of the first that can be had.
 
-    Sources all of whose files are at hand come before those that need the network. `DataError` names every
-    place that was tried, and how to add the files by hand.
+    Sources all of whose files are at hand come before those that need the network. With ``without_test``, the
+    training files of a source are enough where no source is complete. `DataError` names every place that was
+    tried, and how to add the files by hand.
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
     search = Search(options)
     try:
         for network in (False,) if options.offline else (False, True):
             for source in sources:
-                files = search.files(source, network=network)
+                files = search.files(source.files, source, network=network)
                 if files is not None:
                     return Obtained(source, files, tuple(search.notices))
+        remedy = _remedy(entry, sources, search, options)
+        for source in sources if without_test else ():  # what the network gave is in the cache by now
+            files = search.files(source.train, source, network=False)
+            if files is not None:
+                lacking = f"the test rows of {entry.name} are not to be had{remedy}"
+                return Obtained(source, files, tuple(search.notices), lacking)
     except OSError as error:
         raise DataError(
             f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}"
         ) from None
+    raise DataError(f"{entry.name} is not to be had{remedy}")
+
+
+def _remedy(entry: Entry, sources: Sequence[Source], search: "Search", options: Options) -> str:
+    """Return the end of a sentence: what was tried in vain, and what the user can do."""
     tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
     unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.complement is None]
     lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
     offline = " (offline)" if options.offline else ""
-    raise DataError(
-        f"{entry.name} is not to be had{offline}: {tried}. Remedy: `fwsvm data add {entry.name} FILE` "
+    return (
+        f"{offline}: {tried}. Remedy: `fwsvm data add {entry.name} FILE` "
         f"with a file fetched by hand{lock_it}, or a folder of files in FWSVM_MIRROR"
     )
 
@@ -89,10 +107,12 @@ class Search:
     tried: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
-    def files(self, source: Source, *, network: bool) -> dict[str, tuple[Path, str]] | None:
-        """Return path and digest of every file of a source, or None as soon as one is not to be had."""
+    def files(
+        self, wanted: Sequence[File], source: Source, *, network: bool
+    ) -> dict[str, tuple[Path, str]] | None:
+        """Return path and digest of every file wanted of a source, or None as soon as one is not to be had."""
         found = {}
-        for file in source.files:
+        for file in wanted:
             if file.file in found:
                 continue
             one = self.file(source, file, network=network)

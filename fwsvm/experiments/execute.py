@@ -120,7 +120,8 @@ def _recorded(bench: _Bench, waiting: Sequence[tuple[Cell, Row]]) -> Iterator[Re
             raise
         return
     for (cell, more), result, accuracies in zip(waiting, proven, found, strict=True):
-        row = record.row({}, environment(), result, **more, **accuracies)
+        said = record.untested(bench.data, result) if bench.judged is None else {}
+        row = record.row({}, environment(), result, **more, **accuracies, **said)
         yield Record(cell, row, result.trace)
     if proven and proven[-1].status is Status.INTERRUPTED:
         raise KeyboardInterrupt

@@ -36,6 +36,11 @@ def about(data: Dataset) -> dict[str, Any]:
     }
 
 
+def untested(data: Dataset, result: Result) -> dict[str, Any]:
+    """Return the message of a run that could not be judged because the data set's test rows are not to be had."""
+    return {"message": f"{result.message} {data.lacking}".strip()} if data.lacking else {}
+
+
 def row(data: Mapping[str, Any], where: Environment, result: Result | None = None, **more: Any) -> Row:
     """Return the row of one run, with every column in order.
 

@@ -63,7 +63,7 @@ def load(wanted: Data, *, offline: bool = False) -> Dataset:
     """
     found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline)
     train, test = found.train, found.test
-    if test is None and wanted.test_fraction is not None:
+    if test is None and not found.lacking and wanted.test_fraction is not None:
         train, test = _with_test_rows(found, wanted)
     train = thinned(train, wanted.rows, wanted.seed)
     test = thinned(test, wanted.test_rows, wanted.seed) if test is not None else None

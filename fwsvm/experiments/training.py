@@ -39,7 +39,9 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     try:
         if not costly(result, data.train):
             more["train_accuracy"] = accuracy(result, data.train, data.classes)
-        if data.test is not None:
+        if data.test is None:
+            more |= record.untested(data, result)
+        else:
             begun = time.perf_counter()
             more["test_accuracy"] = accuracy(result, data.test, data.classes)
             more["predict_seconds"] = time.perf_counter() - begun

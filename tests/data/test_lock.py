@@ -289,6 +289,17 @@ def test_the_rest_of_adult_is_derived_byte_for_byte(
 
 @pytest.mark.mirror
 @pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+def test_w8a_is_trained_on_without_its_test_rows(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "w8a").symlink_to(Path(str(MIRROR)) / "w8a")
+    loaded = data.load("w8a", mirror=tmp_path, offline=True)
+    assert loaded.train.X.shape == (49749, 300)
+    assert loaded.test is None
+    assert "no test accuracy" in loaded.lacking
+    assert any(str(tmp_path / "w8a.t") in notice for notice in loaded.notices)
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
 def test_what_is_shipped_equals_the_site_s_file(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
     ours, theirs = (data.load("wdbc", source=s, mirror=MIRROR, offline=True) for s in ("shipped", "uci"))
