@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from fwsvm import bounded_yaml
+from fwsvm.bounded_yaml import shown
 from fwsvm.errors import UsageError
 
-POWER = re.compile(r"(\d+)\^([+-]?\d+)")
+POWER = re.compile(r"([0-9]{1,20})\^([+-]?[0-9]{1,5})")
+LONGEST_NAME = 1000  # characters of a name or a path
+LARGEST = 2**53  # to which every whole number is a double
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Spot:
             if key not in names:
                 near = difflib.get_close_matches(key, names, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
-                raise spot.wrong(f"unknown key {key!r} in {what}; {hint}")
+                raise spot.wrong(f"unknown key {shown(key)} in {what}; {hint}")
         return dict(self.value)
 
     def items(self) -> "list[Spot]":
@@ -49,9 +51,10 @@ class Spot:
 
     def text(self, what: str) -> str:
         """Return a name."""
-        if isinstance(self.value, (dict, list)) or self.value is None or str(self.value) == "":
+        name = "" if isinstance(self.value, (dict, list)) or self.value is None else str(self.value)
+        if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
             raise self.wrong(f"{what} must be a name, not {self.shown}")
-        return str(self.value)
+        return name
 
     def one_of(self, allowed: Iterable[str], what: str) -> str:
         """Return one of the names allowed."""
@@ -59,26 +62,30 @@ class Spot:
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise self.wrong(f"{what} must be one of {', '.join(names)}, not {name!r}{hint}")
+            raise self.wrong(f"{what} must be one of {', '.join(names)}, not {shown(name)}{hint}")
         return name
 
     def number(self, what: str, *, above: float = 0.0, below: float = math.inf) -> float:
         """Return a number strictly between the bounds; ``1e-6`` and ``2^-5`` are numbers too."""
-        power = POWER.fullmatch(str(self.value))
-        try:
-            value = float(power[1]) ** int(power[2]) if power else float(self.value)
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
-        if isinstance(self.value, bool) or not above < value < below:
+        value = math.nan
+        if isinstance(self.value, (int, float, str)) and not isinstance(self.value, bool):
+            power = POWER.fullmatch(str(self.value))
+            try:
+                value = float(power[1]) ** int(power[2]) if power else float(self.value)
+            except (ValueError, ArithmeticError):
+                value = math.nan
+        if not above < value < below:
             bound = f"above {above:g}" + (f" and below {below:g}" if below < math.inf else "")
             raise self.wrong(f"{what} must be a number {bound}, not {self.shown}")
         return value
 
-    def whole(self, what: str, *, least: int = 1) -> int:
-        """Return a whole number."""
+    def whole(self, what: str, *, least: int = 1, most: int = LARGEST) -> int:
+        """Return a whole number within the bounds."""
         value = self.number(what, above=least - 1)
         if value != int(value):
             raise self.wrong(f"{what} must be a whole number, not {self.shown}")
+        if value > most:
+            raise self.wrong(f"{what} is {self.shown}; {most:,} is the most")
         return int(value)
 
     def truth(self, what: str) -> bool:
@@ -90,75 +97,18 @@ class Spot:
     @property
     def shown(self) -> str:
         """The value as a message shows it."""
-        if isinstance(self.value, dict):
-            return "a mapping"
-        return "a list" if isinstance(self.value, list) else repr(self.value)
+        return shown(self.value)
 
 
 def read(path: Path) -> Spot:
-    """Return the content of a YAML file; `UsageError` with file and line where it is not YAML."""
-    try:
-        source = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path}: cannot be read: {reason}") from error
-    try:
-        loader = yaml.SafeLoader(source)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path}:1: not YAML: {str(error).splitlines()[0]}") from error
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            raise UsageError(f"{path}:1: the file is empty")
-        return _Reader(loader, str(path)).spot(node)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise UsageError(
-            f"{path}:{mark.line + 1 if mark else 1}: {error.problem or error.context}"
-        ) from error
-    except RecursionError:
-        raise UsageError(f"{path}:1: nested too deeply for an experiment") from None
-    except yaml.YAMLError as error:  # a character that YAML does not allow
-        raise UsageError(f"{path}:1: not YAML: {str(error).splitlines()[0]}") from error
-    finally:
-        loader.dispose()
+    """Return the content of a YAML file; `UsageError` with file and line where it is not YAML, or too much of it."""
+    return _spot(bounded_yaml.read(path), str(path))
 
 
-class _Reader:
-    """Turns YAML's nodes into spots, each once, so that aliases cost nothing and cannot run in circles."""
-
-    def __init__(self, loader: yaml.SafeLoader, file: str) -> None:
-        self.loader, self.file = loader, file
-        self.made: dict[int, Spot | None] = {}
-
-    def spot(self, node: yaml.Node) -> Spot:
-        line = node.start_mark.line + 1
-        if id(node) not in self.made:
-            self.made[id(node)] = None  # being made
-            self.made[id(node)] = Spot(self._value(node), self.file, line)
-        made = self.made[id(node)]
-        if made is None:
-            raise UsageError(f"{self.file}:{line}: this value contains itself")
-        return made
-
-    def _value(self, node: yaml.Node) -> Any:
-        if isinstance(node, yaml.SequenceNode):
-            return [self.spot(item) for item in node.value]
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node)
-        return self.loader.construct_object(node)
-
-    def _mapping(self, node: yaml.MappingNode) -> dict[str, Spot]:
-        keys: set[str] = set()
-        for key, _ in node.value:
-            if key.value in keys:
-                line = key.start_mark.line + 1
-                raise UsageError(f"{self.file}:{line}: the key {key.value!r} stands here a second time")
-            if not isinstance(key, yaml.ScalarNode):
-                raise UsageError(f"{self.file}:{key.start_mark.line + 1}: a key must be a name")
-            keys.add(key.value)
-        self.loader.flatten_mapping(node)  # YAML's merge key, <<
-        return {
-            str(key.value): Spot(self.spot(value).value, self.file, key.start_mark.line + 1)
-            for key, value in node.value
-        }
+def _spot(node: bounded_yaml.Node, file: str) -> Spot:
+    value = node.value
+    if isinstance(value, dict):
+        value = {key: _spot(member, file) for key, member in value.items()}
+    elif isinstance(value, list):
+        value = [_spot(member, file) for member in value]
+    return Spot(value, file, node.line)

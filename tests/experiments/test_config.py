@@ -237,14 +237,6 @@ def test_an_unknown_profile_names_those_there_are(tmp_path: Path) -> None:
     assert mistake(tmp_path, text, "big").endswith("there is no profile 'big'; it has small, paper")
 
 
-def test_aliases_cost_nothing_however_they_nest(tmp_path: Path) -> None:
-    bomb = "a: &a [1, 1]\n" + "".join(
-        f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefghijk", "bcdefghijkl", strict=True)
-    )
-    (tmp_path / "bomb.yaml").write_text(bomb)
-    assert len(read(tmp_path / "bomb.yaml").value["l"].value) == 9
-
-
 def test_merge_keys_work(tmp_path: Path) -> None:
     text = BASE.replace("fw, swap", "&fw {name: fw, C: 2}, {<<: *fw, name: swap}")
     assert [trial.finals.varied["C"] for trial in load(tmp_path, text).trials[:2]] == [(2,), (2,)]
