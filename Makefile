@@ -129,7 +129,7 @@ reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 
 	$(BIN)/fwsvm report $(RESULTS)/avsf --out $(RESULTS)/002/report.html
 	$(BIN)/fwsvm report $(RESULTS)/scs --out $(RESULTS)/004/report.html
 
-bench: .venv/installed ## compare speeds with other packages, side by side (hours); figures go to results/bench/
+bench: .venv/installed ## compare speeds with other packages, side by side (hours); figures go to results/bench/, ratios to results/reference/bench/history.csv
 	@$(MAKE) peers || echo "note: not all other packages can be installed here; what is missing is left out"
 	mkdir -p $(BENCH)
 	$(BIN)/python benchmarks/parse.py $(FWSVM_MIRROR) --csv $(BENCH)/parse.csv
@@ -145,6 +145,7 @@ bench: .venv/installed ## compare speeds with other packages, side by side (hour
 	$(BIN)/python benchmarks/linear.py gap --csv $(BENCH)/linear-gap.csv
 	$(BIN)/python benchmarks/linear.py factor --csv $(BENCH)/linear-factor.csv
 	$(BIN)/python benchmarks/stochastic.py --reference 600 --csv $(BENCH)/stochastic.csv
+	$(BIN)/python benchmarks/history.py $(BENCH) --figure $(BENCH)/history.png
 
 format: .venv/installed ## format the sources and mend what can be mended
 	$(BIN)/ruff format

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from linear import PENALTIES, TOLERANCES, Set, drive, linear_svc, load, primal, start, warm_up, write
+import side_by_side as bench
+from linear import PENALTIES, TOLERANCES, Set, drive, linear_svc, load, primal, start, warm_up
 from scipy import sparse
 
 SETS = (
@@ -132,8 +133,7 @@ def main() -> None:
     for line in lines(arguments.sets, arguments.gap, arguments.deadline):
         found.append(line)
         print("  ".join(f"{key}={value}" for key, value in line.items()), flush=True)
-        if arguments.csv:
-            write(arguments.csv, found)
+        bench.write(arguments.csv, found)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ with no sweep at all is taken off (checks and copies of its arguments); ours inc
 """
 
 import argparse
-import csv
 import math
 import multiprocessing
 import resource
@@ -31,6 +30,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import side_by_side as bench
 from scipy import sparse
 
 TEXT = ("news20", "sector", "synthetic:sparse-text?rows=20242&features=47236&test=0")
@@ -293,16 +293,7 @@ def main() -> None:
     for line in {"steps": steps, "gap": gap, "factor": factor}[arguments.what](arguments.sets, arguments):
         lines.append(line)
         print("  ".join(f"{key}={value}" for key, value in line.items()), flush=True)
-        if arguments.csv:
-            write(arguments.csv, lines)
-
-
-def write(file: str, lines: list[dict[str, Any]]) -> None:
-    """Write what there is so far, so that a run that is ended leaves it."""
-    with open(file, "w", newline="", encoding="utf-8") as stream:  # noqa: PTH123
-        writer = csv.DictWriter(stream, list(dict.fromkeys(key for line in lines for key in line)))
-        writer.writeheader()
-        writer.writerows(lines)
+        bench.write(arguments.csv, lines)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,15 @@ copy that fwsvm keeps of a file is read by turns with them, mapped into memory a
 
 import argparse
 import bz2
-import csv
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import side_by_side as bench
 
 NAMES = ("a7a", "a9a", "w7a", "letter.scale", "covtype.libsvm.binary.scale", "sector.scale")
 WARM_UP = 2
@@ -63,7 +64,7 @@ def seconds(read, path):
     return time.perf_counter() - started, result
 
 
-def compare(path: Path, repeat: int) -> dict[str, object]:
+def compare(path: Path, repeat: int) -> dict[str, Any]:
     """Read a file with both by turns and return the medians."""
     from sklearn.datasets import load_svmlight_file
 
@@ -106,6 +107,7 @@ def compare(path: Path, repeat: int) -> dict[str, object]:
         "ratio": round(theirs / ours, 2),
         "copy_seconds": round(again, 5),
         "copy_ratio": round(theirs / again, 1),
+        **{f"{who.replace('-', '_')}_all": bench.listed(mine) for who, mine in times.items()},
     }
 
 
@@ -130,11 +132,7 @@ def main() -> None:
                 f"{row['scikit_learn_mb_per_second']:13} {row['ratio']:7} {row['copy_ratio']:7}",
                 flush=True,
             )
-    if arguments.csv:
-        with arguments.csv.open("w", newline="") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+    bench.write(arguments.csv, rows)
 
 
 if __name__ == "__main__":

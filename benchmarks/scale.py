@@ -148,7 +148,8 @@ def threads(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
             for count, mine in runs.items():
                 mine.append(trained(name, None, method="swap-2o", C=1.0, threads=count))
         one, two = (bench.median(runs[count][1:]) for count in (1, 2))
-        rows.append({"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two})
+        rows.append({"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two,
+                     "one_all": bench.spread(runs[1][1:]), "two_all": bench.spread(runs[2][1:])})  # fmt: skip
         bench.show(rows[-1])
         bench.write(given.csv, rows)
     return rows

@@ -72,7 +72,12 @@ def median(runs: list[dict[str, Any]], key: str = "seconds") -> float:
 
 def spread(runs: list[dict[str, Any]], key: str = "seconds") -> str:
     """Return all values of a figure, from the least to the largest."""
-    return " ".join(f"{value:.4g}" for value in sorted(each[key] for each in runs))
+    return listed(each[key] for each in runs)
+
+
+def listed(values: Iterable[float]) -> str:
+    """Return values from the least to the largest, as a CSV file has them."""
+    return " ".join(f"{value:.4g}" for value in sorted(values))
 
 
 def installed(module: str) -> bool:
@@ -84,12 +89,20 @@ def installed(module: str) -> bool:
 
 
 def machine() -> dict[str, str]:
-    """Return what the figures depend on besides the code."""
+    """Return what the figures depend on; the commit ends in ``+`` where the package is not as it was committed."""
     from fwsvm.experiments.environment import environment
 
     found = environment().as_columns()
+    if found["commit"] and changed():
+        found["commit"] += "+"
     names = ("cpu", "blas", "python", "numpy", "numba", "commit")
     return {"cores": str(os.cpu_count()), **{name: found[name] for name in names}}
+
+
+def changed() -> bool:
+    """Return whether a source of the package differs from the commit."""
+    asked = ["git", "-C", str(Path(__file__).parents[1]), "status", "--porcelain", "--", "fwsvm"]
+    return bool(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:

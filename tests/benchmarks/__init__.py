@@ -1,0 +1,1 @@
+"""Tests of what benchmarks do with their figures; no benchmark runs here."""
