@@ -129,3 +129,24 @@ def test_the_package_is_the_last_release_or_on_its_way_to_the_next():
 
 def test_the_citation_is_of_the_last_release():
     assert (CITATION["version"], CITATION["date-released"]) == releases()[0]
+
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+def test_the_index_of_decisions_has_each_of_them_with_its_title():
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\| \[(\d+)\]\((\S+)\) \| (.+) \|$", index, re.MULTILINE)
+    titles = [record.read_text("utf-8").partition("\n")[0].removeprefix("# ") for record in DECISIONS]
+    assert [f"{number}. {title}" for number, _, title in listed] == titles
+    assert [name for _, name, _ in listed] == [record.name for record in DECISIONS]
+
+
+@pytest.mark.parametrize("record", DECISIONS, ids=lambda record: record.name[:4])
+def test_a_decision_has_its_parts_and_names_files_that_are_there(record):
+    content = record.read_text("utf-8")
+    parts = re.findall(r"^\*\*(.+?)\*\*", content, re.MULTILINE)
+    assert parts == ["Context.", "Decision.", "Evidence.", "Consequences.", "We would reconsider"]
+    named = re.findall(r"`((?:fwsvm|tests|benchmarks|results|docs)/[\w./*-]*)`", content)
+    assert named
+    assert [name for name in named if not list(ROOT.glob(name.rstrip("/")))] == []
