@@ -26,7 +26,7 @@ NAMED = 5  # features named in a notice
 
 
 class Rule(NamedTuple):
-    """How rows, shape (m, n), and labels are scaled."""
+    """How rows and labels are scaled."""
 
     features: scaling.Ranges
     target: scaling.Ranges | None  # of the labels, each of shape (1,)
@@ -48,16 +48,18 @@ def fitted(
 
 
 def restored(path: str | Path, X: csr_array) -> Rule:
-    """Return the rule of a range file, widened to the columns of ``X``; what it has not seen becomes 0."""
+    """Return the rule of a range file, with the columns of ``X`` that it has not seen, which become 0."""
     rule = read(path)
-    known, n = len(rule.features.minimum), max(len(rule.features.minimum), X.shape[1])
-    minimum, maximum, used = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
-    minimum[:known], maximum[:known] = rule.features.minimum, rule.features.maximum
-    used[X.indices[X.data != 0]] = True
-    new = np.flatnonzero(used & (minimum == maximum)) + 1
+    known, used = _columns(rule.features), np.unique(X.indices[X.data != 0])
+    columns = np.union1d(known, used)
+    minimum, maximum = np.zeros((2, len(columns)))
+    places = np.searchsorted(columns, known)
+    minimum[places], maximum[places] = rule.features.minimum, rule.features.maximum
+    new = np.intersect1d(columns[minimum == maximum], used) + 1
     shown = ", ".join(map(str, new[:NAMED])) + (", ..." if len(new) > NAMED else "")
     notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
-    return Rule(rule.features._replace(minimum=minimum, maximum=maximum), rule.target, notices)
+    ranges = rule.features._replace(minimum=minimum, maximum=maximum, columns=columns)
+    return Rule(ranges, rule.target, notices)
 
 
 def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterator[tuple[str, int]]:
@@ -65,21 +67,28 @@ def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterato
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    names = _names(given, rule.target)
-    m, n = X.shape[0], len(rule.features.minimum)
-    wide = csr_array((X.data, X.indices, X.indptr), shape=(m, n))
-    rows = max(1, BLOCK // max(1, n))
+    names, ranges = _names(given, rule.target), rule.features
+    m, columns = X.shape[0], _columns(ranges)
+    wide = csr_array((X.data, X.indices, X.indptr), shape=(m, MOST_WIDTH))
+    rows = max(1, BLOCK // max(1, len(columns)))
     for first in range(0, m, rows):
         with np.errstate(over="ignore", invalid="ignore"):
-            part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
+            some = csr_array(wide[first : first + rows])
+            part = csr_array(scaling.apply(some, ranges._replace(columns=columns)))
         lost = part.indices[~np.isfinite(part.data)]
         if len(lost):
-            low, high = rule.features.minimum[lost[0]], rule.features.maximum[lost[0]]
+            place = int(np.searchsorted(columns, lost[0]))
+            low, high = ranges.minimum[place], ranges.maximum[place]
             raise DataError(
                 f"feature {lost[0] + 1} cannot be scaled: its range {low:g} to {high:g} is too extreme"
             )
         for text in _writing.blocks(part, names[first : first + rows], lambda value: f"{value:.{digits}g}"):
             yield text, text.count(":")
+
+
+def _columns(ranges: scaling.Ranges) -> NDArray[np.int64]:
+    """Return the numbers of the features, from 0, that the ranges are of."""
+    return np.arange(len(ranges.minimum)) if ranges.columns is None else ranges.columns
 
 
 def _names(given: Labels, target: scaling.Ranges | None) -> list[str]:
@@ -102,11 +111,14 @@ def write(path: str | Path, rule: Rule) -> None:
     """Write a range file; features that do not vary are left out."""
     lines = []
     if rule.target is not None:
-        low, high, lower, upper = rule.target
+        low, high, lower, upper, _ = rule.target
         lines = ["y", f"{lower:.17g} {upper:.17g}", f"{low[0]:.17g} {high[0]:.17g}"]
-    minimum, maximum, lower, upper = rule.features
+    minimum, maximum, lower, upper, _ = rule.features
+    columns = _columns(rule.features)
     lines += ["x", f"{lower:.17g} {upper:.17g}"]
-    lines += [f"{j + 1} {minimum[j]:.17g} {maximum[j]:.17g}" for j in np.flatnonzero(minimum != maximum)]
+    lines += [
+        f"{columns[j] + 1} {minimum[j]:.17g} {maximum[j]:.17g}" for j in np.flatnonzero(minimum != maximum)
+    ]
     with replacing(path) as stream:
         stream.write("\n".join(lines) + "\n")
 
@@ -135,9 +147,9 @@ def read(path: str | Path) -> Rule:
     for (number, words), place in zip(lines[2:], places, strict=True):
         if not 1 <= place <= MOST_WIDTH or place != int(place):
             raise DataError(f"{path}:{number}: '{words[0]}' is not the index of a feature")
-    ends = np.zeros((2, int(places.max(initial=0))))
-    ends[:, places.astype(np.int64) - 1] = rows[:, 1:].T
-    return Rule(scaling.Ranges(ends[0], ends[1], lower, upper), target)
+    columns, last = np.unique(places[::-1].astype(np.int64) - 1, return_index=True)
+    ends = rows[::-1][last, 1:]  # of a feature that is named twice, as the last line says
+    return Rule(scaling.Ranges(ends[:, 0].copy(), ends[:, 1].copy(), lower, upper, columns), target)
 
 
 def _numbers(path: str | Path, lines: list[tuple[int, list[str]]], k: int, wanted: int) -> list[float]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.data import _scan
+from fwsvm.data import _scan, memory
 from fwsvm.data._content import read_text
 from fwsvm.data._refusals import NOT_FINITE, FormatError, line_number, reason
 from fwsvm.data._settling import settle
@@ -60,7 +60,7 @@ def read(
     text = read_text(path).content
     allowed = _scan.MOST_WIDTH if features is None else features
     rules = _scan.Rules(int(not zero_based), allowed, unlabelled, False)
-    rows = _space(text)
+    rows = _space(path, text)
     stopped, m, z, width, skipped, queries = _scan.scan(text, 0, rules, rows)
     if stopped >= 0:
         raise FormatError(path, line_number(text, stopped), reason(text, stopped, rules))
@@ -84,7 +84,7 @@ def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True)
     """
     text, ended = read_text(path)
     rules = _scan.Rules(int(not zero_based), _scan.MOST_WIDTH, False, strict)
-    rows = _space(text)
+    rows = _space(path, text)
     at, seen, line, clean = 0, 0, 1, ended or not strict
     while at < len(text):
         stopped, *_ = _scan.scan(text, at, rules, rows)
@@ -102,9 +102,10 @@ def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True)
             yield refusal.line, refusal.why
 
 
-def _space(text: NDArray[np.uint8]) -> _scan.Rows:
+def _space(path: str | Path, text: NDArray[np.uint8]) -> _scan.Rows:
     """Return room for all the rows and entries that a text can hold."""
     lines, colons = _scan.count(text)
+    memory.for_text(str(path), lines, colons)
     values = np.empty(colons)
     return _scan.Rows(
         indptr=np.zeros(lines + 1, np.int64),
@@ -134,7 +135,10 @@ def _labels(
     found = words(text, label_at[firsts], stops[firsts])
     names = [_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
     values = [number(name) for name in names]
-    return np.array(names if None in values else values)[codes]
+    if None not in values:
+        return np.array(values)[codes]
+    memory.for_labels(str(path), len(codes), max(map(len, names)))
+    return np.array(names)[codes]
 
 
 def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.data import _fields
+from fwsvm.data import _fields, memory
 from fwsvm.data._content import read_text
 from fwsvm.data._layout import Column, Layout, layout_of
 from fwsvm.data._refusals import SHOWN, FormatError, line_number
@@ -98,6 +98,7 @@ def _fields_of(
     kind[numeric], slot[numeric] = _fields.NUMBER, np.arange(len(numeric))
     kind[worded], slot[worded] = _fields.WORD, np.arange(len(worded))
     most = int(count(text[layout.start :])[0])
+    memory.for_fields(str(path), most, len(numeric), len(worded))
     numbers = np.empty((most, len(numeric)))
     places = np.empty((2, len(worded), most), np.int64)
     fields = _fields.Fields(numbers, numbers.view(np.int64), places[0], places[1])
@@ -179,7 +180,10 @@ def _labels(
             path, line_number(text, int(starts[firsts[names.index("")]])), "the label is missing"
         )
     values = [number(name) for name in names]
-    return np.array(names if None in values else values)[codes]
+    if None not in values:
+        return np.array(values)[codes]
+    memory.for_labels(str(path), len(codes), max(map(len, names)))
+    return np.array(names)[codes]
 
 
 def _names(

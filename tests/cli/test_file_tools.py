@@ -164,6 +164,27 @@ def test_a_file_that_is_no_range_file(tmp_path, content, why):
     assert why in str(caught.value)
 
 
+def test_a_file_with_the_largest_index_scales_as_one_without_gaps(run, tmp_path):
+    """The same values under other numbers; 2147483646 is LIBSVM's largest index."""
+    for name, last in (("narrow", 2), ("wide", 2147483646)):
+        (tmp_path / name).write_text(f"1 {last}:1\n-1 1:4\n1 1:3 {last}:-2\n")
+        for lower in (-1, 0):
+            saved, scaled = tmp_path / f"{name}.ranges", tmp_path / f"{name}.{lower}"
+            run("scale", "-l", lower, "-s", saved, "-o", scaled, tmp_path / name)
+            run("scale", "-r", saved, "-o", tmp_path / "again", tmp_path / name)
+            assert (tmp_path / "again").read_text() == scaled.read_text()
+    for lower in (-1, 0):
+        wide = (tmp_path / f"wide.{lower}").read_text()
+        assert wide.replace("2147483646:", "2:") == (tmp_path / f"narrow.{lower}").read_text()
+
+
+def test_a_range_file_of_a_large_index_takes_no_memory_for_those_before_it(run, tmp_path):
+    (tmp_path / "ranges").write_text("x\n-1 1\n1 0 2\n2147483646 0 4\n")
+    (tmp_path / "rows").write_text("1 1:1\n-1 2147483646:4\n")
+    scaled = run("scale", "-r", tmp_path / "ranges", tmp_path / "rows").stdout
+    assert scaled == "1 2147483646:-1 \n-1 1:-1 2147483646:1 \n"
+
+
 def test_ranges_too_extreme_to_scale_by(run, tmp_path):
     (tmp_path / "train").write_text("1 2:0\n2 2:1e-300\n")
     (tmp_path / "test").write_text("1 2:1e300\n")

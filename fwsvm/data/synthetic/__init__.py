@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from fwsvm.data import memory
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.errors import UsageError
 
@@ -32,13 +33,15 @@ Block = tuple[np.ndarray | csr_array, np.ndarray]
 class Model(Protocol):
     """What a kind's module calls ``Model``: the population that cells are drawn from.
 
-    Class attributes ``ROWS``, ``FEATURES`` and ``NOISE`` are the defaults, ``LEAST`` the fewest features.
+    Class attributes ``ROWS``, ``FEATURES`` and ``NOISE`` are the defaults, ``LEAST`` the fewest features, ``STORED``
+    about how many numbers a row stores, None for all.
     """
 
     ROWS: int
     FEATURES: int
     NOISE: float
     LEAST: int
+    STORED: int | None
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None: ...
 
@@ -108,7 +111,11 @@ def recipe(name: str, *, seed: int = 0) -> Recipe:
 
 
 def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[Block]:
-    """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter."""
+    """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter.
+
+    `DataError` where a block does not fit in the memory available.
+    """
+    _check_room(made, min(made.rows, block_rows + CELL))
     model = model_of(made.kind)(made.features, made.noise, np.random.default_rng([made.seed, 0]))
     rows = made.rows if part == TRAIN else made.test
 
@@ -120,6 +127,10 @@ def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Itera
         stop = min(start + block_rows, rows)
         pieces = [_piece(drawn(cell), cell, start, stop) for cell in range(start // CELL, -(-stop // CELL))]
         yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
+
+
+def _check_room(made: Recipe, rows: int) -> None:
+    memory.for_drawn(made.name, rows, made.features, model_of(made.kind).STORED)
 
 
 class Stream:
@@ -147,8 +158,12 @@ def _stack(parts: list[np.ndarray | csr_array]) -> np.ndarray | csr_array:
 
 
 def table(made: Recipe, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
-    """Return all rows of a part, filled in block by block: the memory is the result's and one block's."""
+    """Return all rows of a part, filled in block by block: the memory is the result's and one block's.
+
+    `DataError` where they do not fit in what is available.
+    """
     rows = made.rows if part == TRAIN else made.test
+    _check_room(made, rows)
     labels = np.empty(rows)
     dense = np.empty((0, made.features))
     data, indices, indptr = np.empty(0), np.empty(0, np.int32), np.zeros(rows + 1, np.int64)

@@ -23,6 +23,7 @@ class Model:
     FEATURES = 123
     NOISE = 0.0
     LEAST = 28
+    STORED = len(ANSWERS)
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
         self.features = features

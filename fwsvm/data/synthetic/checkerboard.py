@@ -16,6 +16,7 @@ class Model:
     FEATURES = 2
     NOISE = 0.02
     LEAST = 2
+    STORED = None
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:  # noqa: ARG002
         self.features = features

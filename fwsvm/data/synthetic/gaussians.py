@@ -18,6 +18,7 @@ class Model:
     FEATURES = 28
     NOISE = 0.0
     LEAST = 1
+    STORED = None
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
         self.noise = noise

@@ -23,6 +23,7 @@ class Model:
     FEATURES = 47_236
     NOISE = 0.02
     LEAST = 10
+    STORED = WORDS
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None:
         self.features = features

@@ -1,0 +1,39 @@
+"""What reading, drawing and scaling rows takes, in bytes, before it is taken; `DataError` where it is not there."""
+
+from fwsvm._memory import require
+from fwsvm.errors import DataError
+
+FEWER = "take fewer rows (fwsvm subset), or give the process more memory"
+ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
+CHARACTER = 4  # bytes, in arrays of text
+DENSE = 3 * 8  # a number as it is, scaled, and while it is computed
+
+
+def for_text(name: str, lines: int, entries: int) -> None:
+    """Refuse a text in LIBSVM's format whose rows do not fit."""
+    require(ROW * lines + ENTRY * entries, f"{name}: reading {lines:,} lines", FEWER, DataError)
+
+
+def for_fields(name: str, lines: int, numbers: int, words: int) -> None:
+    """Refuse delimited text whose lines, so many numbers and words each, do not fit."""
+    what = f"{name}: reading {lines:,} lines of {numbers + words:,} columns"
+    require(lines * 8 * (numbers + 2 * words), what, FEWER, DataError)
+
+
+def for_labels(name: str, rows: int, longest: int) -> None:
+    """Refuse labels that are text, the longest of so many characters, which each row has room for."""
+    what = f"{name}: keeping {rows:,} labels of up to {longest:,} characters"
+    require(CHARACTER * rows * longest, what, "write shorter labels", DataError)
+
+
+def for_drawn(name: str, rows: int, features: int, stored: int | None) -> None:
+    """Refuse synthetic rows that do not fit, of which each stores so many numbers (None: all)."""
+    row = 8 * features if stored is None else ENTRY * stored
+    require(rows * (row + ROW) + 64 * features, name, "ask for fewer rows or features", DataError)
+
+
+def for_dense(rows: int, features: int, why: str) -> None:
+    """Refuse to write sparse rows out with their zeros where those do not fit."""
+    what = f"{why}, which makes {rows:,} sparse rows of {features:,} features dense,"
+    remedy = "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)"
+    require(DENSE * rows * features, what, remedy, DataError)
