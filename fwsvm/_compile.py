@@ -7,7 +7,6 @@ digest of all sources that it may be compiled from: an edit of what they compute
 
 import functools
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from numba.extending import overload
 from fwsvm._fingerprint import FOUNDATION, READING, SOLVING, package_digest
 from fwsvm._outside import CacheApart, is_outside, sources_digest
 from fwsvm.errors import UsageError
-from fwsvm.folders import numba_folder
+from fwsvm.folders import code_folder
 
 
 @functools.cache
@@ -36,8 +35,7 @@ def code_digest(module: str = "fwsvm") -> str:
 def _cache_folder(function: Callable) -> Path:
     """Return the folder for the machine code of a function of this package."""
     reads = function.__module__.startswith("fwsvm.data")
-    root = Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())
-    return root / package_digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
+    return code_folder() / package_digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
 
 
 if numba.config.DISABLE_JIT:

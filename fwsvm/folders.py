@@ -25,5 +25,10 @@ def parsed_folder() -> Path:
 
 
 def numba_folder() -> Path:
-    """Return the folder of compiled code."""
+    """Return the folder of compiled code, and of digests of sources."""
     return cache_root() / "numba"
+
+
+def code_folder() -> Path:
+    """Return the folder of compiled code where ``NUMBA_CACHE_DIR`` may have moved it."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or numba_folder())

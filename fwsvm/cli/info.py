@@ -23,8 +23,6 @@ def command(as_json: bool) -> None:
 
 
 def _facts() -> dict[str, Any]:
-    import numba
-
     from fwsvm import folders
     from fwsvm._fingerprint import PACKAGE
     from fwsvm._threads import usable_threads
@@ -51,7 +49,7 @@ def _facts() -> dict[str, Any]:
         "cache_mib": default_cache_mib(),
         "cache": str(folders.cache_root()),
         "folders": {name: {"path": str(place), **_size(place)} for name, place in places.items()},
-        "compiled_code": {"path": str(numba.config.CACHE_DIR), **_size(Path(numba.config.CACHE_DIR))},
+        "compiled_code": {"path": str(folders.code_folder()), **_size(folders.code_folder())},
         "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }

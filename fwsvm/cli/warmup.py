@@ -26,8 +26,7 @@ def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
     Without this each of them is compiled when it is first used. The code is kept for every later process, until
     fwsvm itself changes.
     """
-    import numba
-
+    from fwsvm.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
     chosen = [method(name) for name in methods] or list(METHODS.values())
@@ -40,9 +39,7 @@ def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
         began = time.perf_counter()
         job()
         click.echo(f"[{number}/{len(jobs)}] {label}: {time.perf_counter() - began:.1f} s", err=True)
-    click.echo(
-        f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {numba.config.CACHE_DIR}"
-    )
+    click.echo(f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {code_folder()}")
 
 
 def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:

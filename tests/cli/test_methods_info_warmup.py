@@ -83,6 +83,9 @@ def test_info_as_json_is_about_this_process(tmp_path):
     assert facts["cache"] == str(tmp_path)
     assert facts["folders"]["data"] == {"path": str(tmp_path / "data"), "files": 1, "bytes": 1234}
     assert facts["folders"]["parsed"] == {"path": str(tmp_path / "parsed"), "files": 0, "bytes": 0}
+    moved = str(tmp_path / "machine code")
+    moved_facts = json.loads(run("info", "--json", FWSVM_CACHE=str(tmp_path), NUMBA_CACHE_DIR=moved).stdout)
+    assert moved_facts["compiled_code"] == {"path": moved, "files": 0, "bytes": 0}
     assert 1 <= facts["threads"] <= (os.cpu_count() or 1)
     assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
     assert set(facts["extras"]) == {"plots", "distributed", "sklearn"}
