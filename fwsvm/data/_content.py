@@ -1,40 +1,27 @@
 """The bytes of a text file, decompressed by what they are, not by what the name says."""
 
-import bz2
-import gzip
+import contextlib
 import io
-import lzma
 import mmap
-import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm.data import unpacking
 from fwsvm.errors import DataError
 
-#: A compressed file may hold this many bytes of text, or this many times its own size, whichever is more.
-#: Real data sets expand 3 to 50 times; a file made to fill the memory expands a thousand times and more.
-ALWAYS_ALLOWED = 64 << 20
-MOST_EXPANSION = 250
-
-CHUNK = 1 << 20
-HEAD = 4096
+HEAD, PIECE = 4096, 1 << 20  # bytes
 NEWLINE = 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Bytes that may come through a pipe, or from a file that names no size; there, only reading shows how many.
+MOST_PIPED = 1 << 30
 
-Opener = Callable[[IO[bytes]], Any]
-COMPRESSIONS: dict[bytes, tuple[str, Opener]] = {
-    b"\x1f\x8b": ("gzip", gzip.open),
-    b"BZh": ("bzip2", bz2.open),
-    b"\xfd7zXZ\x00": ("xz", lzma.open),
-}
 FOREIGN = {
     b"PK\x03\x04": "is a zip archive; unpack it and give the file inside",
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it, or compress it with gzip, bzip2 or xz",
-    b"\x1f\x9d": "is compressed with compress (.Z); unpack it, or compress it with gzip, bzip2 or xz",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
 }
@@ -49,9 +36,10 @@ class Text(NamedTuple):
 
 
 def read_text(path: str | Path) -> Text:
-    """Return the bytes of a plain, gzip, bzip2 or xz file, ending in a newline that is added where missing.
+    """Return the bytes of a plain or compressed file, ending in a newline that is added where missing.
 
-    A plain file is mapped, not copied. A byte order mark is left out.
+    Compressed by gzip, bzip2, xz or compress, which is seen from the first bytes. A plain file is mapped, not
+    copied. A byte order mark is left out.
 
     Raises
     ------
@@ -60,17 +48,10 @@ def read_text(path: str | Path) -> Text:
         an HTML page, or not text.
     """
     path = Path(path)
-    if path.is_dir():
-        raise DataError(f"{path} is a directory; give a data file")
-    try:
-        with path.open("rb") as file:
-            source = file if file.seekable() else io.BytesIO(file.read())
-            data = _bytes(path, source)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+    with _opened(path) as source:
+        data = _bytes(path, source)
     content = np.frombuffer(data, np.uint8)
+    content.flags.writeable = False  # one type of array, so that the readers are compiled once
     _refuse_foreign(path, content[:HEAD].tobytes())
     if content[:3].tobytes() == BYTE_ORDER_MARK:
         content = content[3:]
@@ -79,40 +60,88 @@ def read_text(path: str | Path) -> Text:
     ended = bool(content[-1] == NEWLINE)
     if not ended:
         content = np.append(content, np.uint8(NEWLINE))
-        content.flags.writeable = False  # one type of array, so that the readers are compiled once
+        content.flags.writeable = False
     return Text(content, ended)
 
 
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Give a stream of the bytes of a plain or compressed file, for a reader that takes them a part at a time.
+
+    Raises
+    ------
+    DataError
+        As `read_text`; what is wrong far inside is seen when it is read.
+    """
+    with _opened(path) as source:
+        kind = unpacking.kind_of(source.read(HEAD))
+        size = source.seek(0, io.SEEK_END)
+        source.seek(0)
+        if kind is None:
+            yield source
+        else:
+            yield io.BufferedReader(_Stream(unpacking.pieces(path, source, kind, unpacking.bound(size))))
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.pieces, self.left = pieces, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        while not self.left:
+            piece = next(self.pieces, None)
+            if piece is None:
+                return 0
+            self.left = memoryview(piece)
+        count = min(len(room), len(self.left))
+        room[:count], self.left = self.left[:count], self.left[count:]
+        return count
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file so that one can go back in it."""
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; give a data file")
+    try:
+        with path.open("rb") as file:
+            yield file if file.seekable() else io.BytesIO(_all(path, file))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _all(path: Path, source: IO[bytes]) -> bytearray:
+    """Return what comes from a source that names no size."""
+    data = bytearray()
+    while piece := source.read(PIECE):
+        data += piece
+        if len(data) > MOST_PIPED:
+            raise DataError(
+                f"{path} gives more than {MOST_PIPED >> 20} MiB and names no size; save it as a file first"
+            )
+    return data
+
+
 def _bytes(path: Path, source: IO[bytes]) -> Any:
-    """Return what an opened file holds: decompressed, or mapped where it is plain and on a disk."""
-    magic = source.read(HEAD)
+    """Return what an opened file holds: unpacked, or mapped where it is plain and on a disk."""
+    kind = unpacking.kind_of(source.read(HEAD))
     size = source.seek(0, io.SEEK_END)
     source.seek(0)
-    for start, (kind, opener) in COMPRESSIONS.items():
-        if magic.startswith(start):
-            return _unpacked(path, kind, opener(source), max(ALWAYS_ALLOWED, MOST_EXPANSION * size))
+    if kind is not None:
+        data = bytearray()
+        for piece in unpacking.pieces(path, source, kind, unpacking.bound(size)):
+            data += piece
+        return data
     if size and not isinstance(source, io.BytesIO):
         return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
-    return source.read()
-
-
-def _unpacked(path: Path, kind: str, stream: IO[bytes], bound: int) -> bytes:
-    """Return the decompressed content; refuse a damaged file and one that expands beyond the bound."""
-    parts, size = [], 0
-    try:
-        while part := stream.read(CHUNK):
-            parts.append(part)
-            size += len(part)
-            if size > bound:
-                raise DataError(
-                    f"{path} expands to more than {bound >> 20} MiB, {MOST_EXPANSION} times its own size, "
-                    f"as no data set does; if it is right, unpack it first"
-                )
-    except EOFError:
-        raise DataError(f"{path} is a truncated {kind} file; fetch it again") from None
-    except (OSError, zlib.error, lzma.LZMAError, ValueError) as error:
-        raise DataError(f"{path} is a damaged {kind} file ({error}); fetch it again") from None
-    return b"".join(parts)
+    return _all(path, source)
 
 
 def _refuse_foreign(path: Path, head: bytes) -> None:

@@ -1,5 +1,6 @@
 """What a delimited file's first lines tell: where the rows start, how many columns there are, their names."""
 
+import string
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -9,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.data import _fields
-from fwsvm.data._refusals import FormatError, line_number
+from fwsvm.data._refusals import SHOWN, FormatError, line_number
 from fwsvm.data._scan import NEWLINE, past_line
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
 
 Column = int | str
 BLANK_RUNS = (" ", "whitespace", None)  # the ways to say: any run of spaces and tabs
+NOT_BETWEEN = frozenset(
+    string.ascii_letters + string.digits + "+-.\"'"
+)  # would take numbers and quotes apart
+MOST_COLUMNS = 1_000_000
 
 
 class Layout(NamedTuple):
@@ -32,7 +37,8 @@ class Layout(NamedTuple):
         if isinstance(column, str):
             if column in self.names:
                 return self.names.index(column)
-            known = f"it has {', '.join(self.names)}" if self.names else "it is read without a header"
+            some = ", ".join(name[:SHOWN] for name in self.names[:SHOWN])
+            known = f"it has {some}" if self.names else "it is read without a header"
             raise DataError(f"{self.path} has no column '{column}'; {known}")
         if not -self.width <= column < self.width:
             raise DataError(
@@ -42,18 +48,34 @@ class Layout(NamedTuple):
 
     def called(self, place: int) -> str:
         """Return how to speak of a column."""
-        return f"column {place}" + (f" ({self.names[place]})" if self.names else "")
+        return f"column {place}" + (f" ({self.names[place][:SHOWN]})" if self.names else "")
+
+
+def not_a_separator(delimiter: object, comment: object) -> str:
+    """Return what is wrong with a delimiter and the sign of a comment, if anything."""
+    if delimiter not in BLANK_RUNS and not (_sign(delimiter) and delimiter not in NOT_BETWEEN):
+        return f"delimiter: one character that is no part of a number or a name, or whitespace, not {delimiter!r}"
+    if comment != "" and not (_sign(comment) and comment != delimiter):
+        return f"comment: one character, not the delimiter, or nothing, not {comment!r}"
+    return ""
+
+
+def _sign(value: object) -> bool:
+    """Whether a value is one character that may have a meaning of its own between fields."""
+    return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\n\r"
 
 
 def layout_of(
     path: str | Path, text: NDArray[np.uint8], delimiter: str | None, header: bool, comment: str
 ) -> Layout:
     """Learn the layout from the first lines that say something."""
+    if wrong := not_a_separator(delimiter, comment):
+        raise UsageError(wrong)
     byte = _fields.BLANKS if delimiter in BLANK_RUNS else ord(str(delimiter))
     first = list(islice(_lines(text, byte, comment), 1 + header))
     if len(first) < 1 + header:
         raise DataError(f"{path} has no rows")
-    rows = [_split(text, at, byte) for at in first]
+    rows = [_split(path, text, at, byte) for at in first]
     names = tuple(rows[0]) if header else ()
     if header and len(names) != len(rows[1]):
         why = f"{len(rows[1])} fields, but the header names {len(names)} columns"
@@ -78,10 +100,13 @@ def _lines(text: NDArray[np.uint8], delimiter: int, comment: str) -> Iterator[in
         at = past_line(text, at)
 
 
-def _split(text: NDArray[np.uint8], at: int, delimiter: int) -> list[str]:
+def _split(path: str | Path, text: NDArray[np.uint8], at: int, delimiter: int) -> list[str]:
     """Return the fields of a line, as far as they can be told apart."""
-    fields = []
+    fields: list[str] = []
+    begun = at
     while True:
+        if len(fields) == MOST_COLUMNS:
+            raise FormatError(path, line_number(text, begun), f"more than {MOST_COLUMNS:,} columns")
         start, stop, at = _fields.word(text, at, delimiter)
         fields.append(text[start : max(start, stop)].tobytes().decode("utf-8", "replace").replace('""', '"'))
         if stop < 0 or text[at] == NEWLINE or delimiter not in (_fields.BLANKS, text[at]):

@@ -12,6 +12,7 @@ from fwsvm.data._scan import COLON, MOST_INDEX_DIGITS, MOST_WIDTH, NEWLINE, Rule
 from fwsvm.errors import DataError
 
 SHOWN = 40  # characters of a token
+LONGEST = 200  # characters of a complaint
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 
 
@@ -22,6 +23,12 @@ class FormatError(DataError):
         super().__init__(f"{path}:{line}: {why}")
         self.line = line
         self.why = why
+
+
+def told(error: Exception) -> str:
+    """Return another library's complaint as a part of a sentence: on one line, and not long."""
+    words = " ".join(str(error).split())
+    return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."
 
 
 def line_number(text: NDArray[np.uint8], at: int) -> int:

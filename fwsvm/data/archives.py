@@ -1,86 +1,114 @@
-"""Files inside zip archives, and files packed by Unix ``compress`` (``.Z``), as UCI serves some."""
+"""Files inside zip archives, as UCI serves them."""
 
 import contextlib
 import fnmatch
-import shutil
+import re
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+from fwsvm.data import unpacking
 from fwsvm.errors import DataError
 from fwsvm.folders import parsed_folder
+
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
+ENCRYPTED = 0x1  # bit of a member's flags
+HEAD, TAKEN = 16, 1 << 20  # bytes
+SHOWN = 60  # characters of a member's name
+
+#: What the zipfile module raises for archives that are damaged or made to harm, besides its own errors.
+DAMAGE = (
+    zipfile.BadZipFile, EOFError, LookupError, OSError, OverflowError, RuntimeError, ValueError, struct.error,
+    zlib.error,
+)  # fmt: skip
 
 
 @contextlib.contextmanager
 def extracted(path: Path, member: str) -> Iterator[Path]:
     """Give the path of one extracted file, gone again afterwards.
 
-    ``member`` is the name inside a zip archive, possibly with ``*``; empty for a ``.Z`` file. `DataError`
-    where the archive is damaged or has no or several such members.
+    ``member`` is the name inside a zip archive, possibly with ``*``. A member that is compressed itself is
+    unpacked, too. The names in the archive name no file on the disk.
+
+    Raises
+    ------
+    DataError
+        The archive is damaged, goes on after its end, has no or several such members, or one that is encrypted,
+        packed in a way no data set needs, or larger inside than a data set can be.
     """
     parsed_folder().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="building-", dir=parsed_folder()) as folder:
-        plain = Path(folder) / Path(member.replace("*", "") or path.stem).name
-        if member:
-            _unzip(path, member, plain)
-        else:
-            plain.write_bytes(uncompress(path.read_bytes(), str(path)))
+        plain = Path(folder) / (re.sub(r"[^\w.-]", "", member.rpartition("/")[2]).strip(".") or "member")
+        try:
+            with plain.open("wb") as file:
+                for piece in _pieces(path, member):
+                    file.write(piece)
+        except OSError as error:
+            raise DataError(f"{plain} cannot be written: {error.strerror or error}") from None
+        with plain.open("rb") as file:
+            if unpacking.kind_of(file.read(HEAD)):
+                raise DataError(f"{path}: {member} inside it is compressed twice; unpack it first")
         yield plain
 
 
-def _unzip(path: Path, member: str, plain: Path) -> None:
+def _pieces(path: Path, member: str) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(path) as archive:
-            fits = [name for name in archive.namelist() if fnmatch.fnmatchcase(name, member)]
-            if len(fits) != 1:
-                there = ", ".join(archive.namelist()[:8])
-                raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
-            with archive.open(fits[0]) as packed, plain.open("wb") as file:
-                shutil.copyfileobj(packed, file, 1 << 20)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+            _refuse_more(path, archive)
+            info = _member(path, archive, member)
+            most = unpacking.bound(path.stat().st_size)
+            inside = f"{path}: {_shown(info.filename)} inside it"
+            with archive.open(info) as packed:
+                kind = unpacking.kind_of(packed.read(HEAD))
+            with archive.open(info) as packed:
+                if kind is None:
+                    yield from _bounded(inside, packed, most)
+                else:
+                    yield from unpacking.pieces(inside, packed, kind, most)
+    except DAMAGE as error:
         raise DataError(f"{path}: not a whole zip archive: {error}") from None
 
 
-def uncompress(packed: bytes, name: str) -> bytes:
-    """Undo Unix ``compress``: LZW with codes of 9 to 16 bits, written in groups of eight (compress(1)).
-
-    `DataError` names the file where it is not such a file, or is cut off or damaged.
-    """
-    if len(packed) < 3 or packed[:2] != b"\x1f\x9d":
-        raise DataError(f"{name}: not a file packed by compress")
-    widest, block_mode = packed[2] & 0x1F, bool(packed[2] & 0x80)
-    if not 9 <= widest <= 16:
-        raise DataError(f"{name}: codes of {widest} bits; compress writes 9 to 16")
-    first_free = 257 if block_mode else 256
-    words = [bytes([byte]) for byte in range(256)] + [b""] * (first_free - 256)
-    out = bytearray()
-    width, start, bit, previous = 9, 3, 0, b""
-    while (start * 8) + bit + width <= len(packed) * 8:
-        at = start + bit // 8
-        code = (int.from_bytes(packed[at : at + 3], "little") >> (bit % 8)) & ((1 << width) - 1)
-        bit += width
-        if block_mode and code == 256:  # begin again with an empty table
-            start, bit = start + _group_end(bit, width), 0
-            del words[first_free:]
-            width, previous = 9, b""
-            continue
-        if code < len(words):
-            word = words[code]
-        elif code == len(words) and previous:
-            word = previous + previous[:1]
-        else:
-            raise DataError(f"{name}: damaged: a code nobody wrote at byte {at}")
-        out += word
-        if previous and len(words) < 1 << widest:
-            words.append(previous + word[:1])
-        previous = word
-        if len(words) >= 1 << width and width < widest:
-            start, bit = start + _group_end(bit, width), 0
-            width += 1
-    return bytes(out)
+def _bounded(name: str, packed: IO[bytes], most: int) -> Iterator[bytes]:
+    given = 0
+    while piece := packed.read(TAKEN):
+        given += len(piece)
+        if given > most:
+            raise DataError(
+                f"{name} is larger than {most >> 20} MiB, {unpacking.MOST_EXPANSION} times the archive, "
+                f"as no data set is; if it is right, unpack it first"
+            )
+        yield piece
 
 
-def _group_end(bit: int, width: int) -> int:
-    """Return the bytes of the groups of eight codes that ``bit`` bits have begun: ``width`` bytes a group."""
-    return -(-bit // (8 * width)) * width
+def _refuse_more(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse bytes after the archive's end."""
+    with path.open("rb") as file:
+        file.seek(-(22 + len(archive.comment)), 2)
+        if file.read(4) != b"PK\x05\x06":
+            raise DataError(f"{path}: something else follows the end of the zip archive")
+
+
+def _member(path: Path, archive: zipfile.ZipFile, member: str) -> zipfile.ZipInfo:
+    fits = [info for info in archive.infolist() if fnmatch.fnmatchcase(info.filename, member)]
+    if len(fits) != 1:
+        there = ", ".join(_shown(name) for name in archive.namelist()[:8])
+        raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
+    info = fits[0]
+    if info.flag_bits & ENCRYPTED:
+        raise DataError(f"{path}: {_shown(info.filename)} inside it is encrypted; unpack it first")
+    if info.compress_type not in PACKED:
+        raise DataError(
+            f"{path}: {_shown(info.filename)} inside it is packed by zip's method {info.compress_type}; "
+            f"stored, deflated and bzip2 are read"
+        )
+    return info
+
+
+def _shown(name: str) -> str:
+    short = name if len(name) <= SHOWN else name[: SHOWN - 3] + "..."
+    return short if short.isprintable() else ascii(short)

@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, hstack, vstack
 
+from fwsvm.data._content import opened
+from fwsvm.data._refusals import told
 from fwsvm.data.dataset import Table
 from fwsvm.errors import DataError
 
 COLUMNS = 42
 NAMES = list(range(COLUMNS))
 CHUNK_ROWS = 500_000
+LONGEST_LINE = 4096  # bytes; a record has 150
 
 PROTOCOLS = ("icmp", "tcp", "udp")
 SERVICES = tuple(  # a list of strings, one a line, would be three screens long
@@ -52,8 +55,18 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
     rows: list[csr_array] = []
     labels: list[np.ndarray] = []
     line = 1
+    _check_first(path)
     try:
-        with pd.read_csv(path, header=None, names=NAMES, dtype=kinds, chunksize=CHUNK_ROWS) as chunks:
+        with (
+            opened(path) as file,
+            pd.read_csv(
+                file,
+                header=None,
+                names=NAMES,
+                dtype=kinds,
+                chunksize=CHUNK_ROWS,
+            ) as chunks,
+        ):
             for chunk in chunks:
                 if chunk[LABEL].isna().any():
                     short = line + int(chunk[LABEL].isna().to_numpy().argmax())
@@ -62,14 +75,26 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
                 labels.append(chunk[LABEL].str.rstrip(".").to_numpy(dtype=str))
                 line += len(chunk)
     except (OSError, EOFError, ValueError) as error:
-        raise DataError(f"{path}: not KDD Cup 99 records: {' '.join(str(error).split())}") from None
+        raise DataError(f"{path}: not KDD Cup 99 records: {told(error)}") from None
     if line == 1:
         raise DataError(f"{path} has no rows")
     return Table(csr_array(vstack(rows, format="csr")), np.concatenate(labels)), ()
 
 
+def _check_first(path: Path) -> None:
+    """Refuse a file whose first line has not as many fields as a record: pandas would take more as names of rows."""
+    with opened(path) as file:
+        fields = file.readline(LONGEST_LINE).count(b",") + 1
+    if fields not in (1, COLUMNS):  # one: an empty file, which is said below, or no records at all
+        raise DataError(f"{path}:1: {'fewer' if fields < COLUMNS else 'more'} than {COLUMNS} fields")
+
+
 def _features(chunk: pd.DataFrame, path: Path, line: int) -> csr_array:
-    parts = [csr_array(chunk[list(CONTINUOUS)].to_numpy())]
+    numbers = chunk[list(CONTINUOUS)].to_numpy()
+    if not np.isfinite(numbers).all():
+        row, k = np.argwhere(~np.isfinite(numbers))[0]
+        raise DataError(f"{path}:{line + row}: column {CONTINUOUS[k] + 1} is not a finite number")
+    parts = [csr_array(numbers)]
     for column, symbols in SYMBOLIC.items():
         code = pd.Index(symbols).get_indexer(pd.Index(chunk[column])).astype(np.int32)
         if (code < 0).any():

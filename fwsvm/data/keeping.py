@@ -58,12 +58,7 @@ def _examine(source: Source, file: File, options: Options) -> Finding:
     with exclusive(want.path):
         place = _bring(want, options)
         found = digests.measure(want.part)
-        readable = want.path.with_name(f"examined-{file.file}")  # readers go by the ending
-        want.part.replace(readable)
-        try:
-            table, _ = loaders.read(readable, found.sha256, source.loader, file.member)
-        finally:
-            readable.replace(want.part)
+        table, _ = loaders.read(want.part, found.sha256, source.loader, file.member)
     width = table.features if source.loader["format"] == "svmlight" else None
     return Finding(file, place, found, table.rows, width)
 

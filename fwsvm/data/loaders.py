@@ -28,7 +28,7 @@ def read(
 def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[Table, tuple[str, ...]]:
     options = dict(loader)
     kind = options.pop("format")
-    if member or path.suffix == ".Z":
+    if member:
         from fwsvm.data import archives
 
         with archives.extracted(path, member) as plain:

@@ -5,8 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fwsvm.data._content import opened
+from fwsvm.data._refusals import told
 from fwsvm.data.dataset import Table
 from fwsvm.errors import DataError
+
+LONGEST = 100  # characters of the line with the counts
 
 
 def read(path: Path) -> tuple[Table, tuple[str, ...]]:
@@ -15,12 +19,16 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
     `DataError` where the counts in the first line are not there or do not add up.
     """
     try:
-        with path.open(encoding="ascii") as file:
-            signal, background = (int(word) for word in file.readline().split())
-        frame = pd.read_csv(path, sep=r"\s+", skiprows=1, header=None, dtype="float64")
+        with opened(path) as file:
+            signal, background = (int(word) for word in file.readline(LONGEST).split())
+            frame = pd.read_csv(file, sep=r"\s+", header=None, dtype="float64")
     except (OSError, EOFError, ValueError) as error:
-        raise DataError(f"{path}: not MiniBooNE's format: {' '.join(str(error).split())}") from None
-    if len(frame) != signal + background or frame.isna().to_numpy().any():
-        raise DataError(f"{path}: {len(frame):,} whole rows, its first line says {signal + background:,}")
+        raise DataError(f"{path}: not MiniBooNE's format: {told(error)}") from None
+    rows = frame.to_numpy()
+    if signal < 0 or background < 0 or len(rows) != signal + background or not np.isfinite(rows).all():
+        raise DataError(
+            f"{path}: {len(rows):,} rows, not all of finite numbers or not as many as its first line says, "
+            f"{signal + background:,}"
+        )
     labels = np.repeat([1.0, -1.0], [signal, background])
-    return Table(np.ascontiguousarray(frame.to_numpy()), labels), ()
+    return Table(np.ascontiguousarray(rows), labels), ()

@@ -2,8 +2,8 @@
 
 Labels are numbers or names; indices are whole numbers that increase along the row and start at 1; what is not
 written is 0. Read besides: comments after ``#``, empty lines, rows without entries, any blanks between
-tokens, both kinds of line ends, a missing last line end, ``qid:`` (ignored, with a notice), and gzip, bzip2
-or xz around it all. Every number becomes the same double as Python's ``float`` makes of it.
+tokens, both kinds of line ends, a missing last line end, ``qid:`` (ignored, with a notice), and gzip, bzip2,
+xz or compress around it all. Every number becomes the same double as Python's ``float`` makes of it.
 """
 
 import math
@@ -36,7 +36,7 @@ def read(
     Parameters
     ----------
     path : str or Path
-        Plain, gzip, bzip2 or xz; which of them is seen from its first bytes.
+        Plain, gzip, bzip2, xz or compress (.Z); which of them is seen from its first bytes.
     zero_based : bool
         Indices start at 0.
     features : int, optional

@@ -68,6 +68,8 @@ def read(
     DataError
         The file cannot be read, has no such column, or a field is not what it should be: file, line and
         column are named.
+    UsageError
+        The delimiter or the sign of a comment is not one character.
     """
     text = read_text(path).content
     layout = layout_of(path, text, delimiter, header, comment)
@@ -97,7 +99,10 @@ def _fields_of(
     kind, slot = np.full(layout.width, _fields.SKIP), np.zeros(layout.width, np.int64)
     kind[numeric], slot[numeric] = _fields.NUMBER, np.arange(len(numeric))
     kind[worded], slot[worded] = _fields.WORD, np.arange(len(worded))
-    most = int(count(text[layout.start :])[0])
+    lines = int(count(text[layout.start :])[0])
+    most = min(
+        lines, (len(text) - layout.start) // layout.width
+    )  # a field takes at least the byte that ends it
     memory.for_fields(str(path), most, len(numeric), len(worded))
     numbers = np.empty((most, len(numeric)))
     places = np.empty((2, len(worded), most), np.int64)

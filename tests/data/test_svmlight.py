@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwsvm.data import _content, svmlight
+from fwsvm.data import _content, svmlight, unpacking
 from fwsvm.errors import DataError
 
 IN_TMP = settings(
@@ -250,8 +250,13 @@ class TestCompressed:
         with pytest.raises(DataError, match=r"is a (damaged|truncated) \w+ file"):
             read(whole[:200] + bytes(byte ^ 255 for byte in whole[200:260]) + whole[260:])
 
+    @pytest.mark.parametrize("more", [b"x", b"\0\0x", b"1 1:1\n", b"\x1f"])
+    def test_what_follows_the_end_is_refused(self, read, compress, more):
+        with pytest.raises(DataError, match=r"is a (damaged|truncated) \w+ file"):
+            read(compress(ROWS.encode()) + more)
+
     def test_a_decompression_bomb_stops_early(self, read, compress, monkeypatch):
-        monkeypatch.setattr(_content, "ALWAYS_ALLOWED", 1 << 16)
+        monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 16)
         bomb = compress(b"1 1:1\n" * (1 << 19))
         with pytest.raises(DataError, match="expands to more than"):
             read(bomb)
@@ -259,6 +264,19 @@ class TestCompressed:
     def test_empty_inside(self, read, compress):
         with pytest.raises(DataError, match="is empty"):
             read(compress(b""))
+
+
+def test_an_xz_file_that_wants_a_large_dictionary_is_refused(read):
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]
+    with pytest.raises(DataError, match="is a damaged xz file"):
+        read(lzma.compress(b"1 1:1\n", filters=filters))
+
+
+def test_a_source_that_names_no_size_is_read_to_a_bound(monkeypatch):
+    monkeypatch.setattr(_content, "MOST_PIPED", 1 << 16)
+    monkeypatch.setattr(_content, "PIECE", 1 << 12)
+    with pytest.raises(DataError, match="gives more than"):
+        svmlight.read("/dev/zero")
 
 
 def test_the_suffix_does_not_decide(tmp_path):
@@ -435,7 +453,7 @@ def test_problems_lists_every_bad_line_once(tmp_path):
 
 
 MIRROR = os.environ.get("FWSVM_MIRROR", "")
-OTHER_FORMATS = re.compile(r".*\.(csv|data)|zip\..*|kddcup.*|corrected.*")
+OTHER_FORMATS = re.compile(r".*\.(csv|data|txt|zip)|zip\..*|kddcup.*|corrected.*")
 
 
 @pytest.mark.mirror

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from fwsvm.data import tables
 from fwsvm.data.labels import number
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
 
 # every example rewrites the one file of its test
 IN_TMP = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -165,6 +165,21 @@ def test_rubbish_is_read_or_refused_but_never_crashes(tmp_path, lines, delimiter
         return
     assert np.isfinite(table.X.data).all()
     assert len(table.labels) == table.rows
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", "é", "1", "\n", '"', "."])
+def test_a_delimiter_is_one_character_that_no_field_has(read, delimiter):
+    with pytest.raises(UsageError, match="delimiter"):
+        read("1,2,a\n", delimiter=delimiter)
+    with pytest.raises(UsageError, match="comment"):
+        read("1,2,a\n", comment="##")
+
+
+def test_the_memory_taken_is_in_proportion_to_the_file(read):
+    """A wide first row and many empty lines made room for the product of both."""
+    assert read(b",".join([b"1"] * 3000) + b"\n" * 3_000_000).rows == 1
+    with pytest.raises(DataError, match="more than 1,000,000 columns"):
+        read(b"," * 1_100_000)
 
 
 MIRROR = os.environ.get("FWSVM_MIRROR", "")

@@ -1,5 +1,9 @@
 """The UCI sets' own forms: archives, compress, MiniBooNE's counts, KDD's symbols, Adult's categories."""
 
+import bz2
+import contextlib
+import gzip
+import lzma
 import shutil
 import subprocess
 import zipfile
@@ -11,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.data import archives, catalogue, kdd99, loaders, lockfile, miniboone
+from fwsvm.data import catalogue, kdd99, loaders, lockfile, lzw, miniboone, unpacking
 from fwsvm.data.digests import file_sha256
 from fwsvm.errors import DataError
 
@@ -66,7 +70,7 @@ def compress(text: bytes, widest: int = 16, clear_every: int = 0) -> bytes:
     st.integers(0, 900),
 )
 def test_uncompress_undoes_compress(text: bytes, widest: int, clear_every: int) -> None:
-    assert archives.uncompress(compress(text, widest, clear_every), "x.Z") == text
+    assert b"".join(lzw.pieces(compress(text, widest, clear_every), "x.Z")) == text
 
 
 @pytest.mark.skipif(shutil.which("gzip") is None, reason="gzip reads .Z files")
@@ -76,13 +80,13 @@ def test_gzip_reads_the_same_from_a_long_file(clear_every: int, tmp_path: Path) 
     packed = compress(text, 16, clear_every)
     (tmp_path / "long.Z").write_bytes(packed)
     theirs = subprocess.run(["gzip", "-dc", tmp_path / "long.Z"], capture_output=True, check=True).stdout
-    assert archives.uncompress(packed, "long.Z") == theirs == text
+    assert b"".join(lzw.pieces(packed, "long.Z")) == theirs == text
 
 
 @pytest.mark.parametrize("packed", [b"", b"\x1f\x8b\x08", b"\x1f\x9d\x99abc", b"\x1f\x9d\x90" + b"\xff" * 9])
 def test_what_compress_did_not_write_is_refused(packed: bytes) -> None:
     with pytest.raises(DataError, match=r"x\.Z: "):
-        archives.uncompress(packed, "x.Z")
+        list(lzw.pieces(packed, "x.Z"))
 
 
 def zipped(path: Path, **members: str) -> Path:
@@ -107,6 +111,83 @@ def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -
     assert not list((cache / "parsed").glob("building-*"))
 
 
+def rezipped(path: Path, content: bytes, **how: int) -> Path:
+    """Write a zip archive with one member, rows.txt."""
+    with zipfile.ZipFile(path, "w", **how) as archive:
+        archive.writestr("../rows.txt", content)
+    return path
+
+
+def refused(path: Path, kind: str = "csv") -> str:
+    with pytest.raises(DataError) as error:
+        loaders.read(path, file_sha256(path), {"format": kind}, "*rows.txt")
+    return str(error.value)
+
+
+ROWS = b"1,2,A\n3,4,B\n" * 500
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, compress])
+def test_a_member_may_be_compressed_once(pack, cache: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = rezipped(tmp_path / "a.zip", pack(ROWS))
+    table, _ = loaders.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
+    assert table.rows == 1000
+    assert "compressed twice" in refused(rezipped(tmp_path / "b.zip", pack(gzip.compress(ROWS))))
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "a.zip",
+        "b.zip",
+        "cache",
+    ]  # none by a member's name
+
+
+def test_damaged_zips_are_refused_wherever_they_are_damaged(cache: Path, tmp_path: Path) -> None:
+    whole = rezipped(tmp_path / "whole.zip", ROWS, compression=zipfile.ZIP_DEFLATED).read_bytes()
+    path = tmp_path / "damaged.zip"
+    for at in range(0, len(whole), 3):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with contextlib.suppress(DataError):  # a damaged date or attribute harms nothing
+            table, _ = loaders.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
+            assert table.rows == 1000
+
+
+def test_zips_that_no_data_set_needs_are_refused(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = rezipped(tmp_path / "a.zip", ROWS, compression=zipfile.ZIP_LZMA)
+    assert "method 14" in refused(path)
+    path = rezipped(path, ROWS, compression=zipfile.ZIP_DEFLATED)
+    content = bytearray(path.read_bytes())
+    path.write_bytes(content + b"more")
+    assert "follows the end" in refused(path)
+    content[content.find(b"PK\1\2") + 8] |= 1
+    path.write_bytes(content)
+    assert "encrypted" in refused(path)
+    monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 12)
+    assert "as no data set is" in refused(
+        rezipped(path, b"1,2,A\n" * 100_000, compression=zipfile.ZIP_DEFLATED)
+    )
+    path = rezipped(path, gzip.compress(b"1,2,A\n" * 100_000), compression=zipfile.ZIP_DEFLATED)
+    assert "as no data set does" in refused(path)
+
+
+def test_compressed_records_of_every_form_are_bounded_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, records = tmp_path / "records", f"{RECORD},normal.\n".encode() * 5000
+    packed = gzip.compress(records)
+    path.write_bytes(packed)
+    assert kdd99.read(path)[0].rows == 5000
+    for damaged in (packed[:-1], packed + b"x", packed[:80] + b"\0" * 9 + packed[89:]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="gzip file"):
+            kdd99.read(path)
+    monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 12)
+    monkeypatch.setattr(unpacking, "MOST_EXPANSION", 2)
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match="expands to more than"):
+        kdd99.read(path)
+
+
 def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "shuttle.trn.Z"
     path.write_bytes(compress(b"50 21 77 2\n37 0 79 4\n"))
@@ -123,7 +204,15 @@ def test_miniboone_s_first_line_says_which_rows_are_signal(tmp_path: Path) -> No
     table, _ = miniboone.read(path)
     assert table.labels.tolist() == [1.0, 1.0, -1.0]
     assert table.X.tolist() == [[1.0, 2.0], [3.0, -999.0], [5.0, 6.0]]
-    for text in (" 2 2\n 1 2\n 3 4\n 5 6\n", "1 2 3\n", "", "a b\n1 2\n", " 1 1\n 1 2\n 3\n"):
+    for text in (
+        " 2 2\n 1 2\n 3 4\n 5 6\n",
+        "1 2 3\n",
+        "",
+        "a b\n1 2\n",
+        " 1 1\n 1 2\n 3\n",
+        "-1 2\n1 2\n",
+        "1 1\n1 2\n3 inf\n",
+    ):
         path.write_text(text, "utf-8")
         with pytest.raises(DataError, match="MiniBooNE_PID"):
             miniboone.read(path)
@@ -155,6 +244,9 @@ def test_a_connection_has_127_features(tmp_path: Path) -> None:
             ":2: column 3: unknown symbol 'gopher2'",
         ),
         (f"{RECORD},normal.\n{RECORD}\n", ":2: fewer than 42 fields"),
+        (f"{RECORD}\n", ":1: fewer than 42 fields"),
+        (f"{RECORD},1,normal.\n", ":1: more than 42 fields"),
+        (f"{RECORD.replace('5450', 'inf')},normal.\n", ":1: column 6 is not a finite number"),
         (f"{RECORD.replace('5450', 'many')},normal.\n", "not KDD Cup 99 records"),
         ("", "has no rows"),
     ],
