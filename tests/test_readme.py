@@ -45,7 +45,7 @@ def test_the_python_example_runs(tmp_path):
 
 def test_every_file_it_names_is_there():
     named = set(re.findall(r"`((?:fwsvm|configs|tests|results)/[\w./-]+\.\w+)`", README))
-    assert "fwsvm/experiments/columns.py" in named
+    assert "fwsvm/results/columns.py" in named
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 

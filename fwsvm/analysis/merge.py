@@ -4,15 +4,20 @@ Rows are copied as they stand. A run that several folders hold is taken once: th
 finished, the first, provided that they agree in everything but times, machines and versions.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import yaml
-
-from fwsvm.analysis.results import DONE, read_lines, result_folders
+from fwsvm.analysis.configuration import configuration_text, settings
+from fwsvm.analysis.results import DONE, result_folders
 from fwsvm.analysis.writing import csv_bytes, write_whole
 from fwsvm.errors import ResultsError
+from fwsvm.results.columns import COLUMNS
+from fwsvm.results.files import opened, present, text, unreadable
+from fwsvm.results.kinds import quoted, shortened
+from fwsvm.results.reading import runs_table, trace_table
 
 #: Columns in which two honest runs of the same cell may differ.
 VOLATILE = frozenset(
@@ -37,7 +42,7 @@ VOLATILE = frozenset(
             "numpy",
             "numba",
         ),
-        *("fwsvm", "commit", "started_utc", "cache_hit_rate"),
+        *("fwsvm", "commit", "started_utc", "cache_hit_rate", "schema"),
     }
 )
 CODE = ("fwsvm", "commit")
@@ -45,6 +50,9 @@ CODE = ("fwsvm", "commit")
 SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
+MOST_LOG_BYTES = 2**27
+#: As many are named in a message.
+NAMED = 5
 
 Row = dict[str, str]
 
@@ -60,41 +68,66 @@ class Merged:
 @dataclass(frozen=True, slots=True)
 class _Folder:
     path: Path
-    header: list[str]
+    header: tuple[str, ...]
     rows: list[Row]
 
 
 def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Merged:
     """Write one folder with the runs, traces, log and configuration of all ``paths``.
 
-    Raises ResultsError if ``out`` already has results, if columns differ, or (unless ``allow_mixed``) if
-    code, data, configurations or the results of one run differ.
+    Columns that some folders lack, as those of an older schema do, are empty in their rows.
+
+    Raises ResultsError if ``out`` already has results, if columns that fwsvm does not know differ, or (unless
+    ``allow_mixed``) if code, data, configurations or the results of one run differ.
     """
     folders = [_read(folder) for path in paths for folder in result_folders(path)]
-    if (out / "runs.csv").exists():
+    if present(out / "runs.csv"):
         raise ResultsError(f"{out}: already has a runs.csv; name a new folder with --out")
-    for folder in folders[1:]:
-        if folder.header != folders[0].header:
-            unlike = sorted(set(folder.header) ^ set(folders[0].header)) or ["in another order"]
-            raise ResultsError(
-                f"{folder.path} and {folders[0].path} have different columns: {', '.join(unlike)}"
-            )
+    header = _common_header(folders)
     mixed = [*_mixed_code(folders), *_mixed_data(folders), *_mixed_configurations(folders)]
     kept, dropped, disagreeing = _once_each(folders)
     mixed += disagreeing
     if mixed and not allow_mixed:
         raise ResultsError(
-            f"{'; '.join(mixed)}; merge only what belongs together, or accept with --allow-mixed"
+            f"{_some(mixed, '; ')}; merge only what belongs together, or accept with --allow-mixed"
         )
-    _write(folders, kept, out)
+    _write(folders, header, kept, out)
     return Merged(len(kept), (*mixed, *dropped))
 
 
 def _read(path: Path) -> _Folder:
-    lines, torn = read_lines(path / "runs.csv")
-    if torn:
-        raise ResultsError(f"{path / 'runs.csv'}: the last line is torn; run that experiment again first")
-    return _Folder(path, lines[0], [dict(zip(lines[0], line, strict=True)) for line in lines[1:]])
+    runs = path / "runs.csv"
+    try:
+        table = runs_table(runs, path)
+    except FileNotFoundError as error:
+        raise unreadable(runs, error) from None
+    if not table.header:
+        raise ResultsError(f"{runs}: empty; run the experiment again with fwsvm grid")
+    if table.torn:
+        raise ResultsError(f"{runs}: the last line is torn; run that experiment again first")
+    return _Folder(path, table.header, [dict(zip(table.header, line.fields, strict=True)) for line in table])
+
+
+def _common_header(folders: list[_Folder]) -> tuple[str, ...]:
+    """Return the columns of all folders: the known ones in their order, then what all have beside them."""
+    first = folders[0]
+    if all(folder.header == first.header for folder in folders):
+        return first.header
+    beside = [name for name in first.header if name not in COLUMNS]
+    for folder in folders[1:]:
+        unlike = sorted({name for name in folder.header if name not in COLUMNS} ^ set(beside))
+        if unlike:
+            raise ResultsError(
+                f"{folder.path} and {first.path} have different columns: {_some(map(shortened, unlike))}"
+            )
+    return (*(name for name in COLUMNS if any(name in folder.header for folder in folders)), *beside)
+
+
+def _some(said: Iterable[str], between: str = ", ") -> str:
+    """Return the first few of many in a list, and how many more there are."""
+    listed = list(said)
+    more = [f"{len(listed) - NAMED} more"] if len(listed) > NAMED else []
+    return between.join([*listed[:NAMED], *more])
 
 
 def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
@@ -105,8 +138,9 @@ def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
             for value in dict.fromkeys(row.get(column, "") for row in folder.rows):
                 found.setdefault(value, []).append(str(folder.path))
         if len(found) > 1:
-            listed = ", ".join(
-                f"{value or 'unknown'} in {' and '.join(where)}" for value, where in found.items()
+            listed = _some(
+                f"{shortened(value) or 'unknown'} in {_some(where, ' and ')}"
+                for value, where in found.items()
             )
             yield f"rows of different code: {column} {listed}"
 
@@ -123,29 +157,23 @@ def _mixed_data(folders: list[_Folder]) -> Iterator[str]:
             if digest and first and first != digest and where != folder.path and dataset not in named:
                 named.add(dataset)
                 places = f"{first[:12]} in {where}, {digest[:12]} in {folder.path}"
-                yield f"different data under the name {dataset}: {places}"
+                yield f"different data under the name {shortened(dataset)}: {places}"
 
 
 def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:
     """Yield what to say if configurations of one experiment differ in more than the machine's part."""
-    seen: dict[object, tuple[dict[object, object], Path]] = {}
+    seen: dict[str, tuple[dict[str, Any], Path]] = {}
     for folder in folders:
         content = _configuration(folder.path)
-        first, where = seen.setdefault(content.get("name"), (content, folder.path))
-        unlike = sorted(str(key) for key in {*first, *content} if first.get(key) != content.get(key))
+        first, where = seen.setdefault(str(content.get("name")), (content, folder.path))
+        unlike = sorted(key for key in {*first, *content} if first.get(key) != content.get(key))
         if unlike:
-            yield f"different configurations in {where} and {folder.path}: {', '.join(unlike)}"
+            yield f"different configurations in {where} and {folder.path}: {_some(map(shortened, unlike))}"
 
 
-def _configuration(folder: Path) -> dict[object, object]:
-    path = folder / "experiment.yaml"
-    if not path.is_file():
-        return {}
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise ResultsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    return {key: value for key, value in (content or {}).items() if key not in MACHINE_KEYS}
+def _configuration(folder: Path) -> dict[str, Any]:
+    content = settings(folder / "experiment.yaml")
+    return {key: value for key, value in content.items() if key not in MACHINE_KEYS}
 
 
 def _once_each(folders: list[_Folder]) -> tuple[dict[str, tuple[Row, Path]], list[str], list[str]]:
@@ -163,34 +191,77 @@ def _once_each(folders: list[_Folder]) -> tuple[dict[str, tuple[Row, Path]], lis
             if before["status"] not in DONE:
                 kept[run_id] = row, folder.path
             elif row["status"] in DONE and (unlike := _unlike(before, row)):
-                place = f"run {run_id} ({row['dataset']}, {row['method']})"
-                disagreeing.append(
-                    f"{place} is not the same in {where} and {folder.path}: {', '.join(unlike)}"
-                )
+                place = f"run {run_id} ({shortened(row['dataset'])}, {shortened(row['method'])})"
+                disagreeing.append(f"{place} is not the same in {where} and {folder.path}: {_some(unlike)}")
     dropped = [f"{repeated} rows were repeats of a run and are written once"] if repeated else []
-    return kept, dropped, disagreeing[:5] + ([f"{len(disagreeing) - 5} more"] if len(disagreeing) > 5 else [])
+    return kept, dropped, disagreeing
 
 
 def _unlike(a: Row, b: Row) -> list[str]:
-    return [f"{name} {a[name]} and {b[name]}" for name in a if name not in VOLATILE and a[name] != b[name]]
+    """Return where two rows of a run differ, in columns that both could have said something in."""
+    schema = min(_schema(a), _schema(b))
+    return [
+        f"{name} {shortened(a[name])} and {shortened(b[name])}"
+        for name in a
+        if name in b and name not in VOLATILE and a[name] != b[name]
+        and (name not in COLUMNS or COLUMNS[name].since <= schema)
+    ]  # fmt: skip
 
 
-def _write(folders: list[_Folder], kept: dict[str, tuple[Row, Path]], out: Path) -> None:
+def _schema(row: Row) -> float:
+    return float(row.get("schema") or 1)
+
+
+def _write(
+    folders: list[_Folder], header: tuple[str, ...], kept: dict[str, tuple[Row, Path]], out: Path
+) -> None:
     """Write traces, logs and configurations, and runs.csv last: with it the folder is complete."""
     for run_id, (_, place) in kept.items():
-        trace = place / "traces" / f"{run_id}.csv"
-        if trace.is_file():
-            write_whole(out / "traces" / trace.name, trace.read_bytes())
-    logs = [folder.path / "log.jsonl" for folder in folders]
-    if any(log.is_file() for log in logs):
-        write_whole(out / "log.jsonl", b"".join(log.read_bytes() for log in logs if log.is_file()))
-    written: list[dict[object, object]] = []
+        trace = _trace(place, run_id)
+        if trace is not None:
+            write_whole(out / "traces" / f"{run_id}.csv", trace)
+    logs = [log for folder in folders if (log := _log(folder.path)) is not None]
+    if logs:
+        write_whole(out / "log.jsonl", b"".join(logs))
+    written: list[dict[str, Any]] = []
     for folder in folders:
         path, content = folder.path / "experiment.yaml", _configuration(folder.path)
-        if path.is_file() and content not in written:
+        if present(path) and content not in written:
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-            write_whole(out / name, path.read_bytes())
+            write_whole(out / name, configuration_text(path).encode())
             written.append(content)
-    header = folders[0].header
-    rows = [[row[name] for name in header] for row, _ in kept.values()]
+    rows = ([row.get(name, "") for name in header] for row, _ in kept.values())
     write_whole(out / "runs.csv", csv_bytes([header, *rows]))
+
+
+def _trace(folder: Path, run_id: str) -> bytes | None:
+    """Return a run's trace as it stands, once every line of it is known to be one of a trace."""
+    path = folder / "traces" / f"{run_id}.csv"
+    try:
+        table = trace_table(path, folder)
+        for _ in table:
+            pass
+        with opened(path, folder, table.whole) as stream:
+            return stream.read(table.whole)
+    except FileNotFoundError:
+        return None
+
+
+def _log(folder: Path) -> bytes | None:
+    """Return the whole lines of log.jsonl, once each is known to be an event; None without one."""
+    path = folder / "log.jsonl"
+    try:
+        content = text(path, folder, MOST_LOG_BYTES)
+    except FileNotFoundError:
+        return None
+    whole = content[: content.rfind("\n") + 1]
+    for number, line in enumerate(whole.split("\n")[:-1], start=1):
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            event = None
+        if not isinstance(event, dict):
+            raise ResultsError(
+                f"{path}:{number}: {quoted(line)} is not an event in JSON; mend or delete the line"
+            )
+    return whole.encode()

@@ -4,34 +4,23 @@ A folder holds ``runs.csv`` (one row per run), ``traces/<run id>.csv``, and ``ex
 Only these files are read; whoever wrote them, on whatever machine, is no concern of this package.
 """
 
-import csv
-import io
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from fwsvm.errors import ResultsError, UsageError
+from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
+from fwsvm.results.files import present, unreadable
+from fwsvm.results.kinds import Number, Truth, shortened
+from fwsvm.results.reading import Table, runs_table, trace_table
 
-NUMBERS = (  # noqa: SIM905 - a list of names reads better unquoted
-    "rows features classes subproblems gamma sigma2 degree coef0 C lambda tolerance seed fold repetition "
-    "objective gap relative_gap primal dual support_vectors iterations steps kernel_evaluations "
-    "cache_hit_rate test_accuracy train_accuracy load_seconds compile_seconds train_seconds predict_seconds "
-    "peak_memory_mib threads cache_mib parallel_cells"
-).split()
-TRUTHS = {"shared", "certified"}
-#: Without these a row cannot be placed or judged.
-REQUIRED = (  # noqa: SIM905
-    "run_id experiment profile role status dataset data_sha256 rows method kernel C tolerance seed fold "
-    "repetition test_accuracy train_seconds support_vectors"
-).split()
-#: Absent in a file made by others, these are taken as empty.
-OPTIONAL = [name for name in NUMBERS if name not in REQUIRED] + (  # noqa: SIM905
-    "message width_rule search stop gap_kind certified shared machine cpu commit fwsvm started_utc"
-).split()
+NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
+TRUTHS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Truth)]
 DONE = frozenset({"converged", "sampled_stop", "max_iterations", "time_limit", "stalled"})
-STATUSES = DONE | {"interrupted", "missing", "error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +45,12 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
             raise UsageError(f"--where {condition}: give COLUMN=VALUE with a column of runs.csv")
         left = left[_matches(left[column], value, condition)]
         if left.empty:
-            held = sorted({f"{v:g}" if isinstance(v, float) else str(v) for v in frame[column]})[:12]
-            raise UsageError(f"--where {condition}: no row is left; {column} holds {', '.join(held)}")
+            held = sorted({f"{v:g}" if isinstance(v, float) else str(v) for v in frame[column].unique()})
+            more = f" and {len(held) - 12} more" if len(held) > 12 else ""
+            raise UsageError(
+                f"--where {condition}: no row is left; "
+                f"{column} holds {', '.join(map(shortened, held[:12]))}{more}"
+            )
     return left
 
 
@@ -83,80 +76,64 @@ def read(paths: Iterable[Path]) -> Results:
 
 def result_folders(path: Path) -> list[Path]:
     """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
-    if path.name == "runs.csv" and path.is_file():
-        return [path.parent]
-    if (path / "runs.csv").is_file():
-        return [path]
-    inside = sorted(child.parent for child in path.glob("*/runs.csv")) if path.is_dir() else []
+    try:
+        if path.name == "runs.csv" and path.is_file():
+            return [path.parent]
+        if present(path / "runs.csv"):
+            return [path]
+        inside = sorted(child.parent for child in path.glob("*/runs.csv")) if path.is_dir() else []
+    except (OSError, RuntimeError) as error:
+        raise unreadable(path, error) from None
     if not inside:
         raise ResultsError(f"{path}: no runs.csv here; give the folder that fwsvm grid wrote (its --out)")
     return inside
 
 
 def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
-    """Return the rows of one runs.csv, typed, and whether a torn last line was left out."""
-    lines, torn = read_lines(path)
-    header = lines[0]
-    lacking = [name for name in REQUIRED if name not in header]
-    if lacking:
-        raise ResultsError(f"{path}:1: no column {', '.join(lacking)}; is this a runs.csv of fwsvm?")
-    frame = pd.DataFrame(lines[1:], columns=pd.Index(header), dtype=object)
-    for name in OPTIONAL:
-        if name not in frame:
-            frame[name] = ""
-    for name in NUMBERS:
-        frame[name] = _numbers(frame[name], path)
-    for name in TRUTHS:
-        frame[name] = frame[name].str.lower().isin({"true", "1", "yes"}).astype(bool)
-    unknown = frame.loc[~frame["status"].isin(STATUSES), "status"]
-    if len(unknown):
-        line, status = unknown.index[0] + 2, unknown.iloc[0]
-        raise ResultsError(
-            f"{path}:{line}: unknown status {status!r}; known are {', '.join(sorted(STATUSES))}"
-        )
-    return frame, torn
+    """Return the rows of one runs.csv, typed, and whether a torn last line was left out.
 
-
-def read_lines(path: Path) -> tuple[list[list[str]], bool]:
-    """Return header and rows as text, all of one length, and whether a torn last line was left out."""
+    The frame has every column of `COLUMNS` and no other; what an older schema lacks is empty.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path}: cannot be read: {error}") from error
-    whole = text[: text.rfind("\n") + 1]
-    lines = list(csv.reader(io.StringIO(whole)))
-    if not lines:
+        table = runs_table(path, path.parent)
+    except FileNotFoundError as error:
+        raise unreadable(path, error) from None
+    if not table.header:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(lines[0]):
-            raise ResultsError(
-                f"{path}:{number}: {len(line)} fields where the header has {len(lines[0])}; "
-                "mend or delete that line, then run the experiment again"
-            )
-    return lines, len(whole) < len(text)
+    columns, rows = _columns(table)
+    for name in COLUMNS:
+        if name not in columns:
+            columns[name] = [float("nan") if name in NUMBERS else name not in TRUTHS and ""] * rows
+    frame = pd.DataFrame({name: _typed(name, columns[name]) for name in COLUMNS})
+    return frame, table.torn
+
+
+def _columns(table: Table) -> tuple[dict[str, Any], int]:
+    """Return the values of each known column, numbers closely packed, and the number of rows."""
+    places = [(i, name) for i, name in enumerate(table.header) if name in table.columns]
+    columns: dict[str, Any] = {
+        name: array("d") if isinstance(table.columns[name].kind, Number) else [] for _, name in places
+    }
+    adders = [(place, columns[name].append) for place, name in places]
+    for line in table:
+        for place, add in adders:
+            add(line.values[place])
+    return columns, len(next(iter(columns.values()), ()))
+
+
+def _typed(name: str, values: Any) -> "pd.Series[Any]":
+    kind = float if name in NUMBERS else bool if name in TRUTHS else object
+    return pd.Series(values, dtype=kind)
 
 
 def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
     """Return one run's trace (seconds, iteration, objective, gap, support_vectors), or None without one."""
-    path = folder / "traces" / f"{run_id}.csv"
-    if not path.is_file():
+    try:
+        table = trace_table(folder / "traces" / f"{run_id}.csv", folder)
+    except FileNotFoundError:
         return None
-    lines, _ = read_lines(path)
-    wanted = ["seconds", "iteration", "objective", "gap", "support_vectors"]
-    lacking = [name for name in wanted if name not in lines[0]]
-    if lacking:
-        raise ResultsError(f"{path}:1: no column {', '.join(lacking)}")
-    frame = pd.DataFrame(lines[1:], columns=pd.Index(lines[0]), dtype=object)
-    return pd.DataFrame({name: _numbers(frame[name], path) for name in wanted})
-
-
-def _numbers(column: "pd.Series[str]", path: Path) -> "pd.Series[float]":
-    numbers = pd.to_numeric(column.where(column != ""), errors="coerce").astype(float)
-    wrong = numbers.isna() & (column != "") & (column.str.lower() != "nan")
-    if wrong.any():
-        row = column[wrong].index[0]
-        raise ResultsError(f"{path}:{row + 2}: {column.name} is {column[row]!r}, which is not a number")
-    return numbers
+    columns, _ = _columns(table)
+    return pd.DataFrame({name: pd.Series(columns.get(name, ()), dtype=float) for name in TRACE_COLUMNS})
 
 
 def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series[bool]":

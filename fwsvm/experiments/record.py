@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.experiments.columns import COLUMNS
 from fwsvm.experiments.environment import Environment
+from fwsvm.results.columns import COLUMNS, SCHEMA
+from fwsvm.results.kinds import Text
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
@@ -59,7 +60,7 @@ def row(data: Mapping[str, Any], where: Environment, result: Result | None = Non
     TypeError
         A value for a column that does not exist.
     """
-    values: Row = dict.fromkeys(COLUMNS)
+    values: Row = dict.fromkeys(COLUMNS) | {"schema": SCHEMA}
     values |= where.as_columns()
     if result is not None:
         values |= {name: value for name, value in result.settings.items() if name in COLUMNS}
@@ -92,3 +93,13 @@ def text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else " ".join(str(value).split())
+
+
+def fields(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return a row as the fields of runs.csv, in the order of the columns, such as their readers take."""
+    plain = {name: text(row[name]) for name in COLUMNS}
+    kinds = {name: column.kind for name, column in COLUMNS.items()}
+    return {
+        name: kind.fitted(plain[name]) if isinstance(kind := kinds[name], Text) else plain[name]
+        for name in plain
+    }

@@ -20,12 +20,13 @@ import yaml
 from fwsvm.atomic import replacing
 from fwsvm.data.exclusive import exclusive
 from fwsvm.errors import ResultsError, WriteError
-from fwsvm.experiments.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.experiments.record import Row, now_utc, text
+from fwsvm.experiments.record import Row, fields, now_utc, text
+from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
+from fwsvm.results.files import present, refuse_link
+from fwsvm.results.kinds import quoted
+from fwsvm.results.reading import runs_table, trace_table
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
-
-HEADER = ",".join(COLUMNS) + "\n"
 
 
 class Store:
@@ -53,6 +54,7 @@ class Store:
         refuse_reference(self.folder)
         try:
             (self.folder / "traces").mkdir(parents=True, exist_ok=True)
+            refuse_link(self.folder / "traces", self.folder)
             self._open.enter_context(exclusive(self.runs, wait=False))
         except BlockingIOError:
             raise ResultsError(
@@ -61,11 +63,10 @@ class Store:
         except OSError as error:
             raise _unwritable(self.folder, error) from error
         try:
-            self.rows = read_rows(self.runs, self.notices, mend=True)
+            self.rows = read_rows(self.runs, self.notices)
+            make_ready(self.runs)
             self._file = self._append_to(self.runs)
             self._log = self._append_to(self.folder / "log.jsonl")
-            if os.fstat(self._file).st_size == 0:
-                self._write(self._file, self.runs, HEADER)
         except BaseException:
             self._open.close()
             raise
@@ -89,22 +90,24 @@ class Store:
         WriteError
             There is no space, or no permission; the rows before stay whole.
         """
-        fields = {name: text(row[name]) for name in COLUMNS}
+        written = fields(row)
         points = list(trace)
         if points:
             write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
-        self._write(self._file, self.runs, _line(fields.values()))
-        _keep(self.rows, fields)
+        self._write(self._file, self.runs, _line(written.values()))
+        _keep(self.rows, written)
 
     def take(self, row: Mapping[str, str], experiment: str, folder: Path) -> None:
         """Write a run that another folder holds, and its trace, as one of this experiment."""
         name = f"traces/{row['run_id']}.csv"
-        if (folder / name).is_file():
+        with contextlib.suppress(FileNotFoundError):
+            trace = trace_table(folder / name, folder)
             with replacing(self.folder / name, WriteError) as stream:
-                stream.write((folder / name).read_text("utf-8"))
-        fields = {**row, "experiment": experiment}
-        self._write(self._file, self.runs, _line(fields.values()))
-        _keep(self.rows, fields)
+                stream.write(_line(trace.header))
+                stream.writelines(_line(line.fields) for line in trace)
+        taken = {**row, "experiment": experiment}
+        self._write(self._file, self.runs, _line(taken.values()))
+        _keep(self.rows, taken)
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
@@ -118,6 +121,7 @@ class Store:
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
 
     def _append_to(self, path: Path) -> int:
+        refuse_link(path, self.folder)
         try:
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         except OSError as error:
@@ -146,45 +150,55 @@ def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
         stream.writelines(_line(text(getattr(point, name)) for name in TRACE_COLUMNS) for point in points)
 
 
-def read_rows(path: Path, notices: list[str], *, mend: bool = False) -> dict[str, dict[str, str]]:
+def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
     """Return the rows of a runs.csv by run id: of each run the latest finished one, else the latest.
 
-    With ``mend`` a torn last line is cut off the file; it is never among the rows.
+    A torn last line is left out, with a notice; columns that an older schema lacks are empty.
 
     Raises
     ------
     ResultsError
-        The file has another header, or a line that is not a row.
+        The file has columns that are not known, or a line that is not a row.
     """
     try:
-        content = path.read_bytes()
+        table = runs_table(path, path.parent)
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
-        if mend:
-            os.truncate(path, end)
-    try:
-        lines = list(csv.reader(io.StringIO(content[:end].decode())))
-    except (UnicodeDecodeError, csv.Error) as error:
+    if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
-            f"{path}: not a file of results: {error}; give another folder with --out"
-        ) from error
-    names = list(COLUMNS)
-    if lines and lines[0] != names:
-        odd = next((n for n in (*lines[0], *names) if (n in names) != (n in lines[0])), "in another order")
-        raise ResultsError(
-            f"{path}:1: the columns are not this version's ({odd}); give another folder with --out"
+            f"{path}:1: the columns are not this version's ({quoted(odd[0])}); give another folder with --out"
         )
+    if table.torn:
+        notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
     rows: dict[str, dict[str, str]] = {}
-    for number, fields in enumerate(lines[1:], start=2):
-        if len(fields) != len(names) or fields[names.index("status")] not in set(Status):
-            raise ResultsError(f"{path}:{number}: not a row of results; mend or delete the line")
-        _keep(rows, dict(zip(names, fields, strict=True)))
+    for line in table:
+        _keep(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
     return rows
+
+
+def make_ready(path: Path) -> None:
+    """Make a runs.csv that rows of this version can be appended to, whole lines below all its columns.
+
+    A torn last line is cut off. A file of an older schema gets the columns it lacks, empty in its rows, in one
+    step: a kill leaves the file as it was, or as it will be.
+
+    Raises
+    ------
+    WriteError
+        The file cannot be written; it is as it was.
+    """
+    table = runs_table(path, path.parent) if present(path) else None
+    if table is None or table.header != tuple(COLUMNS):
+        with replacing(path, WriteError) as stream:
+            stream.write(_line(COLUMNS))
+            if table is not None:
+                held = (dict(zip(table.header, line.fields, strict=True)) for line in table)
+                stream.writelines(_line(row.get(name, "") for name in COLUMNS) for row in held)
+    elif table.torn:
+        try:
+            os.truncate(path, table.whole)
+        except OSError as error:
+            raise _unwritable(path, error) from error
 
 
 def refuse_reference(folder: Path) -> None:

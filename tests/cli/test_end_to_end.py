@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm.experiments.columns import COLUMNS
+from fwsvm.results.columns import COLUMNS
 
 GOLDEN = Path(__file__).parent / "golden" / "end_to_end.csv"
 EXPERIMENT = """\

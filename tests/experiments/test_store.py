@@ -1,5 +1,6 @@
 """Results folders: whatever happens, what was written stays and what is torn is cut off."""
 
+import csv
 import multiprocessing
 from pathlib import Path
 
@@ -9,9 +10,9 @@ from hypothesis import strategies as st
 
 from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
-from fwsvm.experiments.columns import COLUMNS
 from fwsvm.experiments.environment import environment
 from fwsvm.experiments.store import Store, read_rows
+from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.solvers.result import TracePoint
 
 
@@ -76,11 +77,61 @@ def test_another_header_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "run_id,colour\na,blue\n"
 
 
+def older(path: Path, *lacking: str) -> list[list[str]]:
+    """Make a runs.csv one that was written before there were some columns, and return its rows."""
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    left = [i for i, name in enumerate(lines[0]) if name not in lacking]
+    kept = [[line[i] for i in left] for line in lines]
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(kept)
+    return kept
+
+
+def test_a_folder_of_an_older_schema_goes_on_and_keeps_its_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, row("a", message='said "no", then', objective=0.1), row("b", "error"))
+    header, *rows = older(path, "schema", "blas")
+    with path.open("a") as file:
+        file.write("half of")
+    with Store(tmp_path) as store:
+        assert (store.done("a"), store.done("b"), len(store.notices)) == (True, False, 1)
+        assert (store.rows["a"]["schema"], store.rows["a"]["blas"]) == ("", "")
+        store.add(row("b"))
+    with path.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert list(found[0]) == list(COLUMNS)
+    assert [[line[name] for name in header] for line in found[:2]] == rows
+    assert [line["schema"] for line in found] == ["", "", str(SCHEMA)]
+
+
+def test_a_kill_while_the_header_is_renewed_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, row("a"))
+    older(path, "schema")
+    before = path.read_bytes()
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt), Store(tmp_path):
+        pass
+    assert path.read_bytes() == before
+
+
+def test_a_folder_of_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, row("a", schema=SCHEMA + 1))
+    before = path.read_bytes()
+    with (
+        pytest.raises(ResultsError, match=r"runs.csv:2: a row of schema \d+, .*; update fwsvm"),
+        Store(tmp_path),
+    ):
+        pass
+    assert path.read_bytes() == before
+
+
 def test_a_damaged_row_is_named_by_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, row("a"))
     with path.open("a") as file:
         file.write("b,too short\n")
-    with pytest.raises(ResultsError, match=r"runs.csv:3: not a row"), Store(tmp_path):
+    with pytest.raises(ResultsError, match=r"runs.csv:3: 2 fields where the header has"), Store(tmp_path):
         pass
 
 
@@ -134,10 +185,10 @@ def test_the_columns_are_those_agreed_on() -> None:
     seed fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors
     iterations steps kernel_evaluations cache_hit_rate test_accuracy train_accuracy load_seconds
     compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells
-    shared machine cpu blas python numpy numba fwsvm commit started_utc
+    shared machine cpu blas python numpy numba fwsvm commit started_utc schema
     """
     assert list(COLUMNS) == agreed.split()
-    assert all(sentence.endswith(".") for sentence in COLUMNS.values())
+    assert all(column.sentence.endswith(".") for column in COLUMNS.values())
 
 
 def test_a_row_refuses_a_column_that_does_not_exist() -> None:

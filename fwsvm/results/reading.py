@@ -1,0 +1,178 @@
+"""A table of results line by line: the header known, every field of its kind, a torn end left out.
+
+A refusal says file, line, column, what stands there and what to do.
+"""
+
+import csv
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from fwsvm.errors import ResultsError
+from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Column
+from fwsvm.results.files import opened, unreadable
+from fwsvm.results.kinds import quoted, shortened
+
+MOST_BYTES, MOST_LINES = 2**27, 1_000_000  # of a table; a run takes about 600 bytes
+MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
+REMEDY = "mend or delete the line"
+
+
+class Line(NamedTuple):
+    """A row: the number of its line, its fields as text, and their values, both in the order of `Table.header`."""
+
+    number: int
+    fields: list[str]
+    values: list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is read as it is iterated over.
+
+    Attributes
+    ----------
+    path : Path
+    header : tuple of str
+        Names of its columns, known or not; empty for a file without a whole line.
+    whole : int
+        Bytes up to the end of the last whole line.
+    torn : bool
+        Whether part of a line follows, as a kill leaves it.
+    """
+
+    path: Path
+    folder: Path
+    header: tuple[str, ...]
+    whole: int
+    torn: bool
+    columns: Mapping[str, Column]
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield the rows, every field of a known column checked; fields of unknown ones have no value, None."""
+        if not self.header:
+            return
+        known = [self.columns.get(name) for name in self.header]
+        schema = self.header.index("schema") if "schema" in self.header else None
+        met: dict[str, str] = {}  # words and names occur again and again: one copy each is kept
+        for rows, (number, raw) in enumerate(_lines(self.path, self.folder, self.whole)):
+            if rows == 0:
+                continue
+            if rows > MOST_LINES:
+                raise ResultsError(
+                    f"{self.path}: more than {MOST_LINES:,} rows; divide it over several folders"
+                )
+            if len(raw) != len(known):
+                raise ResultsError(
+                    f"{self.path}:{number}: {len(raw)} fields where the header has {len(known)}; {REMEDY}, "
+                    "then run the experiment again"
+                )
+            if schema is not None:
+                _refuse_newer(self.path, number, raw[schema])
+            values: list[object] = []
+            for place, (name, column, field) in enumerate(zip(self.header, known, raw, strict=True)):
+                try:
+                    value = None if column is None else column.kind.read(name, field)
+                except ValueError as error:
+                    raise ResultsError(f"{self.path}:{number}: {error}; {REMEDY}") from None
+                if not isinstance(value, float):
+                    raw[place] = met.setdefault(field, field)
+                values.append(raw[place] if isinstance(value, str) else value)
+            yield Line(number, raw, values)
+
+
+def runs_table(path: Path, folder: Path) -> Table:
+    """Return runs.csv of a folder; FileNotFoundError if there is none, ResultsError if it is none of fwsvm's."""
+    return _table(path, folder, COLUMNS, REQUIRED)
+
+
+def trace_table(path: Path, folder: Path) -> Table:
+    """Return the table of a trace; errors as `runs_table`."""
+    return _table(path, folder, TRACE_COLUMNS, tuple(TRACE_COLUMNS))
+
+
+def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Sequence[str]) -> Table:
+    with opened(path, folder, MOST_BYTES) as stream:
+        whole, torn = _whole(stream, path)
+    lines = _lines(path, folder, whole)
+    header = tuple(next(lines, (1, []))[1])
+    if header or whole:
+        if "schema" in header:
+            number, first = next(lines, (0, []))
+            if len(first) == len(header):
+                _refuse_newer(path, number, first[header.index("schema")])
+        _check_header(path, header, required)
+    lines.close()
+    return Table(path, folder, header, whole, torn, columns)
+
+
+def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) -> None:
+    if len(header) > MOST_COLUMNS:
+        raise ResultsError(f"{path}:1: {len(header):,} columns; is this a table of fwsvm?")
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise ResultsError(f"{path}:1: the column {quoted(twice)} stands there twice; take one of them out")
+    lacking = [name for name in required if name not in header]
+    if lacking:
+        raise ResultsError(
+            f"{path}:1: the columns are not this version's: no column {', '.join(lacking)}; "
+            "give a folder that fwsvm grid wrote"
+        )
+
+
+def _refuse_newer(path: Path, number: int, field: str) -> None:
+    if field.isascii() and field.isdigit() and len(field) < 10 and int(field) > SCHEMA:
+        raise ResultsError(
+            f"{path}:{number}: a row of schema {int(field)}, and this version reads schemas up to {SCHEMA}; "
+            "update fwsvm"
+        )
+
+
+def _whole(stream: BinaryIO, path: Path) -> tuple[int, bool]:
+    """Return the bytes up to the end of the last whole line, and whether more follow."""
+    try:
+        size = stream.seek(0, 2)
+        end, step = size, 2**16
+        while end > 0:
+            begin = max(0, end - step)
+            stream.seek(begin)
+            found = stream.read(end - begin).rfind(b"\n")
+            if found >= 0:
+                return begin + found + 1, begin + found + 1 < size
+            end = begin
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return 0, size > 0
+
+
+def _lines(path: Path, folder: Path, whole: int) -> Generator[tuple[int, list[str]], None, None]:
+    """Yield each record of a CSV file, up to byte ``whole``, with the number of the line it ends on."""
+    with opened(path, folder, MOST_BYTES) as stream:
+        reader = csv.reader(_decoded(stream, path, whole), strict=True)
+        try:
+            yield from ((reader.line_num, record) for record in reader)
+        except csv.Error as error:
+            raise ResultsError(
+                f"{path}:{reader.line_num}: not CSV ({shortened(str(error))}); {REMEDY}"
+            ) from None
+
+
+def _decoded(stream: BinaryIO, path: Path, whole: int) -> Iterator[str]:
+    left, number = whole, 0
+    while left > 0:
+        number += 1
+        try:
+            line = stream.readline(min(left, LONGEST_LINE))
+        except OSError as error:
+            raise unreadable(path, error) from None
+        if not line:
+            return
+        left -= len(line)
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            raise ResultsError(f"{path}:{number}: a line of more than {LONGEST_LINE:,} bytes; {REMEDY}")
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise ResultsError(
+                f"{path}:{number}: not UTF-8 at byte {error.start} of the line; {REMEDY}"
+            ) from None

@@ -1,0 +1,90 @@
+"""Results folders committed by earlier versions: every one is read, merged and continued for good."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fwsvm.analysis import figures
+from fwsvm.analysis.figures import Drawing
+from fwsvm.cli import main
+from fwsvm.experiments.store import Store
+from fwsvm.results.columns import COLUMNS
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted(path.parent for path in (ROOT / "results" / "reference").rglob("runs.csv"))
+#: What `stats` says of a folder that has nothing to compare; the others are compared.
+ONE_METHOD = "choose at least two of"
+NO_PAIRS = "fewer than two data sets have"
+#: Sweeps over C are compared at one of its values.
+ONE_SETTING = {
+    "003-c-sweep": ("--where", "C=1"),
+    "avsf": ("--where", "C=1", "--where", "tolerance=0.01"),
+}
+
+
+def fwsvm(*words: object) -> tuple[int, str]:
+    """Run a command line in this process; return its exit code and all it said."""
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "runs.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda path: path.relative_to(ROOT / "results" / "reference").as_posix())
+def folder(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+def test_there_are_folders_of_earlier_versions() -> None:
+    assert len(FOLDERS) >= 11
+
+
+@pytest.mark.parametrize("command", ["table", "claims"])
+def test_a_committed_folder_has_tables_and_claims(folder: Path, command: str) -> None:
+    code, said = fwsvm(command, folder, "--mixed-load")
+    assert code == 0, said
+    assert {"table": "training time (s)", "claims": "claims: "}[command] in said
+
+
+def test_a_committed_folder_has_statistics_where_it_has_methods_to_compare(folder: Path) -> None:
+    code, said = fwsvm("stats", folder, "--mixed-load", *ONE_SETTING.get(folder.name, ()))
+    assert code == 0 or ONE_METHOD in said or NO_PAIRS in said, said
+
+
+def test_a_committed_folder_has_pictures_and_a_report(folder: Path, tmp_path: Path, monkeypatch) -> None:
+    # every picture is made once, but not set and painted: matplotlib takes a second for each
+    made: list[Drawing] = []
+    draw = figures.draw
+    monkeypatch.setattr(
+        figures, "draw", lambda *given, **more: made or made.extend(draw(*given, **more)) or made
+    )
+    monkeypatch.setattr(Drawing, "content", lambda self, _: f"<svg>{self.name}</svg>".encode())
+    code, said = fwsvm("plot", folder, "--mixed-load", "--out", tmp_path)
+    assert code == 0, said
+    page = tmp_path / "report.html"
+    code, said = fwsvm("report", folder, "--mixed-load", "--out", page)
+    assert code == 0, said
+    assert all(f"<svg>{drawing.name}</svg>" in page.read_text("utf-8") for drawing in made)
+
+
+def test_a_committed_folder_is_merged_and_continued_without_losing_a_field(
+    folder: Path, tmp_path: Path
+) -> None:
+    code, said = fwsvm("merge", folder, "--out", tmp_path / "merged", "--allow-mixed")
+    assert code == 0, said
+    shutil.copy(folder / "runs.csv", tmp_path / "runs.csv")
+    before = rows(tmp_path)
+    with Store(tmp_path) as store:
+        assert set(store.rows) == {row["run_id"] for row in before}
+    after = rows(tmp_path)
+    assert list(after[0]) == list(COLUMNS)
+    assert after == [dict.fromkeys(COLUMNS, "") | row for row in before]
+    last = {row["run_id"]: row for row in before}
+    assert {row["run_id"] for row in rows(tmp_path / "merged")} == set(last)
