@@ -28,7 +28,7 @@ HEAVY = (
     "yaml",
     "rich",
     "joblib",
-    "pooch",
+    "requests",
     "dask",
     "sklearn",
 )

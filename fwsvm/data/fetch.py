@@ -5,8 +5,10 @@ name only when its bytes agree with the lock: it grows as ``NAME.part``, is chec
 step. What does not agree is kept as ``NAME.bad`` for the user to look at, and never used.
 """
 
+import math
 import os
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +19,9 @@ from fwsvm.data import complement, digests, lockfile
 from fwsvm.data.download import Bar, FetchError, Patience, download
 from fwsvm.data.entry import Complement, Entry, File, Source
 from fwsvm.data.exclusive import exclusive
+from fwsvm.data.lockvalue import is_address
 from fwsvm.data.wanted import Wanted, settle, whole_on_disk
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.folders import data_folder
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -39,10 +42,36 @@ class Options:
     bar: Callable[[str, int | None], Bar | None] = lambda _name, _size: None
 
     @classmethod
-    def default(cls, mirror: str | Path | None = None, *, offline: bool = False, **more: object) -> "Options":
-        """Return options with the mirror given, or the one ``FWSVM_MIRROR`` names."""
+    def default(
+        cls,
+        mirror: str | Path | None = None,
+        *,
+        offline: bool = False,
+        seconds: float | None = None,
+        **more: object,
+    ) -> "Options":
+        """Return options with the mirror and the seconds for each file given, or those of the environment.
+
+        ``FWSVM_MIRROR`` names the mirror, ``FWSVM_FETCH_SECONDS`` the seconds. `UsageError` where one of them cannot
+        be what it is for.
+        """
         named = str(mirror) if mirror else os.environ.get("FWSVM_MIRROR") or None
-        return cls(mirror=named, offline=offline, **more)  # type: ignore[arg-type]
+        if named and "://" in named and not is_address(named):
+            raise UsageError(f"mirror {named!r}: neither a folder nor a web address")
+        patience = Patience(whole_seconds=seconds or _seconds())
+        return cls(mirror=named, offline=offline, patience=patience, **more)  # type: ignore[arg-type]
+
+
+def _seconds() -> float:
+    """Return the seconds that the environment allows for each file, or the default."""
+    said = os.environ.get("FWSVM_FETCH_SECONDS") or str(Patience.whole_seconds)
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < threading.TIMEOUT_MAX:
+        raise UsageError(f"FWSVM_FETCH_SECONDS: a number of seconds above 0, not {said[:40]!r}")
+    return seconds
 
 
 class Obtained(NamedTuple):
@@ -250,8 +279,11 @@ class Search:
         settle(want.part, want.path)
         return want.path, found.sha256
 
-    def download(self, url: str, want: Wanted, *, from_mirror: bool = False) -> None:
-        """Download a URL to ``want.part``; raise `FetchError`. Checks no digest."""
+    def download(self, url: str, want: Wanted, *, from_mirror: bool = False, most: int | None = None) -> None:
+        """Download a URL to ``want.part``; raise `FetchError`. Checks no digest.
+
+        A file whose size is not pinned may have ``most`` bytes.
+        """
         plain_http = from_mirror or want.file.pinned or urlsplit(url).hostname in LOCAL_HOSTS
         if urlsplit(url).scheme != "https" and not plain_http:
             raise FetchError("plain http is only for files whose digest is pinned", again=False)
@@ -262,6 +294,7 @@ class Search:
             want.part,
             size=want.file.bytes,
             plain_http=plain_http,
+            most=most,
             patience=self.options.patience,
             bar=self.options.bar(want.file.file, want.file.bytes),
             say=self.options.say,

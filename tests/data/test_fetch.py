@@ -115,7 +115,7 @@ def test_md5_alone_is_enough_to_tell(cache: Path, site: Site) -> None:
 def test_errors_that_pass_are_survived(cache: Path, site: Site) -> None:
     url = site.put("/tiny", CONTENT, serve.status(503), serve.dies, serve.well)
     assert fetched(an_entry(a_file(url))).read_bytes() == CONTENT
-    assert [range_ for _, range_ in site.requests] == [None, None, "bytes=16384-"]
+    assert [range_ for _, range_ in site.requests] == [None, None, f"bytes={len(CONTENT) // 2}-"]
 
 
 def test_a_short_file_is_asked_for_from_where_it_ends(cache: Path, site: Site) -> None:
@@ -243,7 +243,8 @@ def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
     response.headers["location"] = "http://example.org/tiny"
     with pytest.raises(FetchError, match="redirects to plain http"):
         Transfer(tmp_path / "tiny.part", "tiny", plain_http=False).inspect(response)
-    Transfer(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
+    target = Transfer(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
+    assert target == "http://example.org/tiny"
 
 
 FETCH_ONE = """
