@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fwsvm.data.entry import Entry, File, Source
+    from fwsvm.data.entry import Entry, File, Lock, Source
 
 WIDTH = 80
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -23,10 +23,15 @@ STATES = {
     "lock": "`fwsvm data lock` first: no digest is known",
     "by hand": "`fwsvm data add` takes it: no address is known",
 }
+#: What the user's overlay has of an entry.
+OVERLAY = {"added": "added by you", "locked": "digests recorded by you"}
 
 
-def entry_record(entry: Entry, mirror: str | None) -> dict[str, Any]:
-    """Return what a row of the list says: shape after the split, state, source, papers."""
+def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[str, Any]:
+    """Return what a row of the list says: shape after the split, state, source, papers.
+
+    ``overlay`` is what the user's overlay has of the entry, as `fwsvm.data.entry.Lock` says it.
+    """
     source, state = _state(entry, mirror)
     rows, test_rows = _shape(entry)
     return {
@@ -40,21 +45,22 @@ def entry_record(entry: Entry, mirror: str | None) -> dict[str, Any]:
         "scaling": entry.scaling,
         "state": state,
         "source": source.name,
+        "overlay": overlay,
         "papers": sorted({paper for p in entry.published for paper in p.paper.split(", ")}),
     }
 
 
-def full_record(entry: Entry, mirror: str | None, evidence: Mapping[str, str]) -> dict[str, Any]:
+def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
     """Return all that is known of an entry, sources and files included."""
     from fwsvm.data.wanted import cached_path
 
-    record = entry_record(entry, mirror)
+    record = entry_record(entry, mirror, lock.overlay.get(entry.name))
     record |= {
         "also": list(entry.also),
         "split": dict(entry.split) if entry.split else None,
         "published": [dataclasses.asdict(p) for p in entry.published],
         "note": entry.note,
-        "evidence": dict(evidence),
+        "evidence": dict(lock.evidence),
         "sources": [],
     }
     for source in entry.sources:
@@ -149,6 +155,15 @@ def list_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def overlay_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return lines that say which entries the user's overlay added or changed."""
+    lines = []
+    for how, said in OVERLAY.items():
+        names = ", ".join(r["name"] for r in records if r["overlay"] == how)
+        lines += _hanging("yours:", f"{said}: {names}", 0) if names else []
+    return lines
+
+
 def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}" if value else "-"
 
@@ -164,6 +179,10 @@ def info_lines(record: Mapping[str, Any]) -> list[str]:
         ("split", _split(record["split"])),
         ("state", f"{record['state']}: {STATES[record['state']]} (source {record['source']})"),
     ]
+    if record["overlay"]:
+        from fwsvm.data.lockfile import overlay_path
+
+        facts.append(("yours", f"{OVERLAY[record['overlay']]}: {overlay_path()}"))
     for p in record["published"]:
         shape = ", ".join(f"{k} = {p[k]:,}" for k in ("m", "t", "n") if p[k])
         facts.append((f"paper {p['paper']}", f"{p['name']}: {shape}"))

@@ -19,8 +19,20 @@ mirror_option = click.option(
     help="Try this folder or URL first; the default is FWSVM_MIRROR.",
 )
 offline_option = click.option("--offline", is_flag=True, help="Ask no server.")
+seconds_option = click.option(
+    "--time-limit",
+    "seconds",
+    metavar="S",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
+)
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+checkout_option = click.option(
+    "--into-checkout",
+    is_flag=True,
+    help="Write to the datasets.lock of the checkout that fwsvm runs from, and not to your own.",
+)
 paper_option = click.option("--paper", metavar="000|002|003|004", help="All data sets of this paper.")
 
 
@@ -40,9 +52,13 @@ def command() -> None:
 def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
     """List all data sets: classes, rows, features, and how each can be had."""
     from fwsvm.cli import _data_text as text
+    from fwsvm.data import lockfile
 
     options = _options(mirror, offline=True)
-    records = [text.entry_record(entry, options.mirror) for entry in _entries((), paper)]
+    overlay = lockfile.read().overlay
+    records = [
+        text.entry_record(entry, options.mirror, overlay.get(entry.name)) for entry in _entries((), paper)
+    ]
     if as_json:
         click.echo(json.dumps(records, indent=1))
         return
@@ -52,6 +68,8 @@ def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
     click.echo()
     for state in (state for state in text.STATES if state in states):
         click.echo(f"{state + ':':9}{text.STATES[state]}")
+    for line in text.overlay_lines(records):
+        click.echo(line)
 
 
 @command.command()
@@ -64,7 +82,7 @@ def info(name: str, mirror: str | None, *, as_json: bool) -> None:
     from fwsvm.data import lockfile
 
     entry = _entries((name,), None)[0]
-    record = text.full_record(entry, _options(mirror, offline=True).mirror, lockfile.read().evidence)
+    record = text.full_record(entry, _options(mirror, offline=True).mirror, lockfile.read())
     click.echo(json.dumps(record, indent=1) if as_json else "\n".join(text.info_lines(record)))
 
 
@@ -74,15 +92,22 @@ def info(name: str, mirror: str | None, *, as_json: bool) -> None:
 @source_option
 @mirror_option
 @offline_option
+@seconds_option
 def fetch(
-    names: tuple[str, ...], paper: str | None, source: str | None, mirror: str | None, *, offline: bool
+    names: tuple[str, ...],
+    paper: str | None,
+    source: str | None,
+    mirror: str | None,
+    seconds: float | None,
+    *,
+    offline: bool,
 ) -> None:
     """Fetch data sets into the cache, verified; what is there already is only checked."""
     from fwsvm.data.fetch import obtain
 
     if not names and not paper:
         raise UsageError("name the data sets to fetch, or a --paper")
-    options = _options(mirror, offline=offline)
+    options = _options(mirror, offline=offline, seconds=seconds)
     entries = _entries(names, paper)
     failed = 0
     for entry in entries:
@@ -125,11 +150,22 @@ def verify(names: tuple[str, ...]) -> None:
 @command.command()
 @click.argument("name")
 @click.option("--accept", is_flag=True, help="Record a digest that differs from the one in the lock.")
+@checkout_option
 @source_option
 @mirror_option
 @offline_option
-def lock(name: str, source: str | None, mirror: str | None, *, accept: bool, offline: bool) -> None:
-    """Fetch the files of NAME, print what they are against what the lock says, and record it.
+@seconds_option
+def lock(
+    name: str,
+    source: str | None,
+    mirror: str | None,
+    seconds: float | None,
+    *,
+    accept: bool,
+    into_checkout: bool,
+    offline: bool,
+) -> None:
+    """Fetch the files of NAME, print what they are against what the lock says, and record it for you.
 
     A digest that is not known yet is recorded; one that differs is recorded only with --accept, and exit 3
     says so without it.
@@ -138,7 +174,7 @@ def lock(name: str, source: str | None, mirror: str | None, *, accept: bool, off
 
     entry = _entries((name,), None)[0]
     chosen = entry.source(source) if source else entry.sources[0]
-    findings = keeping.examine(chosen, _options(mirror, offline=offline))
+    findings = keeping.examine(chosen, _options(mirror, offline=offline, seconds=seconds))
     for finding in findings:
         for line in _finding_lines(finding):
             click.echo(line)
@@ -148,9 +184,11 @@ def lock(name: str, source: str | None, mirror: str | None, *, accept: bool, off
         raise DataError(
             f"{', '.join(differ)}: not what datasets.lock says, kept as .bad; --accept records what was found"
         )
-    click.echo(
-        f"recorded in {keeping.accept(chosen, findings)}" if findings else "nothing to record: shipped"
-    )
+    if not findings:
+        click.echo("nothing to record: shipped")
+        return
+    written = keeping.accept(chosen, findings, into_checkout=into_checkout)
+    click.echo(f"recorded in {written}" if written else "nothing to record: all is known")
 
 
 def _finding_lines(finding: "keeping.Finding") -> list[str]:  # type: ignore[name-defined]  # noqa: F821
@@ -184,8 +222,15 @@ def path(name: str, source: str | None, mirror: str | None) -> None:
 @click.option("--test", type=click.Path(path_type=Path), help="Test rows of a new data set.")
 @click.option("--scaling", type=click.Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
 @click.option("--title", help="Of a new data set.")
+@checkout_option
 def add(
-    name: str, files: tuple[Path, ...], test: Path | None, scaling: str | None, title: str | None
+    name: str,
+    files: tuple[Path, ...],
+    test: Path | None,
+    scaling: str | None,
+    title: str | None,
+    *,
+    into_checkout: bool,
 ) -> None:
     """Take files fetched by hand into the cache, as what the lock says NAME consists of.
 
@@ -198,7 +243,14 @@ def add(
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        written = keeping.add_new(name, files[0], test, scaling=scaling or "none", title=title or name)
+        written = keeping.add_new(
+            name,
+            files[0],
+            test,
+            scaling=scaling or "none",
+            title=title or name,
+            into_checkout=into_checkout,
+        )
         click.echo(f"{name}: recorded in {written}")
         return
     if test is not None or scaling or title:
@@ -206,8 +258,24 @@ def add(
             f"{entry.name} is in the lock already: --test, --scaling and --title are for a new name"
         )
     for given in files:
-        source, file, place = keeping.add(entry, given)
+        source, file, place = keeping.add(entry, given, into_checkout=into_checkout)
         click.echo(f"{given}: is {entry.name}/{source.name}/{file.file}, now {place}")
+
+
+@command.command()
+@click.argument("name")
+@checkout_option
+def remove(name: str, *, into_checkout: bool) -> None:
+    """Take a data set that you added, or what you locked of NAME, out of your datasets.lock again."""
+    from fwsvm.data import lockedit
+    from fwsvm.folders import data_folder
+
+    gone = lockedit.remove(name, into_checkout=into_checkout)
+    what = ["the entry"] if gone.entry else []
+    what += [f"the digests of {gone.pins} {'file' if gone.pins == 1 else 'files'}"] if gone.pins else []
+    click.echo(f"{name}: {' and '.join(what)} removed from {gone.path}")
+    if (data_folder() / name).is_dir():
+        click.echo(f"its files stay in {data_folder() / name} until `fwsvm data prune`")
 
 
 @command.command()
@@ -226,14 +294,14 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {len(removals)} places")
 
 
-def _options(mirror: str | None, *, offline: bool) -> "Options":
+def _options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "Options":
     from fwsvm.cli._progress import download_bar
     from fwsvm.data.fetch import Options
 
     def say(line: str) -> None:
         click.echo(line, file=sys.stderr)
 
-    return Options.default(mirror, offline=offline, say=say, bar=download_bar)
+    return Options.default(mirror, offline=offline, seconds=seconds, say=say, bar=download_bar)
 
 
 def _entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":

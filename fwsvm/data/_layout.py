@@ -1,6 +1,5 @@
 """What a delimited file's first lines tell: where the rows start, how many columns there are, their names."""
 
-import string
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,13 +11,10 @@ from numpy.typing import NDArray
 from fwsvm.data import _fields
 from fwsvm.data._refusals import SHOWN, FormatError, line_number
 from fwsvm.data._scan import NEWLINE, past_line
+from fwsvm.data.separators import BLANK_RUNS, not_a_separator
 from fwsvm.errors import DataError, UsageError
 
 Column = int | str
-BLANK_RUNS = (" ", "whitespace", None)  # the ways to say: any run of spaces and tabs
-NOT_BETWEEN = frozenset(
-    string.ascii_letters + string.digits + "+-.\"'"
-)  # would take numbers and quotes apart
 MOST_COLUMNS = 1_000_000
 
 
@@ -49,20 +45,6 @@ class Layout(NamedTuple):
     def called(self, place: int) -> str:
         """Return how to speak of a column."""
         return f"column {place}" + (f" ({self.names[place][:SHOWN]})" if self.names else "")
-
-
-def not_a_separator(delimiter: object, comment: object) -> str:
-    """Return what is wrong with a delimiter and the sign of a comment, if anything."""
-    if delimiter not in BLANK_RUNS and not (_sign(delimiter) and delimiter not in NOT_BETWEEN):
-        return f"delimiter: one character that is no part of a number or a name, or whitespace, not {delimiter!r}"
-    if comment != "" and not (_sign(comment) and comment != delimiter):
-        return f"comment: one character, not the delimiter, or nothing, not {comment!r}"
-    return ""
-
-
-def _sign(value: object) -> bool:
-    """Whether a value is one character that may have a meaning of its own between fields."""
-    return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\n\r"
 
 
 def layout_of(

@@ -1,7 +1,7 @@
 """What the lock says of a data set: alternative sources, their files, and the digests of these."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fwsvm.errors import UsageError
@@ -113,10 +113,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Lock:
-    """All entries, by name, and what the evidence grades mean."""
+    """All entries, by name, and what the evidence grades mean.
+
+    ``overlay`` says of names what the user's overlay has of them: ``added``, the entry, or ``locked``, digests.
+    """
 
     entries: Mapping[str, Entry]
     evidence: Mapping[str, str]
+    overlay: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, name: str) -> Entry | None:
         """Return the entry called ``name``, by its own name or another it goes by."""

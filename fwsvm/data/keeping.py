@@ -12,7 +12,10 @@ from fwsvm.data.entry import UNPINNED, Entry, File, Source
 from fwsvm.data.exclusive import exclusive
 from fwsvm.data.fetch import Options, Search
 from fwsvm.data.wanted import Wanted, settle
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
+
+#: A file that is locked again may have this many bytes, or this many times those it had, whichever is more.
+LEAST_ALLOWED, MOST_GROWTH = 64 << 20, 4
 
 
 class Finding(NamedTuple):
@@ -75,10 +78,11 @@ def _bring(want: Wanted, options: Options) -> str:
             return str(place)
     of_mirror = [f"{mirror}/{name}"] if "://" in mirror else []
     search = Search(options)
+    most = max(LEAST_ALLOWED, MOST_GROWTH * want.file.bytes) if want.file.bytes else None
     untrusted = Wanted(want.source, File(name, want.file.urls))  # neither its size nor its digest count here
     for url in (*of_mirror, *(() if options.offline else want.file.urls)):
         try:
-            search.download(url, untrusted, from_mirror=url in of_mirror)
+            search.download(url, untrusted, from_mirror=url in of_mirror, most=most)
         except FetchError as failure:
             search.tried.append(f"{url}: {failure}")
         else:
@@ -87,8 +91,8 @@ def _bring(want: Wanted, options: Options) -> str:
     raise DataError(f"{name} is not to be had: {why}")
 
 
-def accept(source: Source, findings: Sequence[Finding]) -> Path:
-    """Record what was found in the lock, move the files to their final names, and return the lock's path."""
+def accept(source: Source, findings: Sequence[Finding], *, into_checkout: bool = False) -> Path | None:
+    """Record what was found, move the files to their final names, and return the lock written to, if any was."""
     pins: dict[lockedit.Address, dict[str, Any]] = {}
     for finding in findings:
         values: dict[str, Any] = {}
@@ -109,7 +113,7 @@ def accept(source: Source, findings: Sequence[Finding]) -> Path:
             values["verified"] = True
         if values:
             pins[(source.owner, source.name, finding.file.file)] = values
-    lock = lockedit.record(pins) if pins else lockfile.lock_path()
+    lock = lockedit.record(pins, into_checkout=into_checkout) if pins else None
     for finding in findings:
         want = Wanted(source, finding.file)
         settle(want.part, want.path)
@@ -128,7 +132,7 @@ def discard(source: Source, findings: Sequence[Finding]) -> None:
             want.part.unlink(missing_ok=True)
 
 
-def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
+def add(entry: Entry, given: Path, *, into_checkout: bool = False) -> tuple[Source, File, Path]:
     """Take a file fetched by hand into the cache, as the file of the entry whose digest it has.
 
     A file whose digest is not known yet is taken by its name, and its digest recorded. `DataError` names both
@@ -150,7 +154,8 @@ def add(entry: Entry, given: Path) -> tuple[Source, File, Path]:
             width = table.features if source.loader["format"] == "svmlight" else None
             path = _adopt(source, file, given)
             path.replace(Wanted(source, file).part)
-            accept(source, [Finding(file, str(given), found, table.rows, width)])
+            finding = Finding(file, str(given), found, table.rows, width)
+            accept(source, [finding], into_checkout=into_checkout)
             return source, file, path
     names = ", ".join(dict.fromkeys(f.file for _, f in pairs)) or "none but what is shipped"
     raise DataError(
@@ -166,8 +171,12 @@ def _adopt(source: Source, file: File, given: Path) -> Path:
     return want.path
 
 
-def add_new(name: str, train: Path, test: Path | None, *, scaling: str, title: str) -> Path:
+def add_new(
+    name: str, train: Path, test: Path | None, *, scaling: str, title: str, into_checkout: bool = False
+) -> Path:
     """Add a data set of the user's own, files in LIBSVM's format, and return the lock it was written to."""
+    if test is not None and test.name == train.name:
+        raise UsageError(f"{train} and {test} have the same name; rename one of them")
     files: dict[str, list[dict[str, Any]]] = {}
     features, classes = 1, 0
     for role, path in (("train", train), ("test", test)):
@@ -198,7 +207,7 @@ def add_new(name: str, train: Path, test: Path | None, *, scaling: str, title: s
         "scaling": scaling,
         "sources": {"local": {"loader": {"format": "svmlight"}, **files}},
     }
-    lock = lockedit.add_entry(name, entry)
+    lock = lockedit.add_entry(name, entry, into_checkout=into_checkout)
     added = lockfile.read().entries[name]
     for path in (train, test):
         if path is not None:

@@ -1,47 +1,177 @@
-"""Writing to the lock: single values in place, so that its comments and order stay, and whole new entries.
+"""Writing to the lock: to the user's overlay in the cache, or to a checkout's file, whose comments and order stay.
 
-In a checkout the top-level ``datasets.lock`` is edited; elsewhere the overlay in the cache, whose ``pins``
-hold the changed values of single files. What would not be a valid lock is not written.
+The overlay's ``datasets`` are entries of the user's own, its ``pins`` the changed facts of single files. What would
+not be a valid lock is not written. Every change is made under one lock file, so that processes wait for each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from fwsvm import bounded_yaml
 from fwsvm.atomic import replacing
-from fwsvm.data import lockfile
+from fwsvm.data import lockfile, lockparse
 from fwsvm.data.exclusive import exclusive
-from fwsvm.errors import DataError
+from fwsvm.data.lockvalue import Value
+from fwsvm.errors import DataError, UsageError
 
 Address = tuple[str, str, str]
 
 
-def record(pins: Mapping[Address, Mapping[str, Any]]) -> Path:
-    """Set values of files, each addressed by (dataset, source, file name), and return the lock written to."""
-    if lockfile.in_checkout():
-        path = lockfile.lock_path()
-        with exclusive(lockfile.overlay_path()):
-            text = path.read_text("utf-8")
-            for address, values in pins.items():
-                text = edited(text, address, values)
-            return _write(path, text)
-    addition = {"pins": {"/".join(address): dict(values) for address, values in pins.items()}}
-    return _overlay(addition)
+class Removed(NamedTuple):
+    """What was taken out of a lock: whether an entry, how many files' pins, and from which file."""
+
+    entry: bool
+    pins: int
+    path: Path
 
 
-def add_entry(name: str, entry: Mapping[str, Any]) -> Path:
-    """Add a data set and return the lock written to."""
+def record(pins: Mapping[Address, Mapping[str, Any]], *, into_checkout: bool = False) -> Path:
+    """Set facts of files, each addressed by (dataset, source, file name), and return the lock written to."""
+    named = {"/".join(address): dict(values) for address, values in pins.items()}
+
+    def pin(raw: dict[str, Any]) -> None:
+        known = _section(raw, "pins")
+        for address, values in named.items():
+            known[address] = {**known.get(address, {}), **values}
+
+    if not into_checkout:
+        return _change_overlay(pin)
+
+    def edit(text: str) -> str:
+        for address, values in pins.items():
+            text = edited(text, address, values)
+        return text
+
+    return _change_checkout(edit)
+
+
+def add_entry(name: str, entry: Mapping[str, Any], *, into_checkout: bool = False) -> Path:
+    """Add a data set and return the lock written to; a name that is there already is a `DataError`."""
+
+    def add(raw: dict[str, Any]) -> None:
+        known = _section(raw, "datasets")
+        if name in known:
+            raise DataError(
+                f"{name} is in {lockfile.overlay_path()} already; `fwsvm data remove {name}` takes it out"
+            )
+        known[name] = dict(entry)
+
+    def append(text: str) -> str:
+        spelled = yaml.safe_dump({name: dict(entry)}, sort_keys=False, allow_unicode=True, width=100)
+        lines = "".join(f"  {line}\n" for line in spelled.splitlines())
+        return text.rstrip("\n") + "\n\n" + lines
+
+    return _change_checkout(append) if into_checkout else _change_overlay(add)
+
+
+def remove(name: str, *, into_checkout: bool = False) -> Removed:
+    """Take a data set of the user's own, and what was locked of its files, out of the overlay.
+
+    With ``into_checkout``, take the entry out of the checkout's lock. `UsageError` where nothing is there;
+    `DataError` where other entries need it.
+    """
+    if into_checkout:
+        return Removed(True, 0, _change_checkout(lambda text: _without(text, name)))
+    gone: list[bool] = []
+
+    def take(raw: dict[str, Any]) -> None:
+        known, pins = _section(raw, "datasets"), _section(raw, "pins")
+        gone[:] = [name in known, *(True for address in pins if address.split("/")[0] == name)]
+        if not any(gone):
+            raise UsageError(f"{name}: nothing of it was added or locked by you in {lockfile.overlay_path()}")
+        known.pop(name, None)
+        raw["pins"] = {address: pin for address, pin in pins.items() if address.split("/")[0] != name}
+
+    path = _change_overlay(take)
+    return Removed(gone[0], len(gone) - 1, path)
+
+
+def _section(raw: dict[str, Any], key: str) -> dict[str, Any]:
+    found = raw[key] = raw.get(key) or {}
+    if not isinstance(found, dict):
+        raise DataError(
+            f"{lockfile.overlay_path()}: {key}: a mapping of keys to values, not {bounded_yaml.shown(found)}"
+        )
+    return found
+
+
+def _change_overlay(change: Callable[[dict[str, Any]], None]) -> Path:
+    """Change the overlay's values, and write them if the lock is valid with them (or was not before)."""
+    path = lockfile.overlay_path()
+    with _held(path):
+        raw = (
+            bounded_yaml.plain(lockfile.load(path).node) if path.is_file() else {"version": lockparse.VERSION}
+        )
+        if not isinstance(raw, dict):
+            raise DataError(f"{path}: not a lock: the top level must be a mapping")
+        change(raw)
+        text = yaml.safe_dump(
+            {key: part for key, part in raw.items() if part != {}}, sort_keys=False, allow_unicode=True
+        )
+        package = lockfile.load(lockfile.lock_path())
+        try:
+            lockparse.lock(package, _read(text, path))
+        except DataError:
+            if _valid(package, path):
+                raise
+        _write(path, text)
+    return path
+
+
+def _valid(package: Value, overlay: Path) -> bool:
+    """Whether the lock as it stands can be used."""
+    try:
+        lockparse.lock(package, *([lockfile.load(overlay)] if overlay.is_file() else []))
+    except DataError:
+        return False
+    return True
+
+
+def _change_checkout(change: Callable[[str], str]) -> Path:
+    """Change the text of the checkout's lock."""
     if not lockfile.in_checkout():
-        return _overlay({"datasets": {name: dict(entry)}})
+        raise UsageError("--into-checkout: this fwsvm does not run from a checkout")
     path = lockfile.lock_path()
-    with exclusive(lockfile.overlay_path()):
-        lines = yaml.safe_dump(
-            {name: dict(entry)}, sort_keys=False, allow_unicode=True, width=100
-        ).splitlines()
-        text = path.read_text("utf-8").rstrip("\n") + "\n\n" + "".join(f"  {line}\n" for line in lines)
-        return _write(path, text)
+    with _held(lockfile.overlay_path()):
+        text = change(path.read_text("utf-8"))
+        lockparse.lock(_read(text, path))
+        _write(path, text)
+    return path
+
+
+def _held(path: Path) -> Any:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{path.parent} cannot be made: {error.strerror or error}") from None
+    return exclusive(path)
+
+
+def _read(text: str, path: Path) -> Value:
+    return Value(bounded_yaml.parse(text, str(path), DataError, typed_keys=True), str(path))
+
+
+def _write(path: Path, text: str) -> None:
+    if len(text.encode()) > bounded_yaml.MOST_BYTES:
+        raise DataError(f"{path} would have more than {bounded_yaml.MOST_BYTES >> 20} MiB, which is not read")
+    with replacing(path) as file:
+        file.write(text)
+
+
+def _without(text: str, name: str) -> str:
+    """Return a lock's text without an entry; comments before and after it stay."""
+    datasets = _descend(yaml.compose(text, Loader=yaml.SafeLoader), "datasets")
+    for key, value in datasets.value if datasets is not None else ():
+        if key.value == name:
+            lines = text.splitlines(keepends=True)
+            first, last = key.start_mark.line, value.end_mark.line
+            while not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#"):
+                last -= 1
+            return "".join(lines[:first] + lines[last:])
+    raise UsageError(f"{lockfile.lock_path()} has no entry {name}")
 
 
 def edited(text: str, address: Address, values: Mapping[str, Any]) -> str:
@@ -80,26 +210,3 @@ def _descend(node: Any, *keys: str) -> Any:
             return None
         node = found[0]
     return node
-
-
-def _overlay(addition: Mapping[str, Any]) -> Path:
-    path = lockfile.overlay_path()
-    with exclusive(path):
-        raw: dict[str, Any] = lockfile.load_yaml(path) if path.is_file() else {"version": 1}
-        for section, values in addition.items():
-            known = raw.setdefault(section, {})
-            for name, value in values.items():
-                known[name] = {**known.get(name, {}), **value}
-        whole = lockfile.load_yaml(lockfile.lock_path())
-        lockfile.lay_over(whole, raw)
-        lockfile.parse(whole, str(path))
-        with replacing(path) as file:
-            yaml.safe_dump(raw, file, sort_keys=False, allow_unicode=True)
-    return path
-
-
-def _write(path: Path, text: str) -> Path:
-    lockfile.parse(yaml.safe_load(text), str(path))
-    with replacing(path) as file:
-        file.write(text)
-    return path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from fwsvm.data import digests, parsed
+from fwsvm.data import digests, lockfile, parsed
 from fwsvm.data.entry import Entry, File, Source
 from fwsvm.data.wanted import cached_path
 from fwsvm.folders import data_folder, parsed_folder
@@ -54,12 +54,18 @@ class Removal(NamedTuple):
 
 
 def removable(*, everything: bool = False) -> list[Removal]:
-    """List what can be removed: unfinished files and stale parsed copies; with ``everything``, all data."""
+    """List what can be removed: unfinished files, files of data sets that were removed, stale parsed copies.
+
+    With ``everything``, all data.
+    """
     found = []
+    owners = {source.owner for entry in lockfile.read().entries.values() for source in entry.sources}
     if data_folder().is_dir():
         for path in sorted(p for p in data_folder().rglob("*") if p.is_file()):
             if path.name.endswith(UNFINISHED):
                 found.append(Removal(path, "unfinished or refused", path.stat().st_size))
+            elif path.parent != data_folder() and path.relative_to(data_folder()).parts[0] not in owners:
+                found.append(Removal(path, "of no data set in the lock", path.stat().st_size))
             elif everything and path.name not in ("datasets.lock", "datasets.lock.lock"):
                 found.append(Removal(path, "raw file", path.stat().st_size))
     if parsed_folder().is_dir():

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,11 +59,16 @@ def write_lock(path: Path, train_url: str, test_url: str, **train: object) -> Pa
     return path
 
 
+def own() -> tuple[str, ...]:
+    """Return the option by which a developer writes to the checkout's lock, where the test is of that way."""
+    return ("--into-checkout",) if lockfile.in_checkout() else ()
+
+
 @pytest.fixture(params=["checkout", "installed"])
 def lock(
     request: pytest.FixtureRequest, cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Use a small lock, in a checkout's way (edited in place) or an installation's (overlay in the cache)."""
+    """Use a small lock, in a developer's way (the checkout's, edited in place) or a user's (overlay in the cache)."""
     path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
     monkeypatch.setattr(lockfile, "in_checkout", lambda: request.param == "checkout")
@@ -144,7 +151,7 @@ def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:
 
 def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     before = lock.read_text("utf-8")
-    output = run("lock", "unsure").output
+    output = run("lock", "unsure", *own()).output
     digest = hashlib.sha256(TRAIN).hexdigest()
     for fact in ("u: new", "unpinned", digest, "40 rows", "features up to 3", "recorded in"):
         assert fact in output
@@ -156,7 +163,9 @@ def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     if not lockfile.in_checkout():
         assert lock.read_text("utf-8") == before
         assert lockfile.overlay_path().is_file()
-    assert "unchanged" in run("lock", "unsure").output
+    else:
+        assert not lockfile.overlay_path().exists()
+    assert "unchanged" in run("lock", "unsure", *own()).output
 
 
 def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache: Path) -> None:
@@ -168,7 +177,7 @@ def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache:
     assert hashlib.sha256(changed).hexdigest() in refused.stdout
     assert lockfile.read().entries["tiny"].sources[0].train[0].sha256 == hashlib.sha256(TRAIN).hexdigest()
     assert not list(cache.rglob("t"))
-    run("lock", "tiny", "--accept")
+    run("lock", "tiny", "--accept", *own())
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
@@ -224,7 +233,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
 
 def test_add_pins_a_file_that_had_no_digest(lock: Path, site: Site, tmp_path: Path) -> None:
     (tmp_path / "u").write_bytes(TRAIN)
-    run("add", "unsure", tmp_path / "u")
+    run("add", "unsure", tmp_path / "u", *own())
     file = lockfile.read().entries["unsure"].sources[0].train[0]
     assert (file.sha256, file.verified) == (hashlib.sha256(TRAIN).hexdigest(), False)
     run("fetch", "unsure", "--offline")
@@ -243,6 +252,7 @@ def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> Non
         "[0,1]",
         "--title",
         "My set",
+        *own(),
     )
     from fwsvm import data
 
@@ -261,8 +271,106 @@ def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> Non
 
 
 def test_a_torn_overlay_is_one_sentence(lock: Path, site: Site) -> None:
-    if lockfile.in_checkout():
-        pytest.skip("a checkout has no overlay")
     lockfile.overlay_path().parent.mkdir(parents=True)
     lockfile.overlay_path().write_text("pins: {a: [", "utf-8")
     assert "not a readable lock" in run("list", code=3).stderr
+
+
+@pytest.fixture
+def mine(lock: Path, tmp_path: Path) -> Path:
+    """Add a data set of the user's own and lock another, as a user does, and return the overlay."""
+    (tmp_path / "mine.svm").write_bytes(TRAIN)
+    run("add", "mine", tmp_path / "mine.svm")
+    run("lock", "unsure")
+    return lockfile.overlay_path()
+
+
+def test_what_a_user_adds_and_locks_is_the_user_s(lock: Path, mine: Path) -> None:
+    assert "mine" not in lock.read_text("utf-8")
+    assert lock.read_text("utf-8").count("unpinned") == 3
+    listed = run("list")
+    assert "added by you: mine" in listed.output
+    assert "digests recorded by you: unsure" in listed.output
+    records = {r["name"]: r["overlay"] for r in json.loads(run("list", "--json").stdout)}
+    assert records == {"tiny": None, "unsure": "locked", "mine": "added"}
+    assert f"added by you: {mine}" in " ".join(run("info", "mine").output.split())
+    assert json.loads(run("info", "unsure", "--json").stdout)["overlay"] == "locked"
+
+
+def test_remove_takes_back_what_was_added_and_locked(lock: Path, mine: Path, cache: Path) -> None:
+    assert f"mine: the entry removed from {mine}" in run("remove", "mine").stdout
+    assert "neither a file nor a name" in run("info", "mine", code=2).stderr
+    assert "the digests of 1 file removed" in run("remove", "unsure").stdout
+    assert not lockfile.read().entries["unsure"].sources[0].train[0].pinned
+    assert "nothing of it was added or locked" in run("remove", "tiny", code=2).stderr
+    kept = cache / "data" / "mine" / "local" / "mine.svm"
+    assert kept.read_bytes() == TRAIN
+    assert str(kept) in run("prune").stdout
+    assert not kept.exists()
+
+
+def test_a_name_is_added_once(lock: Path, mine: Path, tmp_path: Path) -> None:
+    before = mine.read_text("utf-8")
+    assert "is not" not in run("info", "mine").stderr
+    assert "fit no file of mine" in run("add", "mine", tmp_path / "datasets.lock", code=3).stderr
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "mine.svm").write_bytes(TEST)
+    refused = run("add", "new", tmp_path / "mine.svm", "--test", tmp_path / "a" / "mine.svm", code=2)
+    assert "same name" in refused.stderr
+    assert "plain data set name" in run("add", "a/../b", tmp_path / "mine.svm", code=3).stderr
+    assert mine.read_text("utf-8") == before
+
+
+def test_what_others_are_made_of_is_not_removed(lock: Path, mine: Path) -> None:
+    raw = yaml.safe_load(mine.read_text("utf-8"))
+    raw["datasets"]["half"] = {**raw["datasets"]["mine"], "sources_of": "mine", "split": {"train_rows": 20}}
+    del raw["datasets"]["half"]["sources"]
+    mine.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
+    assert "half" in run("remove", "mine", code=3).stderr
+    run("remove", "half")
+    run("remove", "mine")
+
+
+def test_a_broken_entry_of_one_s_own_can_be_removed(lock: Path, mine: Path) -> None:
+    mine.write_text(mine.read_text("utf-8").replace("task: binary", "task: [5]"), "utf-8")
+    assert f"{mine}:" in run("list", code=3).stderr
+    run("remove", "mine")
+    run("list")
+
+
+def test_an_entry_of_a_checkout_is_removed_with_its_comments_around_kept(lock: Path) -> None:
+    if not lockfile.in_checkout():
+        assert "does not run from a checkout" in run("remove", "unsure", "--into-checkout", code=2).stderr
+        return
+    text = lock.read_text("utf-8")
+    at = text.index("  unsure:")
+    lock.write_text(text[:at] + "  # before\n" + text[at:] + "\n  # after\n", "utf-8")
+    run("remove", "unsure", "--into-checkout")
+    assert lock.read_text("utf-8") == text[:at] + "  # before\n\n  # after\n"
+    assert list(lockfile.read().entries) == ["tiny"]
+    run("remove", "tiny", "--into-checkout")
+    assert "no entry tiny" in run("remove", "tiny", "--into-checkout", code=2).stderr
+
+
+ADD = """
+import sys
+from click.testing import CliRunner
+from fwsvm.cli import main
+for number in range(4):
+    found = CliRunner().invoke(main, ["data", "add", f"{sys.argv[1]}-{number}", sys.argv[2]])
+    assert found.exit_code == 0, found.output
+found = CliRunner().invoke(main, ["data", "remove", f"{sys.argv[1]}-0"])
+assert found.exit_code == 0, found.output
+"""
+
+
+def test_processes_that_add_and_remove_at_once_lose_nothing(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows").write_bytes(TRAIN)
+    workers = [
+        subprocess.Popen([sys.executable, "-c", ADD, name, str(tmp_path / "rows")], stderr=subprocess.PIPE)
+        for name in ("one", "two", "three")
+    ]
+    answers = [worker.communicate(timeout=300)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0], answers
+    added = {f"{name}-{number}" for name in ("one", "two", "three") for number in (1, 2, 3)}
+    assert set(lockfile.read().overlay) == added

@@ -10,13 +10,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm import data
+from fwsvm import bounded_yaml, data
 from fwsvm.data import lockedit, lockfile
 from fwsvm.data.entry import Entry, File, Source
 from fwsvm.errors import DataError, UsageError
 
 LOCK = lockfile.read()
-RAW = lockfile.load_yaml(lockfile.lock_path())
+RAW = bounded_yaml.plain(lockfile.load(lockfile.lock_path()).node)
 MIRROR = os.environ.get("FWSVM_MIRROR")
 FILES = [
     (entry, source, file)
@@ -166,7 +166,9 @@ def test_any_file_can_be_edited_and_no_other_changes(
     small = {"datasets": {address[0]: copy.deepcopy(RAW["datasets"][address[0]])}}
     text = yaml.safe_dump(small, sort_keys=False)
     edited = yaml.safe_load(lockedit.edited(text, address, {"bytes": size, "sha256": digest}))
-    for record in lockfile.file_records(small, "/".join(address)):
+    dataset, source, name = address
+    parts = small["datasets"][dataset]["sources"][source]
+    for record in (r for role in ("train", "test") for r in parts.get(role, ()) if r["file"] == name):
         record.update(bytes=size, sha256=digest)
     assert edited == small
 
