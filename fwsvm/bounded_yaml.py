@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.reader import Reader
 
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.errors import FwsvmError, UsageError, shown
 
 #: YAML's safe reader, in C where it is there, which takes a tenth of the time.
 SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -21,7 +21,6 @@ MOST_BYTES = 1 << 20
 MOST_NODES = 50_000
 DEEPEST = 40
 LONGEST_NUMBER = 100  # characters: no double needs more, and no whole number that means anything
-SHOWN = 60
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT = {f"{_TAG}{name}" for name in ("str", "timestamp", "value", "merge")}
@@ -79,20 +78,6 @@ def plain(node: Node) -> Any:
     if isinstance(node.value, dict):
         return {key: plain(member) for key, member in node.value.items()}
     return [plain(member) for member in node.value] if isinstance(node.value, list) else node.value
-
-
-def shown(value: Any) -> str:
-    """Return a scalar, or what kind of collection it is, as a message shows it.
-
-    >>> shown("one"), shown({}), len(shown("x" * 5000))
-    ("'one'", 'a mapping', 65)
-    """
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    said = f"{value[:SHOWN]}..." if isinstance(value, str) and len(value) > SHOWN else value
-    return repr(said)
 
 
 def _text(path: Path, error: type[FwsvmError]) -> str:

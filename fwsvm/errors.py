@@ -1,5 +1,9 @@
 """Mistakes that a person can mend: one sentence saying what, where and what to do; never a traceback."""
 
+from typing import Any
+
+SHOWN = 60  # characters of a wrong value that a message quotes
+
 
 class FwsvmError(Exception):
     """Base of every error shown to the user as one line on stderr.
@@ -34,3 +38,21 @@ class WriteError(ResultsError):
     """Results that cannot be written for want of space or permission; what was written before stays whole."""
 
     exit_code = 4
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: the start of a long one, and of a collection its kind.
+
+    >>> shown("one"), shown({}), len(shown("x" * 5000))
+    ("'one'", 'a mapping', 65)
+    """
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, int) and value.bit_length() > 256:
+        return "a number of very many digits"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= SHOWN else f"{value[:SHOWN]!r}..."
+    said = " ".join(repr(value).split())
+    return said if len(said) <= SHOWN else f"{said[:SHOWN]}..."

@@ -6,6 +6,7 @@ right word.
 """
 
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -13,16 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import lockfile
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
-from fwsvm.experiments.layers import Layer, merged, source
+from fwsvm.experiments.layers import MOST_ENTRIES, Layer, merged, source
 from fwsvm.experiments.spot import Spot
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
 
-MOST_VALUES = 1000  # of one setting, and repetitions: a slip of the pen asks for more
+MOST_VALUES = 1000  # of one setting, repetitions, folds: a slip of the pen asks for more
+MOST_TRIALS = 10_000  # data sets times methods
+MOST_RUNS = 200_000  # of a whole experiment; the largest that is shipped has 46,290
+MOST_WORKERS = 1000
+WIDEST = 1e300  # the last value of a range over the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
@@ -65,25 +70,33 @@ def load(path: Path, profile: str | None = None) -> Experiment:
             f"name names a folder: letters, digits and . _ + -, at most {LONGEST_NAME}, not {shown!r}"
         )
     seed = keys["seed"].whole("seed", least=0) if "seed" in keys else 0
+    trials = _trials(keys, seed)
     return Experiment(
         name=name,
         profile=profile or "",
         seed=seed,
-        workers=keys["workers"].whole("workers") if "workers" in keys else 1,
-        trials=tuple(_trials(keys, seed)),
+        workers=keys["workers"].whole("workers", most=MOST_WORKERS) if "workers" in keys else 1,
+        trials=tuple(trials),
         resolved=_plain_keys(keys),
     )
 
 
 def _trials(keys: Layer, seed: int) -> list[Trial]:
     of_data, of_methods = ("name", "source", "methods", *SETTINGS, *ROWS), ("name", "parameters", *SETTINGS)
-    datasets = [_entry(spot, of_data, "a data set") for spot in keys["datasets"].items()]
-    methods = [_entry(spot, of_methods, "a method") for spot in keys["methods"].items()]
+    datasets = [_entry(spot, of_data, "a data set") for spot in keys["datasets"].items(MOST_ENTRIES)]
+    methods = [_entry(spot, of_methods, "a method") for spot in keys["methods"].items(MOST_ENTRIES)]
+    if len(datasets) * len(methods) > MOST_TRIALS:
+        asked = f"{len(methods):,} methods on {len(datasets):,} data sets"
+        raise keys["methods"].wrong(f"{asked} are too many; {MOST_TRIALS:,} pairs are the most")
+    listed: list[dict[str, Any]] = []
     for entry in methods:
         entry["name"].one_of(METHODS, "a method")
-        if [_plain_keys(other) for other in methods].count(_plain_keys(entry)) > 1:
+        if _plain_keys(entry) in listed:
             raise entry["name"].wrong(f"{entry['name'].value} is listed twice with the same settings")
+        listed.append(_plain_keys(entry))
     trials: list[Trial] = []
+    seen: set[Data] = set()
+    runs = 0
     for entry in datasets:
         layer = merged(_only((*SETTINGS, *ROWS), keys), _only((*SETTINGS, *ROWS), entry))
         data = Data(
@@ -96,9 +109,17 @@ def _trials(keys: Layer, seed: int) -> list[Trial]:
             else None,
             seed=seed,
         )
-        if data in [trial.data for trial in trials]:
+        if data in seen:
             raise entry["name"].wrong(f"{data.name} is listed twice")
-        trials += [_trial(data, layer, method, methods) for method in _asked_of(entry, methods)]
+        seen.add(data)
+        for method in _asked_of(entry, methods):
+            trials.append(_trial(data, layer, method, methods))
+            runs += trials[-1].runs
+            if runs > MOST_RUNS:
+                raise entry["name"].wrong(
+                    f"with {data.name} and {method['name'].value} the experiment has {runs:,} runs; {MOST_RUNS:,} are "
+                    "the most"
+                )
     return trials
 
 
@@ -107,7 +128,10 @@ def _asked_of(entry: Layer, methods: list[Layer]) -> list[Layer]:
     if "methods" not in entry:
         return methods
     names = [method["name"].value for method in methods]
-    asked = [spot.one_of(names, f"methods of {entry['name'].value}") for spot in entry["methods"].items()]
+    asked = [
+        spot.one_of(names, f"methods of {entry['name'].value}")
+        for spot in entry["methods"].items(MOST_ENTRIES)
+    ]
     return [method for method in methods if method["name"].value in asked]
 
 
@@ -124,7 +148,7 @@ def _entry(spot: Spot, known: tuple[str, ...], what: str) -> Layer:
 def _dataset(spot: Spot) -> str:
     """Return the name of a data set that there is, or a path."""
     name, known = spot.text("a data set"), lockfile.read()
-    if known.find(name) is None and not name.startswith("synthetic:") and not Path(name).exists():
+    if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
         near = get_close_matches(name, known.entries, 1)
         hint = f"; did you mean {near[0]}?" if near else " (`fwsvm data list` shows all names)"
         raise spot.wrong(f"{name}: neither a file nor a name in datasets.lock{hint}")
@@ -145,11 +169,7 @@ def _trial(data: Data, layer: Layer, method: Layer, methods: list[Layer]) -> Tri
             if field in selection.candidates.varied and key in own:
                 raise own[key].wrong(f"{key} is given here and chosen by select; leave one of them out")
     finals = _sweep(own, method)
-    repetitions = own["repetitions"].whole("repetitions") if "repetitions" in own else 1
-    if repetitions > MOST_VALUES:
-        raise own["repetitions"].wrong(
-            f"{repetitions:,} repetitions are too many; {MOST_VALUES:,} are enough"
-        )
+    repetitions = own["repetitions"].whole("repetitions", most=MOST_VALUES) if "repetitions" in own else 1
     return Trial(
         data=data,
         finals=finals,
@@ -179,7 +199,7 @@ def _selection(spot: Spot, layer: Layer, method: Layer, methods: list[Layer]) ->
         raise spot.wrong("select needs values to choose from: C, sigma2 or gamma")
     held_out = HeldOut(
         holdout=select["holdout"].number("holdout", below=1) if "holdout" in select else None,
-        folds=select["folds"].whole("folds", least=2) if "folds" in select else None,
+        folds=select["folds"].whole("folds", least=2, most=MOST_VALUES) if "folds" in select else None,
     )
     tuner = select.get("method", methods[0]["name"])
     tuner.one_of(METHODS, "method of select")
@@ -194,7 +214,7 @@ def _selection(spot: Spot, layer: Layer, method: Layer, methods: list[Layer]) ->
     for field in ("sigma2", "gamma", "C"):
         if field in select:
             chosen[field] = sweep.varied[field]
-    return Selection(held_out, Sweep(sweep.points()[0], chosen))
+    return Selection(held_out, Sweep(sweep.first, chosen))
 
 
 def _sweep(keys: Layer, method: Layer) -> Sweep:
@@ -232,6 +252,10 @@ def _parameters(method: Layer) -> dict[str, Any]:
     chosen = METHODS[method["name"].value]
     given = {}
     for key, spot in method["parameters"].mapping(None, f"parameters of {chosen.name}").items():
+        if isinstance(spot.value, (dict, list)) or spot.value is None:
+            raise spot.wrong(
+                f"parameter {shown(key)[1:-1]} of {chosen.name} must be one value, not {spot.shown}"
+            )
         given[key] = spot.value
         _say_where(spot, lambda: chosen.make(given))
     return given
@@ -252,7 +276,7 @@ def _only(names: tuple[str, ...], keys: Layer) -> Layer:
 def numbers(spot: Spot, what: str) -> tuple[float, ...]:
     """Return a setting's values: one, a list, or ``{from, to, step}``; step is log2, log10 or a factor."""
     if not isinstance(spot.value, dict):
-        values = tuple(item.number(what) for item in spot.items())
+        values = tuple(item.number(what) for item in spot.items(MOST_VALUES))
         if len(set(values)) < len(values):
             raise spot.wrong(f"{what} holds a value twice")
         return values
@@ -260,13 +284,15 @@ def numbers(spot: Spot, what: str) -> tuple[float, ...]:
     if len(span) < 3:
         raise spot.wrong(f"{what} needs from, to and step (log2, log10 or a factor)")
     first, last = span["from"].number("from"), span["to"].number("to")
-    named = {"log2": 2.0, "log10": 10.0}.get(str(span["step"].value))
+    named = {"'log2'": 2.0, "'log10'": 10.0}.get(span["step"].shown)
     step = named or span["step"].number("step (log2, log10 or a factor)", above=1)
+    if last < first:
+        raise span["to"].wrong(f"to ({last:g}) is below from ({first:g})")
+    if last / first > WIDEST:
+        raise span["to"].wrong(f"from {first:g} to {last:g} is too wide; a factor of {WIDEST:g} is the most")
     count = math.floor(math.log(last / first) / math.log(step) + 1e-9) + 1
     if count > MOST_VALUES:
-        raise span["step"].wrong(f"these are {count:,} values of {what}; {MOST_VALUES:,} are enough")
-    if count < 1:
-        raise span["to"].wrong(f"to ({last:g}) is below from ({first:g})")
+        raise span["step"].wrong(f"these are {count:,} values of {what}; {MOST_VALUES:,} are the most")
     return tuple(first * step**power for power in range(count))
 
 

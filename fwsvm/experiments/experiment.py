@@ -1,7 +1,8 @@
 """What an experiment is: data sets, methods, settings, and how parameters are chosen."""
 
 import itertools
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,12 +34,22 @@ class Sweep:
     base: Settings
     varied: Mapping[str, tuple[float, ...]]
 
+    @property
+    def size(self) -> int:
+        """How many combinations there are."""
+        return math.prod(len(values) for values in self.varied.values())
+
+    @property
+    def first(self) -> Settings:
+        """The combination of all first values."""
+        return self._at(values[0] for values in self.varied.values())
+
     def points(self) -> list[Settings]:
         """Return all combinations, the last-named setting changing fastest."""
-        return [
-            replace(self.base, **dict(zip(self.varied, values, strict=True)))  # type: ignore[arg-type]
-            for values in itertools.product(*self.varied.values())
-        ]
+        return [self._at(values) for values in itertools.product(*self.varied.values())]
+
+    def _at(self, values: Iterable[float]) -> Settings:
+        return replace(self.base, **dict(zip(self.varied, values, strict=True)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,13 @@ class Trial:
     repetitions: int
     selection: Selection | None
     warm_start: bool = False
+
+    @property
+    def runs(self) -> int:
+        """How many runs it asks for at most; those of a search may be another trial's as well."""
+        search = self.selection
+        searched = search.held_out.parts * search.candidates.size if search is not None else 0
+        return searched + self.repetitions * self.finals.size
 
 
 @dataclass(frozen=True)

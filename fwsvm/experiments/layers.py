@@ -5,6 +5,7 @@ those of its own profile. Of several files the lists of data sets follow one ano
 of its file.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from fwsvm.experiments.spot import Spot, read
 
 #: Of each of these only one may be given; one given in a later place replaces another given earlier.
 EXCLUSIVE = (("sigma2", "gamma", "width_rule"), ("C", "lambda"))
+
+#: Files that an experiment extends: one below another, in one list, and altogether.
+DEEPEST, MOST_AT_ONCE, MOST_FILES = 20, 100, 200
+MOST_ENTRIES = 1000  # data sets, and methods, of an experiment
 
 Layer = dict[str, Spot]
 
@@ -26,6 +31,11 @@ class Source:
     keys: Layer
     profiles: Layer
     extended: tuple["Source", ...]
+
+    @property
+    def files(self) -> int:
+        """How many files it was put together from."""
+        return 1 + sum(source.files for source in self.extended)
 
     @property
     def profile_names(self) -> list[str]:
@@ -54,14 +64,18 @@ def source(path: Path, known: Iterable[str], above: tuple[Path, ...] = ()) -> So
     document = read(path)
     keys = merged({}, document.mapping(known, "an experiment"))
     profiles = keys.pop("profiles").mapping(None, "profiles") if "profiles" in keys else {}
-    extended = []
-    for spot in keys.pop("extends").items() if "extends" in keys else []:
+    extended: list[Source] = []
+    for spot in keys.pop("extends").items(MOST_AT_ONCE) if "extends" in keys else []:
         other = path.parent / spot.text("extends")
+        if not os.path.isfile(other):  # noqa: PTH113  (Path.is_file raises for a name that is too long)
+            raise spot.wrong(f"there is no file {other}")
         if other.resolve() in [file.resolve() for file in (*above, path)]:
             raise spot.wrong(f"{spot.value} extends itself")
-        if not other.is_file():
-            raise spot.wrong(f"there is no file {other}")
+        if len(above) >= DEEPEST:
+            raise spot.wrong(f"more than {DEEPEST} files extend one another")
         extended.append(source(other, known, (*above, path)))
+        if sum(one.files for one in extended) > MOST_FILES:
+            raise spot.wrong(f"more than {MOST_FILES} files are extended")
     return Source(document, keys, profiles, tuple(extended))
 
 
@@ -92,12 +106,17 @@ def _joined(layers: list[Layer], own: Layer, of_data: Iterable[str]) -> Layer:
             raise second.wrong(f"{key} is not what {where} says; say it in the file that extends both")
     joined = {key: layers[0][key] for key in alike}
     chained: list[Spot] = []
+    known: list[Any] = []
     for layer in layers:
         carried = {key: layer[key] for key in apart if key in layer}
-        entries = (
-            [_with(carried, entry) for entry in layer["datasets"].items()] if "datasets" in layer else []
-        )
-        chained += [entry for entry in entries if not any(_same(entry, known) for known in chained)]
+        for plain_entry in layer["datasets"].items(MOST_ENTRIES) if "datasets" in layer else []:
+            entry = _with(carried, plain_entry)
+            if _bare(entry) in known:
+                continue
+            chained.append(entry)
+            known.append(_bare(entry))
+            if len(chained) > MOST_ENTRIES:
+                raise entry.wrong(f"more than {MOST_ENTRIES:,} data sets are put together here")
     return joined | ({"datasets": Spot(chained, chained[0].file, chained[0].line)} if chained else {})
 
 

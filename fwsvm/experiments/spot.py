@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm import bounded_yaml
-from fwsvm.bounded_yaml import shown
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 
 POWER = re.compile(r"([0-9]{1,20})\^([+-]?[0-9]{1,5})")
 LONGEST_NAME = 1000  # characters of a name or a path
@@ -41,11 +40,13 @@ class Spot:
                 raise spot.wrong(f"unknown key {shown(key)} in {what}; {hint}")
         return dict(self.value)
 
-    def items(self) -> "list[Spot]":
-        """Return the members of a list; anything else is a list of one."""
+    def items(self, most: int) -> "list[Spot]":
+        """Return the members of a list, so many at most; anything else is a list of one."""
         if isinstance(self.value, list):
             if not self.value:
                 raise self.wrong("the list is empty")
+            if len(self.value) > most:
+                raise self.wrong(f"a list of {len(self.value):,}; {most:,} are the most")
             return self.value
         return [self]
 

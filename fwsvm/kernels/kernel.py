@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._compile import generic, njit
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.lanes import muladd
 from fwsvm.kernels.rows import Rows
 
@@ -47,12 +47,9 @@ def register(name: str, formula: str, parameters: tuple[str, ...] = ()) -> Calla
 
 def family(name: str) -> Family:
     """Return the registered kernel of that name; `UsageError` with the names there are."""
-    try:
-        return KERNELS[name]
-    except KeyError:
-        raise UsageError(
-            f"there is no kernel {name!r}; the kernels are {', '.join(sorted(KERNELS))}"
-        ) from None
+    if not isinstance(name, str) or name not in KERNELS:
+        raise UsageError(f"there is no kernel {shown(name)}; the kernels are {', '.join(sorted(KERNELS))}")
+    return KERNELS[name]
 
 
 @generic(each_step=True)

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from fwsvm.kernels.kernel import of_inner_products, register, value
 
+MOST_DEGREE = 1000  # a value takes as many multiplications: a hostile degree would never end
+
 
 @register("poly", "(gamma <x, z> + coef0)^degree", ("gamma", "coef0", "degree"))
 @of_inner_products

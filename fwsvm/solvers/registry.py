@@ -3,13 +3,16 @@
 The fields' names, types and defaults are the method's parameters on the command line and in YAML files.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any, get_type_hints
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
+
+LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,17 @@ class Method:
 
     def make(self, given: Any) -> Any:
         """Return the rule with the given parameters; `UsageError` names a wrong one and its nearest."""
+        if not isinstance(given, Mapping):
+            raise UsageError(
+                f"parameters of {self.name} must be a mapping of names to values, not {shown(given)}"
+            )
         hints = get_type_hints(self.rule)
         values = {}
         for key, raw in dict(given).items():
             if key not in hints:
-                near = get_close_matches(key, hints, 1)
+                near = get_close_matches(str(key), hints, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(hints) or 'none'}"
-                raise UsageError(f"method {self.name} has no parameter {key!r}{hint}")
+                raise UsageError(f"method {self.name} has no parameter {shown(key)}{hint}")
             values[key] = _converted(f"parameter {key} of {self.name}", raw, hints[key])
         return self.rule(**values)
 
@@ -130,10 +137,10 @@ def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[
 
 def method(name: str) -> Method:
     """Return the registered method of that name; `UsageError` with the names there are."""
-    if name not in METHODS:
-        near = get_close_matches(name, METHODS, 1)
+    if not isinstance(name, str) or name not in METHODS:
+        near = get_close_matches(str(name), METHODS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the methods are {', '.join(sorted(METHODS))}"
-        raise UsageError(f"there is no method {name!r}; {hint}")
+        raise UsageError(f"there is no method {shown(name)}; {hint}")
     return METHODS[name]
 
 
@@ -142,16 +149,19 @@ def _converted(what: str, raw: Any, kind: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         names = {member.name.lower(): member for member in kind}
         if str(raw).lower() not in names:
-            raise UsageError(f"{what} must be one of {', '.join(names)}, not {raw!r}")
+            raise UsageError(f"{what} must be one of {', '.join(names)}, not {shown(raw)}")
         return names[str(raw).lower()]
     if kind is bool:
         if str(raw).lower() not in {"true", "false"}:
-            raise UsageError(f"{what} must be true or false, not {raw!r}")
+            raise UsageError(f"{what} must be true or false, not {shown(raw)}")
         return str(raw).lower() == "true"
     try:
         value = kind(raw)
-    except (TypeError, ValueError):
-        raise UsageError(f"{what} must be a {kind.__name__}, not {raw!r}") from None
-    if kind is int and float(raw) != value:
-        raise UsageError(f"{what} must be a whole number, not {raw!r}")
+        whole = kind is not int or float(raw) == value
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be a {kind.__name__}, not {shown(raw)}") from None
+    if not whole or isinstance(raw, bool):
+        raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
+    if not (math.isfinite(value) if kind is float else -LARGEST <= value <= LARGEST):
+        raise UsageError(f"{what} must be a number that it has room for, not {shown(raw)}")
     return value

@@ -1,20 +1,25 @@
 """Settings with every default filled in: what a run will really do."""
 
+import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from fwsvm._threads import usable_threads
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.kernels.polynomial import MOST_DEGREE
 from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
 
 MIB = 1 << 20
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
+MOST_SEED = 2**64 - 1
+MOST = {"max_iterations": 2**53, "threads": 1024, "cache_mib": 1 << 30}
 DEFAULT_TOLERANCE = 1e-3
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 
@@ -90,15 +95,16 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     if tolerance is None:
         tolerance = PAPER_TOLERANCE if paper and stop == "meb" else DEFAULT_TOLERANCE
     _positive("tolerance", tolerance)
-    if settings.seed < 0:
-        raise UsageError(f"seed must be 0 or a positive whole number, not {settings.seed}")
+    _whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None:
         _in_range(X)
     kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X)
     C, lambda_ = _penalty(settings, X.shape[0])
-    for name in ("time_limit", "max_iterations", "threads", "cache_mib"):
+    if settings.time_limit is not None:
+        _positive("time-limit", settings.time_limit)
+    for name in ("max_iterations", "threads", "cache_mib"):
         if getattr(settings, name) is not None:
-            _positive(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name))
+            _whole(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name), 1, MOST[name])
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),
@@ -148,8 +154,9 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
     rule_of_width = "given" if given is not None else settings.width_rule if name == "rbf" else "default"
     if name != "poly":
         return name, known.make(gamma), rule_of_width
-    if settings.degree < 1 or settings.coef0 < 0:
-        raise UsageError("the poly kernel needs degree >= 1 and coef0 >= 0 to be positive semi-definite")
+    _whole("degree", settings.degree, 1, MOST_DEGREE)
+    if _number("coef0", settings.coef0) < 0:
+        raise UsageError("the poly kernel needs coef0 >= 0 to be positive semi-definite")
     return name, known.make(gamma, float(settings.coef0), int(settings.degree)), rule_of_width
 
 
@@ -169,20 +176,40 @@ def _penalty(settings: Settings, m: int) -> tuple[float, float]:
         raise UsageError("give C or lambda, not both: lambda = 1 / (C m)")
     if settings.lambda_ is not None:
         _positive("lambda", settings.lambda_)
-        return 1.0 / (settings.lambda_ * m), float(settings.lambda_)
-    C = 1.0 if settings.C is None else float(settings.C)
-    _positive("C", C)
-    return C, 1.0 / (C * m)
+        C, lambda_ = 1.0 / (settings.lambda_ * m), float(settings.lambda_)
+    else:
+        C = 1.0 if settings.C is None else settings.C
+        _positive("C", C)
+        C, lambda_ = float(C), 1.0 / (C * m)
+    if not (math.isfinite(C) and math.isfinite(lambda_)):
+        raise UsageError(f"with {m:,} rows C = {C:g} and lambda = {lambda_:g}: out of range")
+    return C, lambda_
 
 
-def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise UsageError(f"{what} must be {' or '.join(allowed)}, not {value!r}")
+def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise UsageError(f"{what} must be {' or '.join(allowed)}, not {shown(value)}")
 
 
-def _positive(what: str, value: float) -> None:
-    if not 0 < value < float("inf"):
-        raise UsageError(f"{what} must be a positive number, not {value}")
+def _number(what: str, value: Any) -> float:
+    if not _is(value, Real) or not -math.inf < value < math.inf:
+        raise UsageError(f"{what} must be a finite number, not {shown(value)}")
+    return float(value)
+
+
+def _positive(what: str, value: Any) -> None:
+    if not _is(value, Real) or not 0 < value < math.inf:
+        raise UsageError(f"{what} must be a positive number, not {shown(value)}")
+
+
+def _whole(what: str, value: Any, least: int, most: int) -> None:
+    if not _is(value, Integral) or not least <= value <= most:
+        raise UsageError(f"{what} must be a whole number of {least} to {most:,}, not {shown(value)}")
+
+
+def _is(value: Any, kind: type) -> bool:
+    """Return whether a value is a number of a kind; True and False are none, and none is beyond a double."""
+    return isinstance(value, kind) and not isinstance(value, bool) and abs(value) < 2**1023  # type: ignore[arg-type]
 
 
 def free_memory_bytes() -> int:

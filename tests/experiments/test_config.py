@@ -154,6 +154,76 @@ def test_mistakes_are_named_by_file_and_line(tmp_path: Path, text: str, said: st
     assert mistake(tmp_path, text).replace("trial.yaml:", "@").startswith(said)
 
 
+MINIMAL = "name: trial\ndatasets: [wdbc]\nmethods: [swap]\n"
+MANY = ", ".join(f"{{name: swap, C: {C}}}" for C in range(1, 200))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("? [a]\n: b", "4: a key must be a name"),
+        ("seed: 2001-99-99", "4: seed must be a number above -1, not '2001-99-99'"),
+        ("C: 0b_", "4: '0b_' is not of YAML's type int"),
+        ("C: !!int abc", "4: 'abc' is not of YAML's type int"),
+        ("C: !!timestamp foo", "4: C must be a number above 0, not 'foo'"),
+        ("seed: " + "9" * 5000, "4: a number of 5,000 characters"),
+        (
+            "seed: 1" + "0" * 20,
+            "4: seed is 100000000000000000000; 9,007,",
+        ),
+        ("C: 0^-1", "4: C must be a number above 0, not '0^-1'"),
+        ("C: 9^99999", "4: C must be a number above 0, not '9^99999'"),
+        ("C: {from: 1e-308, to: 1e308, step: 1.1}", "4: from 1e-308 to 1e+308 is too wide"),
+        ("C: {from: 1, to: 1e300, step: 1.000001}", "4: these are 690,775,"),
+        (
+            "C: {from: 1, to: 2, step: [log2]}",
+            "4: step (log2, log10 or a factor) must be a number above 1, not a list",
+        ),
+        (f"C: {list(range(1, 1002))}", "4: a list of 1,001; 1,000 are the most"),
+        ('extends: "a\\0b"', "4: extends must be a name, not 'a\\x00b'"),
+        (f"extends: {'x' * 900}", "4: there is no file"),
+        (f"tolerence{'e' * 900}: 1", "4: unknown key 'tolerence"),
+        ("select: {folds: 1e300, C: [1, 2]}", "4: folds is '1e300'; 1,000 is the most"),
+        ("repetitions: 1e300", "4: repetitions is '1e300'; 1,000 is the most"),
+        ("workers: 1e9", "4: workers is '1e9'; 1,000 is the most"),
+        ("limits: {iterations: 1e300}", "4: iterations is '1e300'; 9,007,199,254,740,992 is the most"),
+        (
+            "repetitions: 1000\nC: {from: 1, to: 900, step: 1.01}",
+            "2: with wdbc and swap the experiment has 684,000",
+        ),
+        (
+            "profiles: {small: {methods: [{name: swap, parameters: {comp: [1]}}]}}",
+            "4: parameter comp of swap must be",
+        ),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_what_asks_for_too_much_or_is_no_value_is_named_by_line(tmp_path: Path, text: str, said: str) -> None:
+    assert mistake(tmp_path, MINIMAL + text).replace("trial.yaml:", "").startswith(said)
+
+
+def test_names_and_pairs_are_bounded(tmp_path: Path) -> None:
+    for name, said in (
+        ("x" * 5000, "must be a name"),
+        ("x" * 500, "neither a file"),
+        ('"a\\nb"', "must be a name"),
+    ):
+        assert said in mistake(tmp_path, MINIMAL.replace("wdbc", name))
+    both = MINIMAL.replace("swap", MANY).replace("wdbc", ", ".join(f"wdbc{n}" for n in range(60)))
+    assert "199 methods on 60 data sets are too many; 10,000 pairs are the most" in mistake(tmp_path, both)
+
+
+def test_files_that_extend_too_many_are_refused(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"deep{number}.yaml").write_text(f"name: x\nextends: deep{number + 1}.yaml\n")
+        (tmp_path / f"wide{number}.yaml").write_text(
+            f"name: x\nextends: [{f'wide{number + 1}.yaml, ' * 3}]\n"
+        )
+    (tmp_path / "wide6.yaml").write_text("name: x\n")
+    assert mistake(tmp_path, "extends: deep0.yaml\n").endswith("more than 20 files extend one another")
+    assert mistake(tmp_path, "extends: wide0.yaml\n").endswith("more than 200 files are extended")
+
+
 EXTENDING = """\
 name: child
 extends: trial.yaml

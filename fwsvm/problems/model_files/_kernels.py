@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_type_hints
 
 from fwsvm.kernels.kernel import KERNELS
-from fwsvm.kernels.polynomial import Polynomial, Quadratic
+from fwsvm.kernels.polynomial import MOST_DEGREE, Polynomial, Quadratic
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import quoted
 from fwsvm.problems.model_files._numbers import shortest
@@ -16,7 +16,6 @@ from fwsvm.problems.model_files._numbers import shortest
 IN_LIBSVM = {"linear": "linear", "poly": "polynomial", "quadratic": "polynomial", "rbf": "rbf"}
 FROM_LIBSVM = {"linear": "linear", "polynomial": "poly", "rbf": "rbf"}
 PARAMETERS = frozenset(parameter for family in KERNELS.values() for parameter in family.parameters)
-MOST_DEGREE = 1000  # a hostile degree would keep prediction busy for ever
 
 
 def name(kernel: Any) -> str:
