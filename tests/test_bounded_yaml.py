@@ -33,9 +33,9 @@ def test_the_shipped_files_are_read_as_pyyaml_reads_them(path):
 
 
 @given(VALUES)
-def test_what_pyyaml_writes_is_read_back(value):
+def test_what_pyyaml_writes_is_read_as_pyyaml_reads_it(value):
     text = yaml.safe_dump(value, allow_unicode=True)
-    assert plain(parse(text, "f", typed_keys=True)) == value == yaml.safe_load(text)
+    assert plain(parse(text, "f", typed_keys=True)) == yaml.safe_load(text)
 
 
 @pytest.mark.parametrize(
