@@ -4,20 +4,25 @@ A table entry, a test, a point of a figure and a claim all look at cells; publis
 shape (`fwsvm.analysis.published`), so whatever is computed from ours is computed from theirs.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fwsvm.analysis.measures import MEASURES
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
+from fwsvm.results.kinds import shortened
 
 #: What makes two runs the same cell. gamma and sigma2 are added where no rule derives them from the data.
 SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
     "experiment profile dataset method kernel C lambda tolerance search stop width_rule degree coef0 "
     "gamma_set"
 ).split()
+#: Two thousand data sets under ten methods.
+MOST_CELLS = 20_000
 #: What differs between the runs of one cell.
 REPEATED = ["seed", "fold", "repetition"]
 MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
@@ -47,13 +52,18 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _superseded(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Return which unfinished rows have a finished one that agrees with them wherever they say something."""
-    finished = rows[rows["_finished"]]
-    replaced = []
-    for index, row in rows[~rows["_finished"]].iterrows():
-        said = [name for name in (*SETTING, *REPEATED) if row[name] != "" and not pd.isna(row[name])]
-        if (finished[said] == row[said]).all(axis=1).any():
-            replaced.append(index)
-    return pd.Series(rows.index.isin(replaced), index=rows.index)
+    names = [*SETTING, *REPEATED]
+    finished, unfinished = rows[rows["_finished"]], rows[~rows["_finished"]]
+    said = (unfinished[names].notna() & (unfinished[names] != "")).to_numpy(dtype=bool)
+    replaced: set[Hashable] = set()
+    # row by row against all that finished would take hours for a large folder; few sets of columns occur
+    for pattern in np.unique(said, axis=0):
+        columns = [name for name, there in zip(names, pattern, strict=True) if there]
+        alike = unfinished[(said == pattern).all(axis=1)]
+        known = set(finished[columns].itertuples(index=False, name=None))
+        asked = alike[columns].itertuples(index=False, name=None)
+        replaced |= {index for index, what in zip(alike.index, asked, strict=True) if what in known}
+    return pd.Series(rows.index.isin(list(replaced)), index=rows.index)
 
 
 def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
@@ -67,6 +77,12 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     rows = final_rows(frame)
     if rows.empty:
         raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
+    number = rows.groupby(SETTING, dropna=False, sort=False).ngroups
+    if number > MOST_CELLS:
+        raise ResultsError(
+            f"{number:,} cells (data sets, methods and settings), and at most {MOST_CELLS:,} are averaged; "
+            "choose with --where COLUMN=VALUE"
+        )
     cells = pd.DataFrame(
         [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
     )
@@ -91,10 +107,12 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     cell: dict[str, object] = dict(zip(SETTING, key, strict=True))
     finished = group[group["status"].isin(DONE)]
     in_part = (finished["status"] == "time_limit") & (finished["subproblems"] > 1)
-    for column in MEASURED:
-        values = finished[column].where(~in_part | (column in OF_PARTS)).dropna()
-        cell[column] = values.mean()
-        cell[f"{column}_sd"] = _deviation(values)
+    whole = ~in_part.to_numpy(dtype=bool)
+    for column, numbers in zip(MEASURED, finished[MEASURED].to_numpy(dtype=float).T, strict=True):
+        values = numbers[~np.isnan(numbers) & (whole | (column in OF_PARTS))]
+        with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
+            cell[column] = float(values.mean()) if values.size else float("nan")
+            cell[f"{column}_sd"] = _deviation(values)
     counts = group["status"].value_counts()
     present = [status for status in SEVERITY if status in counts.index]
     cell |= {
@@ -110,11 +128,11 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     return cell
 
 
-def _deviation(values: "pd.Series[float]") -> float:
+def _deviation(values: NDArray[np.float64]) -> float:
     """Return the standard deviation (n - 1): none for a single run, exactly 0 for equal ones."""
-    if len(values) < 2:
+    if values.size < 2:
         return float("nan")
-    return 0.0 if values.nunique() == 1 else float(values.std())
+    return 0.0 if (values == values[0]).all() else float(values.std(ddof=1))
 
 
 def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:
@@ -139,16 +157,19 @@ def one_each(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
         return cells
     first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
     differing = [name for name in SETTING if name not in key and first[name].nunique(dropna=False) > 1]
-    place = ", ".join(str(first.iloc[0][name]) for name in key)
-    choices = "; ".join(f"{name} {' or '.join(map(_plain, first[name].unique()))}" for name in differing)
+    place = ", ".join(shortened(str(first.iloc[0][name])) for name in key)
+    choices = "; ".join(f"{name} {_listed(first[name].unique(), ' or ')}" for name in differing)
     raise ResultsError(
         f"several results for {place}: {choices or 'the same setting twice'}; "
         "choose with --where COLUMN=VALUE"
     )
 
 
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _listed(values: Iterable[object], between: str, most: int = 8) -> str:
+    """Return the first few values, and how many more there are."""
+    texts = [f"{value:g}" if isinstance(value, float) else shortened(str(value)) for value in values]
+    more = [f"{len(texts) - most} more"] if len(texts) > most else []
+    return between.join([*texts[:most], *more])
 
 
 def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -211,7 +232,7 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
     for column in ("parallel_cells", "threads"):
         counts = rows[column].value_counts(dropna=False)
         if len(counts) > 1:
-            held = ", ".join(f"{value:g} ({count} runs)" for value, count in counts.items())
+            held = _listed((f"{value:g} ({count} runs)" for value, count in counts.items()), ", ")
             raise ResultsError(
                 f"times were measured under different loads: {column} is {held}; "
                 "run them again alike, choose with --where, or accept with --mixed-load"
@@ -220,13 +241,14 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
         first = rows[rows["shared"]].iloc[0]
         raise ResultsError(
             f"{int(rows['shared'].sum())} runs took kernel values or a warm start from another cell "
-            f"(first {first['dataset']}, {first['method']}), so their times mean little; "
+            f"(first {shortened(first['dataset'])}, {shortened(first['method'])}), so their times mean little; "
             "accept with --mixed-load"
         )
     for dataset, here in rows.groupby("dataset"):
         machines = sorted({f"{m} ({c})" for m, c in zip(here["machine"], here["cpu"], strict=True)})
         if len(machines) > 1:
             raise ResultsError(
-                f"the times on {dataset} come from different machines: {', '.join(machines)}; "
+                f"the times on {shortened(str(dataset))} come from different machines: "
+                f"{_listed(machines, ', ')}; "
                 "choose with --where machine=NAME, or accept with --mixed-load"
             )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm import bounded_yaml
-from fwsvm.errors import ResultsError
+from fwsvm.errors import ResultsError, shown
 from fwsvm.results.files import text
 
 
@@ -29,7 +29,7 @@ def settings(path: Path) -> dict[str, Any]:
         return {}
     node = bounded_yaml.parse(content, str(path), ResultsError)
     if not isinstance(node.value, dict):
-        found = bounded_yaml.shown(node.value)
+        found = shown(node.value)
         raise ResultsError(f"{path}:{node.line}: a mapping of settings belongs here, not {found}")
     settings: dict[str, Any] = bounded_yaml.plain(node)
     return settings

@@ -13,10 +13,10 @@ from typing import Any
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, result_folders
 from fwsvm.analysis.writing import csv_bytes, write_whole
-from fwsvm.errors import ResultsError
+from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text, unreadable
-from fwsvm.results.kinds import quoted, shortened
+from fwsvm.results.kinds import shortened
 from fwsvm.results.reading import runs_table, trace_table
 
 #: Columns in which two honest runs of the same cell may differ.
@@ -262,6 +262,6 @@ def _log(folder: Path) -> bytes | None:
             event = None
         if not isinstance(event, dict):
             raise ResultsError(
-                f"{path}:{number}: {quoted(line)} is not an event in JSON; mend or delete the line"
+                f"{path}:{number}: {shown(line)} is not an event in JSON; mend or delete the line"
             )
     return whole.encode()

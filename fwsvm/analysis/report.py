@@ -15,6 +15,7 @@ from fwsvm import __version__
 from fwsvm.analysis import cells as cells_of
 from fwsvm.analysis import claims, comparisons, figures, tables
 from fwsvm.analysis.claims.show import html_list
+from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, Results
 from fwsvm.analysis.tables.render import html_table
 from fwsvm.errors import FwsvmError
@@ -31,6 +32,7 @@ ENVIRONMENT = [
     "threads",
     "parallel_cells",
 ]
+MOST_CONFIGURATIONS = 50
 #: Where an SVG names a part of itself or refers to one.
 _ID = re.compile(r"""(\bid="|\bhref="#|url\(#)""")
 STYLE = """
@@ -127,7 +129,12 @@ def _html_of(drawn: Sequence[tables.Table]) -> str:
 
 def _figures(cells: pd.DataFrame, frame: pd.DataFrame) -> str:
     source = figures.Source(cells, frame)
-    return _said(lambda: "".join(map(_picture, figures.draw(source)))) or "<p>Nothing to draw.</p>"
+    drawn = [_said(functools.partial(_pictures, source, kind)) for kind in figures.KINDS]
+    return "".join(drawn) or "<p>Nothing to draw.</p>"
+
+
+def _pictures(source: figures.Source, kind: str) -> str:
+    return "".join(map(_picture, figures.draw(source, [kind])))
 
 
 def _picture(drawing: figures.Drawing) -> str:
@@ -167,11 +174,16 @@ def _claims(cells: pd.DataFrame) -> str:
 
 def _configuration(folders: Sequence[Path]) -> str:
     paths = [path for folder in folders for path in sorted(folder.glob("experiment*.yaml"))]
-    texts = [html.escape(path.read_text(encoding="utf-8")) for path in paths]
-    shown = [
-        f"<h3>{html.escape(str(path))}</h3><pre>{text}</pre>" for path, text in zip(paths, texts, strict=True)
-    ]
+    shown = [_said(functools.partial(_settings, path)) for path in paths[:MOST_CONFIGURATIONS]]
+    if len(paths) > MOST_CONFIGURATIONS:
+        shown.append(f"<p>{len(paths) - MOST_CONFIGURATIONS} more are not shown.</p>")
     return "".join(shown) or "<p>The folder has no experiment.yaml.</p>"
+
+
+def _settings(path: Path) -> str:
+    """Return a configuration as it stands, once it is known to be one."""
+    settings(path)
+    return f"<h3>{html.escape(str(path))}</h3><pre>{html.escape(configuration_text(path))}</pre>"
 
 
 def _environment(frame: pd.DataFrame) -> str:

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from fwsvm.atomic import replacing
 from fwsvm.errors import ResultsError
+
+_NUMERAL = re.compile(r"[+-](?:[0-9]+\.?[0-9]*|\.[0-9]+|inf)(?:[eE][+-]?[0-9]+)?|-")
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -17,6 +20,16 @@ def write_whole(path: Path, content: bytes) -> None:
         raise ResultsError(f"{path.parent} cannot be made: {error.strerror or error}") from None
     with replacing(path, ResultsError, binary=True) as stream:
         stream.write(content)
+
+
+def inert(field: object) -> object:
+    """Return a field of a CSV file for people: text that a spreadsheet would compute gets an apostrophe before it.
+
+    Names come from files of other people. A number is no formula, whatever its sign.
+    """
+    if isinstance(field, str) and field.startswith(("=", "+", "-", "@")) and not _NUMERAL.fullmatch(field):
+        return f"'{field}"
+    return field
 
 
 def csv_bytes(lines: Iterable[Iterable[object]]) -> bytes:

@@ -19,11 +19,10 @@ import yaml
 
 from fwsvm.atomic import replacing
 from fwsvm.data.exclusive import exclusive
-from fwsvm.errors import ResultsError, WriteError
+from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.record import Row, fields, now_utc, text
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, refuse_link
-from fwsvm.results.kinds import quoted
 from fwsvm.results.reading import runs_table, trace_table
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
@@ -166,7 +165,7 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
         return {}
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
-            f"{path}:1: the columns are not this version's ({quoted(odd[0])}); give another folder with --out"
+            f"{path}:1: the columns are not this version's ({shown(odd[0])}); give another folder with --out"
         )
     if table.torn:
         notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")

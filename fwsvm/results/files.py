@@ -48,13 +48,16 @@ def opened(path: Path, folder: Path, most: int) -> BinaryIO:
 
 
 def refuse_link(path: Path, folder: Path) -> None:
-    """Raise ResultsError if a name in a results folder is, or lies below, a link that leads out of it."""
+    """Raise ResultsError if a name in a results folder is, or lies below, a link that leads out of it or nowhere."""
     try:
         outside = present(path) and not path.resolve().is_relative_to(folder.resolve())
+        nowhere = path.is_symlink() and not path.exists()
     except (OSError, RuntimeError) as error:
         raise unreadable(path, error) from None
     if outside:
         raise ResultsError(f"{path}: a link that leads out of the folder; put what it leads to there itself")
+    if nowhere:
+        raise ResultsError(f"{path}: a link to what is not there; delete the link")
 
 
 def text(path: Path, folder: Path, most: int) -> str:

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
+from fwsvm.errors import shown
+
 #: A number in decimal digits of ASCII; float() also takes ``1_0``, digits of other scripts and spaces around.
 _NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -39,7 +41,7 @@ class Text:
         if len(field) > self.most:
             raise ValueError(f"{name} has {len(field):,} characters, which is more than {self.most:,}")
         if found := _UNFIT.search(field):
-            raise ValueError(f"{name} is {quoted(field)}, which has the control character {found[0]!a}")
+            raise ValueError(f"{name} is {shown(field)}, which has the control character {found[0]!a}")
         return field
 
     def fitted(self, field: str) -> str:
@@ -56,7 +58,7 @@ class Identity:
         """Return the field as it stands."""
         if not _IDENTITY.fullmatch(field):
             raise ValueError(
-                f"{name} is {quoted(field)}, which is not 1 to 128 letters, digits, '-', '_' and '.'"
+                f"{name} is {shown(field)}, which is not 1 to 128 letters, digits, '-', '_' and '.'"
             )
         return field
 
@@ -72,7 +74,7 @@ class Word:
         """Return the field as it stands."""
         if field in self.known or (not field and not self.filled):
             return field
-        raise ValueError(f"unknown {name} {quoted(field)}; known are {', '.join(self.known)}")
+        raise ValueError(f"unknown {name} {shown(field)}; known are {', '.join(self.known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Truth:
         """Return the truth of a field."""
         value = _TRUTHS.get(field.lower())
         if value is None:
-            raise ValueError(f"{name} is {quoted(field)}, which is neither true nor false")
+            raise ValueError(f"{name} is {shown(field)}, which is neither true nor false")
         return value
 
 
@@ -107,7 +109,7 @@ class Number:
                 return value
         elif field in _NOT_FINITE and not self._bounded:
             return _NOT_FINITE[field]
-        raise ValueError(f"{name} is {quoted(field)}, which is not a number{self._range}")
+        raise ValueError(f"{name} is {shown(field)}, which is not a number{self._range}")
 
     @property
     def _bounded(self) -> bool:
@@ -116,11 +118,6 @@ class Number:
     @property
     def _range(self) -> str:
         return f" from {self.least:g} to {self.most:g}" if self._bounded else " of double precision"
-
-
-def quoted(text: str, most: int = 60) -> str:
-    """Return foreign text fit for a message: in quotes, on one line, cut to ``most`` characters."""
-    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def shortened(text: str, most: int = 60) -> str:

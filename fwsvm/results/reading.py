@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from fwsvm.errors import ResultsError
+from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Column
 from fwsvm.results.files import opened, unreadable
-from fwsvm.results.kinds import quoted, shortened
+from fwsvm.results.kinds import shortened
 
 MOST_BYTES, MOST_LINES = 2**27, 1_000_000  # of a table; a run takes about 600 bytes
 MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
@@ -111,7 +111,7 @@ def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) 
     if len(header) > MOST_COLUMNS:
         raise ResultsError(f"{path}:1: {len(header):,} columns; is this a table of fwsvm?")
     if twice := next((name for name in header if header.count(name) > 1), None):
-        raise ResultsError(f"{path}:1: the column {quoted(twice)} stands there twice; take one of them out")
+        raise ResultsError(f"{path}:1: the column {shown(twice)} stands there twice; take one of them out")
     lacking = [name for name in required if name not in header]
     if lacking:
         raise ResultsError(

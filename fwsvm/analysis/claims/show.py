@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from fwsvm.analysis.claims import Verdict
 from fwsvm.analysis.published import TITLES
-from fwsvm.analysis.writing import csv_bytes
+from fwsvm.analysis.tables.render import without_tags
+from fwsvm.analysis.writing import csv_bytes, inert
 
 WIDTH = 80
 #: Where figures only are printed, 003's tables stand in for the methods it shares with 000.
@@ -73,8 +74,8 @@ def markdown(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
         ours = f"**{verdict.word}**" + (f": {verdict.ours.evidence}" if verdict.ours else "")
         printed = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed else "")
         cells = (verdict.claim.name, f"{verdict.claim.statement} ({verdict.claim.place})", ours, printed)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, "", summary(verdicts), *(f"\n- {note}" for note in notes)]) + "\n"
+        lines.append("| " + " | ".join(without_tags(cell).replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, "", summary(verdicts), *(f"\n- {without_tags(note)}" for note in notes)]) + "\n"
 
 
 def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
@@ -107,4 +108,4 @@ def as_csv(verdicts: Sequence[Verdict]) -> str:
         lines.append(
             [claim.name, claim.place, claim.statement, verdict.word, ours, printed_place(verdict), printed]
         )
-    return csv_bytes(lines).decode()
+    return csv_bytes([[inert(field) for field in line] for line in lines]).decode()

@@ -9,6 +9,10 @@ from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
 from fwsvm.errors import ResultsError
+from fwsvm.results.kinds import shortened
+
+#: Exact tests of more take minutes: the distribution of ranks grows with the square of the data sets.
+MOST_METHODS, MOST_DATASETS = 40, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,20 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
 def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> Compared:
     """Compare all methods at once in one measure."""
     kind = measure(name)
+    number = cells["dataset"].nunique()
+    if len(methods) > MOST_METHODS or number > MOST_DATASETS:
+        raise ResultsError(
+            f"{len(methods)} methods on {number} data sets, and at most {MOST_METHODS} on {MOST_DATASETS:,} are "
+            "compared; choose with --methods, or with --where COLUMN=VALUE"
+        )
     values, left_out = matrix(cells, kind.column, methods)
     if len(values) < 2:
-        reasons = "; ".join(f"{dataset}: {reason}" for dataset, reason in list(left_out.items())[:5])
+        reasons = "; ".join(
+            f"{shortened(str(dataset))}: {shortened(reason, 200)}"
+            for dataset, reason in list(left_out.items())[:5]
+        )
         raise ResultsError(
-            f"fewer than two data sets have {name} for all of {', '.join(methods)}"
+            f"fewer than two data sets have {name} for all of {', '.join(map(shortened, methods))}"
             + (f" ({reasons})" if reasons else "")
             + "; run the rest, or choose methods with --methods"
         )

@@ -1,6 +1,8 @@
 """Pictures by matplotlib (the extra ``plots``), each kind one module with a function ``draw``."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from fwsvm.analysis.figures import convergence, datasets, ranks, selection, series, sweep
@@ -33,4 +35,15 @@ def draw(
         "selection": lambda: selection.draw(source),
         "ranks": lambda: ranks.draw(source, plain, alpha=alpha),
     }
-    return [drawing for kind in kinds for drawing in makers[kind]()]
+    return _with_own_names([drawing for kind in kinds for drawing in makers[kind]()])
+
+
+def _with_own_names(drawings: list[Drawing]) -> list[Drawing]:
+    """Return the pictures, those numbered whose names, fit for files, are those of earlier ones."""
+    met: Counter[str] = Counter()
+    named = []
+    for drawing in drawings:
+        met[drawing.name.lower()] += 1
+        number = met[drawing.name.lower()]
+        named.append(drawing if number == 1 else replace(drawing, name=f"{drawing.name}-{number}"))
+    return named

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import final_rows
-from fwsvm.analysis.figures.source import Source, label_of
+from fwsvm.analysis.figures.source import Source, drawable, label_of
 from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
 from fwsvm.analysis.results import DONE, read_trace
 
@@ -31,7 +31,7 @@ def draw(source: Source, names: tuple[str, ...], against: Axis, window: int = 0)
     rows = source.shown(final_rows(source.runs))
     rows = rows[rows["status"].isin(DONE)]
     drawings = []
-    for dataset in source.order(rows):
+    for dataset in source.each(rows):
         traces = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
@@ -49,7 +49,7 @@ def _traces(rows: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
     for row in rows.to_dict("records"):
         trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
         if trace is not None and len(trace) > 1:
-            found.setdefault(str(row["method"]).partition("(")[0], []).append(trace)
+            found.setdefault(str(row["method"]).partition("(")[0], []).append(drawable(trace))
     return found
 
 

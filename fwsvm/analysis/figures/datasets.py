@@ -6,7 +6,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.series import SERIES, title_of
-from fwsvm.analysis.figures.source import Source, label_of, methods_of
+from fwsvm.analysis.figures.source import Source, drawable, label_of, methods_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW,
@@ -34,7 +34,7 @@ def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]
         return []
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
-        compared = against_baseline(here, baseline)
+        compared = drawable(against_baseline(here, baseline))
         for name in names or ("accuracy", "time", "speedup", "size"):
             kind = measure(name)
             if compared[kind.column].notna().any():

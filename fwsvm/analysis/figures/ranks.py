@@ -3,7 +3,7 @@
 from fwsvm.analysis.cells import without_sweeps
 from fwsvm.analysis.comparisons import Compared, compare
 from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import INK, Drawing, panels
+from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.tables.layouts import HEADS
 from fwsvm.errors import ResultsError
@@ -75,9 +75,9 @@ def _label(panel, method: str, rank: float, y: float, k: int, side: str) -> None
     end = 1 - 0.08 * k if side == "left" else k + 0.08 * k
     panel.plot([rank, rank, end], [0, y, y], color="#777777", linewidth=0.8)
     text = (
-        f"{HEADS.get(method, method)}  {rank:.2f}"
+        f"{HEADS.get(method, plain_label(method))}  {rank:.2f}"
         if side == "left"
-        else f"{rank:.2f}  {HEADS.get(method, method)}"
+        else f"{rank:.2f}  {HEADS.get(method, plain_label(method))}"
     )
     panel.text(end + (-0.03 if side == "left" else 0.03) * k / 3, y, text, va="center", fontsize=8.5,
                ha="right" if side == "left" else "left")  # fmt: skip

@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.figures.source import Source, label_of
-from fwsvm.analysis.figures.style import INK, Drawing, panels, titled
+from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, titled
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.errors import ResultsError
+
+MOST_PLACES = 10_000
 
 
 def draw(source: Source) -> list[Drawing]:
@@ -15,10 +18,16 @@ def draw(source: Source) -> list[Drawing]:
         return []
     runs = source.shown(source.runs)
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
+    source.each(searched)
     drawings = []
     for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
         # a width derived from the rows differs a little from fold to fold: it was not searched
         width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
+        if (size := width.nunique() * rows["C"].nunique()) > MOST_PLACES:
+            raise ResultsError(
+                f"a search over {size:,} pairs of C and sigma², and at most {MOST_PLACES:,} are drawn; "
+                "choose with --where COLUMN=VALUE"
+            )
         table = rows.assign(width=width).pivot_table(
             index="width", columns="C", values="test_accuracy", dropna=False
         )
@@ -26,7 +35,7 @@ def draw(source: Source) -> list[Drawing]:
         if table.size < 2:
             continue
         choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
-        name = f"{label_of(str(dataset))}, searched with {HEADS.get(str(method), str(method))}"
+        name = f"{label_of(str(dataset))}, searched with {HEADS.get(str(method), plain_label(str(method)))}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
     return drawings

@@ -6,8 +6,19 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.source import Source, methods_of
-from fwsvm.analysis.figures.style import HOLLOW, INK, Drawing, hollow, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.source import Source, drawable, methods_of
+from fwsvm.analysis.figures.style import (
+    HOLLOW,
+    INK,
+    Drawing,
+    hollow,
+    legend,
+    log_axis,
+    look,
+    panels,
+    plain_label,
+    titled,
+)
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.tables.layouts import HEADS
 
@@ -22,7 +33,7 @@ def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]
     """Draw each measure in one picture, a panel per series that has at least three data sets."""
     cells = without_sweeps(source.shown(source.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
-    cells = against_baseline(cells, baseline)
+    cells = drawable(against_baseline(cells, baseline))
     present = [name for name in SERIES if cells.loc[_inside(cells, name), "rows"].nunique() > 2]
     drawings = []
     for name in names or ("accuracy", "time", "speedup", "size"):
@@ -92,7 +103,7 @@ def _line(panel: "Axes", points: pd.DataFrame, kind: Measure, style: dict[str, A
 
 def title_of(kind: Measure, baseline: str) -> str:
     """Return a measure's axis title, naming the baseline of a comparison."""
-    return kind.title.replace("the baseline", HEADS.get(baseline, baseline))
+    return kind.title.replace("the baseline", HEADS.get(baseline, plain_label(baseline)))
 
 
 def _name_points(panel: "Axes", sizes: "pd.Series[float]", places: dict[object, float]) -> None:

@@ -1,5 +1,6 @@
 """How every picture looks: colours safe for the colour-blind, markers and dashes that survive grey print."""
 
+import hashlib
 import io
 import math
 import re
@@ -8,13 +9,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from fwsvm.analysis.tables.layouts import HEADS
-from fwsvm.errors import UsageError
+from fwsvm.errors import ResultsError, UsageError
+from fwsvm.results.kinds import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
+LONGEST_NAME = 120  # bytes of a file's name; systems take 255, with the ending
+LONGEST_LABEL = 40
+LARGEST = 200.0  # inches, 30,000 pixels: what can be painted and looked at
 #: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles in turn.
 STYLES: dict[str, tuple[str, str, Any]] = {
     "cvm": ("#000000", "o", "-"),
@@ -56,8 +61,13 @@ class Drawing:
     figure: "Figure"
 
     def __post_init__(self) -> None:
-        """Make the name fit for files: a data set may be a path, or synthetic with its parameters."""
-        object.__setattr__(self, "name", re.sub(r"[^\w.-]+", "-", self.name).strip("-."))
+        """Make the name fit for files: a data set may be a path, or synthetic; take label's escapes off the caption."""
+        name = re.sub(r"[^\w.-]+", "-", self.name).strip("-.")
+        if len(name.encode()) > LONGEST_NAME:
+            digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+            name = f"{name.encode()[: LONGEST_NAME - 9].decode(errors='ignore')}-{digest}"
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "caption", self.caption.replace(r"\$", "$"))
 
     def content(self, form: str) -> bytes:
         """Return the picture as a png, svg or pdf file; the same picture gives the same bytes."""
@@ -90,7 +100,13 @@ def panels(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width * columns, height * rows + 0.45), layout="constrained")
+    size = width * columns, height * rows + 0.45
+    if max(size) > LARGEST:
+        raise ResultsError(
+            f"a picture of {size[0]:,.0f} x {size[1]:,.0f} inches, and at most {LARGEST:g} are drawn; "
+            "choose with --dataset NAME or --where COLUMN=VALUE"
+        )
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     axes = [figure.add_subplot(rows, columns, place + 1) for place in range(rows * columns)]
     for panel in axes:
@@ -101,6 +117,12 @@ def panels(
     return figure, axes
 
 
+def plain_label(text: str) -> str:
+    """Return a name of somebody else as a label: not mathematics to matplotlib, shown in legends, not too long."""
+    label = shortened(text, LONGEST_LABEL).replace("$", r"\$")
+    return f" {label}" if label.startswith("_") else label  # what begins so is left out of legends
+
+
 def look(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods."""
     unknown = [name for name in among if name not in STYLES]
@@ -109,7 +131,7 @@ def look(method: str, among: list[str]) -> dict[str, Any]:
         "color": colour,
         "marker": marker,
         "linestyle": dashes,
-        "label": HEADS.get(method, method),
+        "label": HEADS.get(method, plain_label(method)),
         "markersize": 5,
         "linewidth": 1.4,
         "markeredgecolor": "white",
@@ -146,7 +168,7 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     axis = panel.xaxis if which == "x" else panel.yaxis
     (panel.set_xscale if which == "x" else panel.set_yscale)("log")
     low, high = sorted(axis.get_view_interval())
-    decades = math.log10(high / low)
+    decades = math.log10(high) - math.log10(low)
     axis.set_minor_formatter(NullFormatter())
     subs = (1,) if decades > 2.4 else (1, 2, 5) if decades > 0.6 else tuple(range(1, 10))
     axis.set_major_locator(LogLocator(subs=subs, numticks=12))

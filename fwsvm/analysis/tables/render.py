@@ -2,12 +2,13 @@
 
 import html
 import math
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fwsvm.analysis.tables.model import Entry, Row, Table
-from fwsvm.analysis.writing import csv_bytes
+from fwsvm.analysis.writing import csv_bytes, inert
 
 WIDTH = 80
 LABEL = 48  # the longest conclusion of a test; a longer label is cut, and given in full below
@@ -39,13 +40,17 @@ def _short_labels(table: Table) -> tuple[Table, list[str]]:
     """Cut labels that would crowd out the numbers, numbered, and return the notes that give them in full."""
     longest = LABEL if len(table.heads) <= 3 else LABEL - 20
     numbers: dict[str, int] = {}
-    for label in (label for row in table.rows for label in row.labels if len(label) > longest):
-        numbers.setdefault(label, len(numbers) + 1)
+    for label in (*table.heads, *(label for row in table.rows for label in row.labels)):
+        if len(label) > longest:
+            numbers.setdefault(label, len(numbers) + 1)
     short = {label: f"{label[: longest - 5]}… [{number}]" for label, number in numbers.items()}
     rows = tuple(
         replace(row, labels=tuple(short.get(label, label) for label in row.labels)) for row in table.rows
     )
-    return replace(table, rows=rows), [f"[{number}] {label}" for label, number in numbers.items()]
+    heads = tuple(short.get(head, head) for head in table.heads)
+    return replace(table, rows=rows, heads=heads), [
+        f"[{number}] {label}" for label, number in numbers.items()
+    ]
 
 
 def _fitted(table: Table, *, colour: bool) -> list[str]:
@@ -97,20 +102,32 @@ def markdown(table: Table) -> str:
 
     def text(entry: Entry) -> str:
         shown = entry.text + (f" ± {entry.deviation}" if entry.deviation else "")
-        mark = entry.mark.replace("*", "\\*")
+        shown, mark = shown.replace("|", "\\|"), entry.mark.replace("*", "\\*")
         return (f"**{shown}**" if entry.best else shown) + mark
 
     def line(cells: Sequence[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+        return f"| {' | '.join(cells)} |"
 
     ruler = [":--"] * len(table.label_heads) + ["--:"] * len(table.heads)
-    body = [line([*row.labels, *map(text, row.entries)]) for row in table.rows]
+    body = [line([*map(markdown_text, row.labels), *map(text, row.entries)]) for row in table.rows]
     notes = [
-        f"- {note}" for note in (n.replace("* ", "\\* ", 1) if n.startswith("* ") else n for n in table.notes)
+        f"- {f'{chr(92)}{note}' if note.startswith('* ') else note}"
+        for note in map(without_tags, table.notes)
     ]
+    heads = [markdown_text(head) for head in (*table.label_heads, *table.heads)]
     return "\n".join(
-        [f"**{table.title}**", "", line([*table.label_heads, *table.heads]), line(ruler), *body, "", *notes]
+        [f"**{without_tags(table.title)}**", "", line(heads), line(ruler), *body, "", *notes]
     ).rstrip()
+
+
+def without_tags(text: str) -> str:
+    """Return text in which Markdown finds no HTML."""
+    return re.sub("<(?=[A-Za-z/!?])", r"\\<", text)
+
+
+def markdown_text(text: str) -> str:
+    """Return a name as a cell of a Markdown table: neither HTML, link, code, mathematics nor the cell's end."""
+    return without_tags(re.sub(r"[\\|`*$\[\]]", r"\\\g<0>", text))
 
 
 _LATEX = {
@@ -189,7 +206,7 @@ def tidy_csv(tables: Sequence[Table]) -> str:
 
 
 def _or_empty(value: object) -> object:
-    return "" if isinstance(value, float) and math.isnan(value) else value
+    return "" if isinstance(value, float) and math.isnan(value) else inert(value)
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {
