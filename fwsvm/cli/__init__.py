@@ -42,7 +42,9 @@ class Commands(click.Group):
             click.echo(f"fwsvm: {error}", err=True)
             sys.exit(error.exit_code)
         except MemoryError as error:
-            click.echo(f"fwsvm: {_out_of_memory(error)}", err=True)
+            from fwsvm._memory import ran_out
+
+            click.echo(f"fwsvm: {ran_out(error)}", err=True)
             sys.exit(NO_MEMORY)
         except OSError as error:
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
@@ -53,16 +55,6 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(INTERRUPTED)
-
-
-def _out_of_memory(error: MemoryError) -> str:
-    from fwsvm._memory import available_bytes, said
-
-    wanted = f" ({str(error).rstrip('.')})" if str(error) else ""
-    return (
-        f"memory ran out{wanted}; {said(available_bytes())} are available now; take fewer rows (fwsvm subset), give "
-        "--cache-mb less, or give the process more memory"
-    )
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -45,8 +45,7 @@ def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bo
     say("kernel", _kernel(resolved))
     say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
     say("stop", _stop(resolved))
-    if (memory := _memory(resolved, data.train.rows, data.train.features)) is not None:
-        say("memory", memory)
+    say("memory", _memory(resolved, data))
 
 
 def _density(data: "Dataset") -> str:
@@ -77,14 +76,18 @@ def _kernel(resolved: "Resolved") -> str:
     return said
 
 
-def _memory(resolved: "Resolved", rows: int, features: int) -> str | None:
-    """Return what memory a run will take beside its data; None where it follows a sample that grows."""
-    if resolved.family.memory is not None:
-        return f"{max(0.1, resolved.family.memory(rows, features) / MIB):,.1f} MiB beside the data"
+def _memory(resolved: "Resolved", data: "Dataset") -> str:
+    """Return what memory a run will take beside its data."""
+    from fwsvm.data.labels import encode
+    from fwsvm.solvers.memory import training
+
+    rows, codes = data.train.rows, encode(data.train.labels, data.classes)
+    needed = training(data.train.X, codes, len(data.classes), resolved)
+    beside = f"about {max(0.1, needed / MIB):,.1f} MiB beside the data"
     if not resolved.family.searches:
-        return None
+        return beside
     columns = min(resolved.cache_mib, max(1, math.ceil(rows * rows * 8 / MIB)))
-    return f"up to {columns:,} MiB for kernel columns"
+    return f"{beside}, and up to {columns:,} MiB for kernel columns"
 
 
 def _stop(resolved: "Resolved") -> str:

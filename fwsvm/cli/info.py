@@ -25,9 +25,10 @@ def command(as_json: bool) -> None:
 def _facts() -> dict[str, Any]:
     from fwsvm import folders
     from fwsvm._fingerprint import PACKAGE
+    from fwsvm._memory import available_bytes
     from fwsvm._threads import usable_threads
     from fwsvm.experiments.environment import environment
-    from fwsvm.solvers.resolve import default_cache_mib, free_memory_bytes
+    from fwsvm.solvers.resolve import default_cache_mib
 
     here = environment()
     places = {
@@ -45,7 +46,7 @@ def _facts() -> dict[str, Any]:
         "cpu": here.cpu,
         "blas": here.blas,
         "threads": usable_threads(),
-        "free_memory_mib": free_memory_bytes() >> 20,
+        "free_memory_mib": available_bytes() >> 20,
         "cache_mib": default_cache_mib(),
         "cache": str(folders.cache_root()),
         "folders": {name: {"path": str(place), **_size(place)} for name, place in places.items()},

@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fwsvm._memory import require
 from fwsvm.data.labels import text
 from fwsvm.errors import UsageError
 from fwsvm.problems.features import canonical
@@ -141,6 +142,8 @@ class KernelMachine(Machine):
         if self.kernel != "linear":
             raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel}")
         model = self._machine()
+        pairs = len(model.biases)
+        require(2 * 8 * model.features * pairs, f"coef_ of {model.features:,} features", "use dual_coef_")
         weights: np.ndarray = np.asarray((canonical(model.support).T @ model.pair_weights()).T)
         return weights
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm._memory import ran_out
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import take
@@ -134,6 +135,8 @@ def _lost(cell: Cell, error: BaseException, result: Result | None = None, **more
     if isinstance(error, FwsvmError):
         status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
         return failed(cell, status, str(error), "", result, **more)
+    if isinstance(error, MemoryError):
+        return failed(cell, Status.ERROR, ran_out(error), "", result, **more)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     particulars = "".join(traceback.format_exception(error))
     return failed(cell, Status.ERROR, said, particulars, result, **more)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._occurring import occurring
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
 from fwsvm.experiments import record
@@ -67,6 +68,7 @@ def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
 
 def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
     """Return a sentence where some features are so much wider than others that they decide all distances, else ''."""
+    X = occurring(X).X
     columns = sparse.csc_array(X) if sparse.issparse(X) else X
     width = np.ravel(
         (columns.max(axis=0) - columns.min(axis=0)).toarray() if sparse.issparse(X) else np.ptp(X, axis=0)

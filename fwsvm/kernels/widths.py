@@ -7,6 +7,8 @@ README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean
 import numpy as np
 from scipy import sparse
 
+from fwsvm._occurring import occurring
+
 WIDTH_RULES = {"paper": 0.5, "readme": 1.0, "libcvm": 2.0}
 LIBCVM_SAMPLE = 5000
 
@@ -30,6 +32,7 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
     m = X.shape[0]
     if m < 2:
         return 0.0
+    X = occurring(X).X
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
@@ -39,7 +42,7 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
 
 def mean_absolute_distance(X: np.ndarray | sparse.csr_array) -> float:
     """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values."""
-    m, columns = X.shape[0], sparse.csc_array(X)
+    m, columns = X.shape[0], sparse.csc_array(occurring(X).X)
     if m < 2:
         return 0.0
     total = 0.0

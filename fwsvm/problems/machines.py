@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._memory import require
 from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sums import weighted_sums
 
@@ -81,6 +82,7 @@ def _decisions(
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
     K - 1), biases (machines, pairs).
     """
+    _require_room(X, biases.shape, len(counts))
     vectors, rows = narrowed(as_rows(support), as_rows(X))
     ends, K, machines = np.concatenate([[0], np.cumsum(counts)]), len(counts), len(biases)
     decisions = np.tile(biases[:, None], (1, rows.height, 1))
@@ -92,6 +94,18 @@ def _decisions(
         sums = weighted_sums(kernel, vectors, which, weights, rows, threads)
         decisions[:, :, mine] += sums.reshape(rows.height, machines, K - 1).swapaxes(0, 1)
     return decisions
+
+
+def _require_room(X: np.ndarray | sparse.csr_array, outputs: tuple[int, ...], classes: int) -> None:
+    """Refuse to decide on the rows of X where that does not fit in the memory available, with `UsageError`.
+
+    ``outputs`` (machines, columns) are the decision values a row; ``classes`` vote, 0 where none does.
+    """
+    m, (machines, columns) = X.shape[0], outputs
+    read = 12 * X.size if isinstance(X, np.ndarray) else 0  # dense rows are copied without their zeros
+    values = 2 * 8 * m * machines * columns + 4 * (m * columns + 3 * columns * classes + m * classes)
+    what = f"predicting {m:,} rows, with {columns:,} decision values each,"
+    require(values + read, what, "predict fewer rows at a time")
 
 
 def decisions_together(
@@ -164,6 +178,7 @@ class LinearModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:  # noqa: ARG002
         """Return decision values of the rows of X (t, n), shape (t, outputs)."""
+        _require_room(X, (1, len(self.weights)), 0)
         return np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
 
     def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:

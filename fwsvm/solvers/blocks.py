@@ -11,10 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm._memory import require
+from fwsvm._occurring import occurring
 from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
+from fwsvm.solvers import memory
 from fwsvm.solvers.fit import Trained, fit, gathered, warm_up
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.process import Binary, Expansion
@@ -65,6 +68,10 @@ def survey(blocks: Blocks) -> Survey:
             raise UsageError(f"the block after {rows} rows holds values that are not finite numbers")
         if len(y) == 0:
             continue
+        # of means: a block's, the one so far, their difference, and the next
+        require(
+            4 * 8 * X.shape[1], f"the mean of {X.shape[1]:,} features", "number the features without gaps"
+        )
         own_mean, own_squares = _moments(X)
         if rows == 0:
             features, mean = X.shape[1], np.zeros(X.shape[1])
@@ -147,9 +154,11 @@ def fit_blocks(
         return fit(X, codes, classes, replace(settings, gamma=width, sigma2=None), watch=watch)
     numbers = np.union1d(method_draws, fixed_sample(found.rows))
     X, codes = _pick(blocks, numbers, encode)
+    read = occurring(X)
+    memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     clock = Clock()
     problem = Binary(
-        Picked(found.rows, numbers, X),
+        Picked(found.rows, numbers, read.X),
         Picked(found.rows, numbers, np.where(codes == 0, 1.0, -1.0)),  # type: ignore[arg-type]
         np.broadcast_to(resolved.C, found.rows),
         (resolved.seed, 0),
@@ -164,7 +173,7 @@ def fit_blocks(
     part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))
     whole = [Subproblem(part.rows, codes == 0)]
     solved = Solved([part], clock.seconds)
-    return gathered(Trained(X, codes, classes, resolved, whole, solved, compile_seconds))
+    return gathered(Trained(X, read, codes, classes, resolved, whole, solved, compile_seconds))
 
 
 def _resolved(settings: Settings, found: Survey) -> Resolved:

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._occurring import Occurring, occurring
 from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.solvers import memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.process import Expansion, Hyperplane, Outcome
@@ -19,6 +21,8 @@ from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
 from fwsvm.solvers.warming import GAPS, once, some_steps, tiny_problem
+
+MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
 
 def fit(
@@ -59,9 +63,13 @@ def fit(
 
 
 class Trained(NamedTuple):
-    """What a run on rows X (m, n) with class numbers ``codes`` (m,) came to, part by part."""
+    """What a run on rows X (m, n) with class numbers ``codes`` (m,) came to, part by part.
+
+    ``read`` are the rows as solvers read them, without features that do not occur where these are most.
+    """
 
     X: Table
+    read: Occurring
     codes: np.ndarray
     classes: tuple[str, ...]
     resolved: Resolved
@@ -74,11 +82,13 @@ def train(
     X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
     watch: Watch | None = None, handover: Handover | None = None,
 ) -> Trained:  # fmt: skip
-    """Train on rows that were checked; see `fit`."""
+    """Train on rows that were checked; see `fit`. `UsageError` where that does not fit in the memory available."""
+    read = occurring(X)
+    memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     compile_seconds = warm_up(resolved)
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-    solved = solve_all(X, weights, problems, resolved, watch, handover)
-    return Trained(X, codes, classes, resolved, problems, solved, compile_seconds)
+    solved = solve_all(read.X, weights, problems, resolved, watch, handover)
+    return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
 
 def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Table, np.ndarray, np.ndarray]:
@@ -87,6 +97,8 @@ def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[T
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
         raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
+    if X.shape[1] > MOST_FEATURES:
+        raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     X = X.astype(np.float64, copy=False)
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise UsageError("the rows hold values that are not finite numbers")
@@ -124,7 +136,7 @@ def warm_up(resolved: Resolved) -> float:
 
 def gathered(run: Trained) -> Result:
     """Return the result of the parts of a run."""
-    X, codes, classes, resolved, problems, solved, compile_seconds = run
+    X, read, codes, classes, resolved, problems, solved, compile_seconds = run
     parts = solved.parts
     outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
@@ -138,7 +150,7 @@ def gathered(run: Trained) -> Result:
     model = (
         _kernel_model(X, codes, classes, resolved, parts, problems)
         if kernel
-        else _linear_model(X, classes, resolved, parts)
+        else _linear_model(X.shape[1], read.columns, classes, resolved, parts)
     )
     return Result(
         model=model,
@@ -229,12 +241,16 @@ def support_rows(codes: np.ndarray, parts: list[Part]) -> np.ndarray:
     return support[np.argsort(codes[support], kind="stable")]
 
 
-def _linear_model(X: Table, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]) -> LinearModel:
+def _linear_model(
+    features: int, columns: np.ndarray | None, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]
+) -> LinearModel:
+    """Gather the hyperplanes; the weights they have are those of the features ``columns``, of all where it is None."""
     outputs = 1 if len(classes) == 2 else len(classes)
-    weights, biases = np.zeros((outputs, X.shape[1])), np.zeros(outputs)
+    weights, biases = np.zeros((outputs, features)), np.zeros(outputs)
+    places = slice(None) if columns is None else columns
     for part in parts:
         machine = part.machine
         assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[part.number], biases[part.number] = machine.weights, machine.bias
+        weights[part.number, places], biases[part.number] = machine.weights, machine.bias
     rule = resolved.rule
     return LinearModel(classes, weights, biases, rule.bias, {"loss": rule.loss.value})

@@ -27,7 +27,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
         "degree": kernel if "degree" not in parameters else "",
         "coef0": kernel if "coef0" not in parameters else "",
         "search": chosen.name if not family.searches else "",
-        "cache_mib": chosen.name if family.memory is not None else "",
+        "cache_mib": "" if family.keeps_values else chosen.name,
         "protocol": chosen.name if "sampled" not in family.searches and "meb" not in family.stops else "",
     }
     for setting, whose in idle.items():

@@ -107,7 +107,7 @@ class Path:
                 refuted[part.number] = part
         if refuted:
             more = solve_all(
-                run.X, self.weights, run.problems, run.resolved, watch, again, numbers=list(refuted)
+                run.read.X, self.weights, run.problems, run.resolved, watch, again, numbers=list(refuted)
             )
             joined = {part.number: _joined(refuted[part.number], part) for part in more.parts}
             solved.parts = [joined.get(part.number, part) for part in solved.parts]
@@ -141,7 +141,7 @@ def _prove(runs: Sequence[Trained]) -> None:
     if not left:
         return
     run = runs[0]
-    rows, pairs = as_rows(run.X), list(combinations(range(len(run.classes)), 2))
+    rows, pairs = as_rows(run.read.X), list(combinations(range(len(run.classes)), 2))
     for number, mine in left.items():
         which = mine[0][0].rows
         X = rows if len(which) == rows.height else some_rows(rows, which)

@@ -28,8 +28,10 @@ class Family:
     default_kernel : str
     stops : tuple of str
         Stopping rules it knows, the default first.
-    memory : callable (rows, features) -> bytes, or None
-        Memory a run takes beside its data; None where that is a budget for kernel columns, or follows a sample.
+    keeps_values : bool
+        Whether it keeps kernel values, within ``cache_mib``.
+    memory : callable (`fwsvm.solvers.memory.Size`, Resolved) -> bytes, or None
+        What a run on a two-class problem takes beside its rows and the budget for kernel columns; None: not known.
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
@@ -49,7 +51,8 @@ class Family:
     start: Callable[..., Any]
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
-    memory: Callable[[int, int], int] | None = None
+    keeps_values: bool = True
+    memory: Callable[[Any, Any], int] | None = None
     prove: Callable[..., Any] | None = None
 
 
@@ -98,7 +101,12 @@ class Method:
         return self.rule(**values)
 
 
-def on_simplex(name: str, start: Callable[..., Any], searches: tuple[str, ...] = ("full",)) -> Family:
+def on_simplex(
+    name: str,
+    start: Callable[..., Any],
+    memory: Callable[[Any, Any], int],
+    searches: tuple[str, ...] = ("full",),
+) -> Family:
     """Return a family of methods for min a'K~a on the simplex, with any kernel."""
     return Family(
         name=name,
@@ -109,6 +117,7 @@ def on_simplex(name: str, start: Callable[..., Any], searches: tuple[str, ...] =
         searches=searches,
         multiclass="one-vs-one",
         start=start,
+        memory=memory,
         prove=_prove_on_simplex,
     )
 

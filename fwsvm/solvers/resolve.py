@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._memory import MIB, available_bytes
 from fwsvm._threads import usable_threads
 from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
@@ -16,7 +17,6 @@ from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
 
-MIB = 1 << 20
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 MOST_SEED = 2**64 - 1
 MOST = {"max_iterations": 2**53, "threads": 1024, "cache_mib": 1 << 30}
@@ -212,19 +212,7 @@ def _is(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool) and abs(value) < 2**1023  # type: ignore[arg-type]
 
 
-def free_memory_bytes() -> int:
-    """Return the memory that can be had without swapping, or 2 GiB where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as info:  # noqa: PTH123
-            for line in info:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 2 << 30
-
-
 def default_cache_mib() -> int:
-    """Return half of the free memory, rounded down to a power of two so that it does not wander."""
-    half = max(64, free_memory_bytes() // (2 * MIB))
+    """Return half of the memory available, rounded down to a power of two so that it does not wander."""
+    half = max(64, available_bytes() // (2 * MIB))
     return 1 << (half.bit_length() - 1)

@@ -13,12 +13,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm._memory import MIB
 from fwsvm._threads import together
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
-from fwsvm.solvers.resolve import MIB, Resolved
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 
 BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
@@ -65,8 +66,9 @@ class Solved:
 def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
     """Yield the two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest."""
     if K == 2 or scheme == "one-vs-rest":
+        everyone = np.arange(len(codes))
         for c in range(1 if K == 2 else K):
-            yield Subproblem(np.arange(len(codes)), codes == c)
+            yield Subproblem(everyone, codes == c)
         return
     members = [np.flatnonzero(codes == c) for c in range(K)]
     for i, j in combinations(range(K), 2):

@@ -6,6 +6,7 @@ is the last line. What LIBLINEAR trains besides (logistic regression, Crammer an
 
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,7 @@ def text(model: LinearModel) -> Iterator[str]:
     yield f"solver_type {SOLVERS.get(str(model.facts.get('loss')), SOLVERS['hinge'])}\n"
     yield f"nr_class {len(codes)}\nlabel {' '.join(map(str, codes))}\nnr_feature {model.features}\n"
     yield f"bias {shortest(model.bias_feature) if model.bias_feature > 0 else -1}\nw\n"
-    columns = [*model.weights.T, model.biases] if model.bias_feature > 0 else model.weights.T
-    for column in columns:
+    for column in chain(model.weights.T, [model.biases] if model.bias_feature > 0 else []):
         yield f"{' '.join(map(shortest, column.tolist()))} \n"
     yield from _facts.written({"classes": model.classes}, model.facts)
 

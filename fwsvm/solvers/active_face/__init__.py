@@ -8,6 +8,7 @@ that matter; a method is one file.
 
 from typing import Any
 
+from fwsvm.solvers import memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, on_simplex
@@ -22,4 +23,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return whole if handover is None else begun_near(whole, rule, handover)
 
 
-FAMILIES["active-face"] = on_simplex("active-face", _start)
+FAMILIES["active-face"] = on_simplex("active-face", _start, memory.active_face)

@@ -62,6 +62,11 @@ class Face:
                 self.border = Border(before.square, lines, ridge, before.known, before.halves)
             self._room = before.square.room
 
+    @property
+    def held(self) -> int:
+        """The bytes of the room for factors that is there."""
+        return 0 if self._room is None else int(self._room.nbytes)
+
     def left(self) -> Left | None:
         """Return what serves the next run, if there is a factor."""
         if self.border is None:

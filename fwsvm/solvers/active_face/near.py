@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._memory import MIB
 from fwsvm.kernels.columns import take_over
 from fwsvm.kernels.rows import Rows, in_precision, some_rows
 from fwsvm.solvers.active_face.note import Note, leave
@@ -18,7 +19,6 @@ from fwsvm.solvers.active_face.run import FaceRun
 from fwsvm.solvers.chunking.nearest import nearest
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
-from fwsvm.solvers.resolve import MIB
 from fwsvm.solvers.status import Status
 
 WORTH = 4096  # rows, whose passes cost more than to set the others aside

@@ -17,6 +17,7 @@ from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.process import Binary, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
@@ -268,6 +269,7 @@ class FaceRun(SimplexRun):
 
     def _check_room(self, active: int) -> None:
         """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that."""
+        for_factor(active, held=self.face.held)
         lines = self.face.lines
         needed = active * (lines.dtype.itemsize * len(self.y) + 8 * (active + 3 * active // 4))
         if needed > self.resolved.cache_bytes or active > lines.most:

@@ -6,6 +6,7 @@
 from dataclasses import replace
 from typing import Any
 
+from fwsvm.solvers import memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, method, on_simplex
@@ -24,4 +25,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return ChunkRun(problem, settings, handover)
 
 
-FAMILIES["chunking"] = on_simplex("chunking", _start)
+FAMILIES["chunking"] = on_simplex("chunking", _start, memory.chunking)

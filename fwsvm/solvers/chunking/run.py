@@ -10,10 +10,10 @@ from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.nearest import drawn, nearest
-from fwsvm.solvers.frank_wolfe.arrays import check_room
 from fwsvm.solvers.frank_wolfe.goals import largest_gap
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
 from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
@@ -35,7 +35,7 @@ class ChunkRun:
         self.order, self.rows = by_class(problem)
         plus = int(np.count_nonzero(problem.y > 0))
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
-        check_room(settings, len(self.y), np.float32)  # a later chunk may be all rows
+        for_columns(settings, len(self.y), np.float32)  # a later chunk may be all rows
         self.qp = simplex_qp(columns_of(settings.kernel, self.rows, 0), plus, self.penalties)
         self.widest = float(self.qp.diagonal.max())
         self.alpha = np.zeros(len(self.y))

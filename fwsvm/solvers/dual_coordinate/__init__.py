@@ -6,6 +6,7 @@ with what it does at the beginning and at the end of a sweep, and at a visit.
 
 from typing import Any
 
+from fwsvm.solvers import memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
@@ -18,12 +19,6 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return LinearRun(problem, rule, resolved, handover)
 
 
-def _memory(rows: int, features: int) -> int:
-    from fwsvm.solvers.dual_coordinate.state import bytes_needed
-
-    return bytes_needed(rows, features)
-
-
 FAMILIES["linear"] = Family(
     name="linear",
     problem="min |w|^2/2 + C sum of losses",
@@ -32,5 +27,6 @@ FAMILIES["linear"] = Family(
     stops=("relative", "gap", "eps"),
     multiclass="one-vs-rest",
     start=_start,
-    memory=_memory,
+    keeps_values=False,
+    memory=memory.linear,
 )

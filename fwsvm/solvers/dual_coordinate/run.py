@@ -1,13 +1,11 @@
 """A run of a linear method on one two-class problem: from alpha = 0, or a warm start, to the certificate."""
 
-import logging
 import time
 from typing import Any
 
 import numpy as np
 
 from fwsvm._random import stream
-from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
 from fwsvm.problems.multiple import best_certificate
@@ -20,17 +18,14 @@ from fwsvm.solvers.dual_coordinate.state import (
     STALLED,
     SURVEYING,
     State,
-    bytes_needed,
 )
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
-from fwsvm.solvers.resolve import MIB, Resolved, free_memory_bytes
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 
 MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
 WATCHED = 0.05  # part of the run's time that points on the way may take to compute
-
-log = logging.getLogger(__name__)
 
 
 class LinearRun:
@@ -50,8 +45,7 @@ class LinearRun:
     Raises
     ------
     UsageError
-        Rows too large in value for double precision, or too many for the memory that is free; constants of the
-        method that make no sense.
+        Rows too large in value for double precision; constants of the method that make no sense.
     """
 
     def __init__(
@@ -59,7 +53,6 @@ class LinearRun:
     ) -> None:
         self.rule, self.resolved = rule, resolved
         rule.check()
-        _announce(bytes_needed(*problem.X.shape))
         self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
         self.state = self._state(stream(*problem.stream))
@@ -208,13 +201,3 @@ class LinearRun:
         seen = self.state.w * self.state.now["theta"]
         w = self._certificate()[0] if self.resolved.final_gap else seen
         return Hyperplane(w[:-1].copy(), float(w[-1]))
-
-
-def _announce(needed: int) -> None:
-    """Say how much memory the run takes beside its data, before it takes it; refuse what is not there."""
-    log.info("the solver needs %.1f MiB beside the data", needed / MIB)
-    if needed > free_memory_bytes():
-        raise UsageError(
-            f"the solver needs {needed / MIB:.0f} MiB beside the data; {free_memory_bytes() / MIB:.0f} MiB "
-            "are free; train on fewer rows (fwsvm subset)"
-        )

@@ -80,10 +80,3 @@ class State(NamedTuple):
     order: np.ndarray
     now: np.ndarray
     random: np.ndarray
-
-
-def bytes_needed(rows: int, features: int) -> int:
-    """Return the memory a run takes beside its data: some 100 bytes a row and one weight a feature."""
-    from fwsvm.problems.box_qp import POINT
-
-    return rows * (POINT.itemsize + COORDINATE.itemsize + 8 + 8 + 4) + 2 * 8 * (features + 1)

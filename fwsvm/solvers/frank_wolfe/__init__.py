@@ -7,6 +7,7 @@ is one file with its `choose`.
 
 from typing import Any
 
+from fwsvm.solvers import memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, on_simplex
@@ -19,4 +20,4 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return SimplexRun(problem, rule, resolved, handover)
 
 
-FAMILIES["simplex"] = on_simplex("simplex", _start, ("full", "sampled"))
+FAMILIES["simplex"] = on_simplex("simplex", _start, memory.simplex, ("full", "sampled"))

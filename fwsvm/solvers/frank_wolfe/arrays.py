@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from fwsvm._random import stream
-from fwsvm.errors import UsageError
 from fwsvm.kernels.blocks import WIDE
 from fwsvm.kernels.columns import Columns, columns_of
 from fwsvm.kernels.rows import Rows, in_precision
@@ -14,10 +13,10 @@ from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked, drawn_soon
 from fwsvm.solvers.frank_wolfe.state import NOW, State
 from fwsvm.solvers.handover import Handover
-from fwsvm.solvers.resolve import Resolved, free_memory_bytes
+from fwsvm.solvers.memory import for_columns
+from fwsvm.solvers.resolve import Resolved
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
-UNASKED = 1 << 24  # bytes: to ask what is free takes as long as many a small problem's start
 READING = (
     1 / 16
 )  # what it costs to update an entry of q from a column at hand, in kernel values of candidates
@@ -35,23 +34,14 @@ def full_columns(
     Raises
     ------
     UsageError
-        The machine has less memory free than the store may come to take.
+        Less memory is available than the store may come to take.
     """
     rows = in_precision(rows, dtype)
-    check_room(resolved, rows.height, dtype)
+    held = handover.column_bytes() if handover is not None else 0
+    for_columns(resolved, rows.height, dtype, held=held)
     if handover is None:
         return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
-
-
-def check_room(resolved: Resolved, m: int, dtype: Any) -> None:
-    """Refuse a store for the columns of m rows that may come to take more memory than is free, with `UsageError`."""
-    asked = min(resolved.cache_bytes, m**2 * np.dtype(dtype).itemsize)
-    if asked > UNASKED and asked > (free := free_memory_bytes()):
-        raise UsageError(
-            f"kernel columns would take up to {asked >> 20:,} MiB and {free >> 20:,} MiB of memory are free; "
-            "give --cache-mb less, or swap-2o with --search sampled"
-        )
 
 
 def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> Columns:

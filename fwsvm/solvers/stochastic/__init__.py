@@ -9,6 +9,7 @@ and its loop; `walk` is the step of pegasos.
 from typing import Any
 
 from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
@@ -21,6 +22,12 @@ def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | 
     return begin(rule, problem, resolved)
 
 
+def _memory(size: Size, resolved: Resolved) -> int:
+    from fwsvm.solvers.stochastic.run import needs
+
+    return needs(resolved.rule, size, resolved)
+
+
 FAMILIES["stochastic"] = Family(
     name="stochastic",
     problem="min lambda/2 |w|^2 + mean hinge, no bias",
@@ -29,5 +36,6 @@ FAMILIES["stochastic"] = Family(
     stops=("relative", "eps"),
     multiclass="one-vs-one",
     start=_start,
+    memory=_memory,
     iteration_cap=100_000,
 )

@@ -10,11 +10,12 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import some_rows
+from fwsvm.solvers.memory import Size, expansion
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
 from fwsvm.solvers.stochastic.sample import Store, take
 from fwsvm.solvers.stochastic.walk import NOW, Walk, steps
 
@@ -86,7 +87,7 @@ class PegasosRun(StochasticRun):
             self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0,
             np.int64), np.full(self.m, -1, np.int32), now,
         )  # fmt: skip
-        self.products = np.empty((self.block, self.block), self.dtype)
+        self.products: np.ndarray = np.empty((self.block, self.block), self.dtype)
         self.sums = np.empty(self.block)
         self.kernel_evaluations = 0
         self.at = self.block  # the next row of the block; the block is used up
@@ -224,3 +225,8 @@ def _(rule: Pegasos, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.
     random, (_, pool) = np.random.default_rng(stream), _shape(rule)
     pools = -(-resolved.max_iterations * rule.batch // pool)
     return np.unique(np.concatenate([random.integers(m, size=pool) for _ in range(pools)]))
+
+
+@needs.register
+def _(rule: Pegasos, size: Size, resolved: Resolved) -> int:
+    return expansion(size, _shape(rule)[1], np.dtype(precision(resolved)).itemsize)

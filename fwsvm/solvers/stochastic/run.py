@@ -10,6 +10,7 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.hinge import EXACT_ROWS, Certificate, certificate, estimate, regularisation
+from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Expansion, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
 
@@ -30,6 +31,17 @@ def draws(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.
         f"{resolved.method.name} as set up may look at any row, so it cannot be trained from blocks; use scs with "
         "kept tests, or pegasos with a limit of iterations, or give the rows as one array"
     )
+
+
+@singledispatch
+def needs(rule: Any, size: Size, resolved: Resolved) -> int:
+    """Return the bytes that a run takes beside its rows; each method's file adds its own."""
+    raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
+
+
+def precision(resolved: Resolved) -> type:
+    """Return the type of a run's kernel values."""
+    return np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
 
 
 class Solution(NamedTuple):
@@ -68,8 +80,7 @@ class StochasticRun(ABC):
         self.problem, self.resolved = problem, resolved
         self.lam = regularisation(problem.penalties, resolved.method.name)
         self.m = len(problem.y)
-        self.dtype = np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
-
+        self.dtype = precision(resolved)
         self.eps = resolved.tolerance if resolved.stop == "eps" else 0.0
         self.goal = 0.0 if resolved.stop == "eps" else resolved.tolerance
 

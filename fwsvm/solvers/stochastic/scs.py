@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
@@ -14,7 +15,7 @@ from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
 from fwsvm.solvers.stochastic.sample import Sample, drawn
 from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Computed
@@ -242,3 +243,9 @@ def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndar
         return draws.dispatch(object)(rule, resolved, m, stream)
     most = min(m, rule.largest)
     return np.union1d(drawn(m, most, (*stream, SAMPLING)), drawn(m, most, (*stream, TESTING)))
+
+
+@needs.register
+def _(rule: Scs, size: Size, resolved: Resolved) -> int:
+    count = 2 if rule.test is Test.KEPT else 1
+    return samples(size, min(size.rows, rule.largest), count, np.dtype(precision(resolved)).itemsize)

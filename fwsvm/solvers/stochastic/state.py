@@ -93,7 +93,6 @@ def room_for(capacity: int, lam: float, *, euclid: bool) -> State:
     now = np.zeros(1, NOW)
     now["fresh"], now["ball"], now["value"], now["lower"] = 1, np.inf, 1.0, -np.inf
     vectors = np.zeros((13, capacity))
-    vectors = np.zeros((13, capacity))
     return State(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
 
 

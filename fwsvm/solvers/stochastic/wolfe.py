@@ -5,15 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm._memory import MIB
 from fwsvm.errors import UsageError
+from fwsvm.solvers.memory import Size, kernel_matrix
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
-from fwsvm.solvers.resolve import MIB, Resolved
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, needs, precision
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import Metric, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Stored
@@ -154,3 +156,8 @@ class WolfeRun(StochasticRun):
 @begin.register
 def _(rule: Wolfe, problem: Binary, resolved: Resolved) -> WolfeRun:
     return WolfeRun(rule, problem, resolved)
+
+
+@needs.register
+def _(rule: Wolfe, size: Size, resolved: Resolved) -> int:
+    return kernel_matrix(size, np.dtype(precision(resolved)).itemsize)

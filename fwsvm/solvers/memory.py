@@ -1,0 +1,209 @@
+"""What training takes beside the rows it is given, in bytes, estimated before any of it is taken.
+
+One function a form of work; a family names its own (`Family.memory`), and `check` adds what all have in common. They
+count arrays that grow with rows, numbers stored, features and classes. Kernel columns, which stay within a budget and
+come as they are needed, are no part of it: `for_columns` is asked where a store is made.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fwsvm._memory import require
+from fwsvm._occurring import occurring
+from fwsvm.kernels.blocks import WIDE
+from fwsvm.kernels.panels import DENSE
+from fwsvm.problems.box_qp import POINT
+from fwsvm.problems.hinge import EXACT_ROWS
+
+if TYPE_CHECKING:
+    from fwsvm.solvers.resolve import Resolved
+
+FLOAT, FLOAT32, INDEX = 8, 4, 4
+ENTRY = FLOAT + INDEX  # a stored number with its column
+PART = 4096  # what is kept of a two-class problem beside its rows, its machine included
+SIMPLEX_ROW, FACE_ROW, LINEAR_ROW, HINGE_ROW = 160, 480, 140, 200  # of a run's own arrays, for each row
+
+LESS = "take fewer rows (fwsvm subset)"
+
+
+class Size(NamedTuple):
+    """Rows as solvers read them: features that no row stores are left out where most are (`fwsvm._occurring`).
+
+    Attributes
+    ----------
+    rows, features : int
+    stored : int, numbers that are not zero, or that a sparse array stores
+    longest : int, the most that a row stores
+    dense : bool, whether they are an array that holds its zeros
+    """
+
+    rows: int
+    features: int
+    stored: int
+    longest: int
+    dense: bool
+
+    def part(self, rows: int) -> "Size":
+        """Return the size of so many of the rows."""
+        return self._replace(rows=rows, stored=-(-self.stored * rows // max(1, self.rows)))
+
+    @property
+    def few_gaps(self) -> bool:
+        """Whether kernel values come from rows laid out with their zeros (`fwsvm.kernels.panels`)."""
+        return self.stored >= DENSE * self.rows * self.features
+
+
+def size_of(X: Any) -> Size:
+    """Return the size of rows (m, n), an ndarray or a csr_array."""
+    m, n = X.shape
+    if isinstance(X, np.ndarray):
+        return Size(m, n, m * n, n, True)
+    return Size(m, n, int(X.nnz), int(np.diff(X.indptr).max(initial=0)), False)
+
+
+def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> None:
+    """Refuse a training that does not fit in the memory available, with `UsageError`.
+
+    ``X`` are the rows as solvers read them, (m, k), of ``features`` features; ``codes`` (m,) are class numbers.
+    """
+    needed = beside(X, codes, classes, resolved)
+    weights = linear_machine(features, X.shape[1], classes, resolved)
+    what = f"{resolved.method.name} on {X.shape[0]:,} rows of {features:,} features and {classes:,} classes"
+    remedy = LESS
+    if weights > needed:
+        remedy = (
+            "a linear method has a weight for each feature: number the features without gaps, or use a kernel method, "
+            "such as swap-2o with --kernel linear, which reads only those that occur"
+        )
+    elif resolved.method.name == "wolfe":
+        remedy += ", or use scs, which samples"
+    elif classes > 2 and pairs(len(codes), classes, resolved) > needed // 2:
+        remedy = "take fewer classes"
+    require(needed + weights, what, remedy)
+
+
+def training(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int:
+    """Return what a training takes beside its rows X (m, n) and the budget for kernel columns."""
+    read = occurring(X).X
+    weights = linear_machine(X.shape[1], read.shape[1], classes, resolved)
+    return beside(read, codes, classes, resolved) + weights
+
+
+def beside(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int:
+    """Return what a training takes beside its rows, kernel columns and the weights of linear machines not counted."""
+    whole, each = size_of(X), resolved.family.memory
+    if each is None:
+        return 0
+    if classes == 2 or resolved.family.multiclass == "one-vs-rest":
+        problems, part = 1 if classes == 2 else classes, whole
+    else:
+        problems = classes * (classes - 1) // 2
+        part = whole.part(int(np.sort(np.bincount(codes, minlength=classes))[-2:].sum()))
+    common = ENTRY * whole.stored if whole.dense and problems > 1 else 0
+    workers = min(problems, resolved.threads)
+    return common + workers * each(part, resolved) + pairs(len(codes), classes, resolved)
+
+
+def pairs(rows: int, classes: int, resolved: "Resolved") -> int:
+    """Return what the list of two-class problems and of their machines takes."""
+    if classes == 2:
+        return 0
+    if resolved.family.multiclass == "one-vs-rest":
+        return classes * (PART + rows)
+    return classes * (classes - 1) // 2 * PART + (classes - 1) * rows * (FLOAT + 1 + FLOAT)
+
+
+def linear_machine(features: int, read: int, classes: int, resolved: "Resolved") -> int:
+    """Return what a linear method's weights take: a table of all features', and those read of each problem."""
+    if resolved.family.multiclass != "one-vs-rest":
+        return 0
+    return FLOAT * (features + read) * (1 if classes == 2 else classes)
+
+
+# ---------------------------------------------------------------- families
+
+
+def simplex(size: Size, resolved: "Resolved") -> int:
+    """Return what a run of fw, mfw, swap, swap-2o or cvm takes: rows in two precisions, q, and the certificate's."""
+    return _rows(size) + SIMPLEX_ROW * size.rows
+
+
+def active_face(size: Size, resolved: "Resolved") -> int:
+    """Return what newton takes until it has a factor, of which `for_factor` knows."""
+    return _rows(size) + FACE_ROW * size.rows
+
+
+def chunking(size: Size, resolved: "Resolved") -> int:
+    """Return what chunking takes, should its last chunk be all rows."""
+    return _rows(size) + FLOAT32 * size.stored + 2 * SIMPLEX_ROW * size.rows
+
+
+def linear(size: Size, resolved: "Resolved") -> int:
+    """Return what a run of liblinear or avsf takes: rows, points, and weights as they change and as certified."""
+    rows = 2 * ENTRY * size.stored if size.dense else FLOAT * size.rows
+    return rows + size.rows * (POINT.itemsize + LINEAR_ROW) + 4 * FLOAT * (size.features + 1)
+
+
+def kernel_matrix(size: Size, itemsize: int) -> int:
+    """Return what wolfe takes, which keeps the kernel matrix of all rows."""
+    return itemsize * size.rows**2 + _drawn(size, size.rows, itemsize) + _hinge(size)
+
+
+def samples(size: Size, most: int, count: int, itemsize: int) -> int:
+    """Return what scs takes: ``count`` samples of up to ``most`` rows."""
+    each = _drawn(size, most, itemsize)
+    if size.few_gaps:
+        each += itemsize * most * size.features
+    return count * each + _hinge(size)
+
+
+def expansion(size: Size, most: int, itemsize: int) -> int:
+    """Return what pegasos takes, which keeps the rows that it has stepped on, ``most`` at most."""
+    return _drawn(size, most, itemsize) + _hinge(size)
+
+
+def _rows(size: Size) -> int:
+    """Return what rows take in the order of the classes and as kernel columns and gradients read them."""
+    copies = (2 if size.dense else 1) * ENTRY + FLOAT32
+    laid = FLOAT32 * size.rows * size.features if size.few_gaps else _anchors(size, FLOAT)
+    return copies * size.stored + laid
+
+
+def _anchors(size: Size, itemsize: int) -> int:
+    """Return what the table of 64 rows takes that others are looked up in."""
+    return INDEX * size.features + itemsize * WIDE * (1 + min(size.features, WIDE * size.longest))
+
+
+def _drawn(size: Size, most: int, itemsize: int) -> int:
+    """Return what drawn rows take, in arrays that double, and while they are drawn."""
+    return (2 * (itemsize + INDEX) + ENTRY) * size.part(min(most, size.rows)).stored + _anchors(
+        size, itemsize
+    )
+
+
+def _hinge(size: Size) -> int:
+    """Return what the vectors of a run, and its objective over all rows or over a sample of them, take."""
+    looked_at = min(size.rows, EXACT_ROWS)
+    return HINGE_ROW * looked_at + (2 * ENTRY * size.part(looked_at).stored if size.dense else 0)
+
+
+# ---------------------------------------------------------------- asked where they are taken
+
+
+def for_columns(resolved: "Resolved", rows: int, dtype: Any, *, held: int = 0) -> None:
+    """Refuse a store for the kernel columns of ``rows`` rows that may come to take more than there is.
+
+    ``held`` are the bytes of stores made before that serve for it.
+    """
+    asked = min(resolved.cache_bytes, rows**2 * np.dtype(dtype).itemsize)
+    remedy = "give --cache-mb less, or swap-2o with --search sampled"
+    require(asked, f"the kernel columns of {rows:,} rows", remedy, held=held)
+
+
+def for_factor(active: int, *, held: int) -> None:
+    """Refuse a factor of that many active rows, and a border beside it; ``held`` bytes of room are there already."""
+    needed = FLOAT * active * (active + 3 * active // 4)
+    require(
+        needed, f"newton's factor of {active:,} active rows", "use swap-2o, which has no factor", held=held
+    )

@@ -1,0 +1,90 @@
+"""Files of extreme shapes through every command that reads rows: indices near 2^31, many classes, rows or names.
+
+What does not fit is refused before it is taken: that memory runs out, said in a sentence or not, is a find.
+"""
+
+import json
+import random
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from fwsvm.cli import NO_MEMORY, main
+
+SECONDS, MEMORY_MIB = 120.0, 1024
+
+LARGEST = 2**31 - 2
+METHODS = ("swap", "swap-2o", "newton", "chunking", "liblinear", "avsf", "scs", "pegasos", "wolfe")
+LINEAR = ("liblinear", "avsf")
+KERNELS = ("rbf", "linear", "laplacian")
+FEW_STEPS = ("--time-limit", "0.5", "--max-iterations", "20", "--cache-mb", "64", "--threads", "2")
+
+
+def warm_up(folder: Path) -> None:
+    """Compile what the commands need."""
+    (folder / "rows").write_text("1 1:1 3:2\n-1 2:1\n1 1:2\n-1 2:3 3:1\n")
+    for method in METHODS:
+        for kernel in KERNELS if method not in LINEAR else ("linear",):
+            _run(
+                folder,
+                ["train", "--method", method, "--kernel", kernel, *FEW_STEPS, "--model", "model", "rows"],
+            )
+            _run(folder, ["predict", "model", "rows", "labels"])
+
+
+def generate(rng: random.Random, folder: Path) -> None:
+    """Write rows, other rows, and the commands that read them."""
+    for name in ("rows", "others"):
+        (folder / name).write_text("".join(_rows(rng)), "utf-8")
+    (folder / "commands").write_text(json.dumps([*_commands(rng)]))
+
+
+def _commands(rng: random.Random):
+    method = rng.choice(METHODS)
+    kernel = "linear" if method in LINEAR else rng.choice(KERNELS)
+    training = ["--method", method, "--kernel", kernel, *FEW_STEPS]
+    yield ["train", *training, "--model", "model", *rng.choice(([], ["--test", "others"])), "rows"]
+    yield rng.choice(
+        (
+            ["predict", "model", rng.choice(("rows", "others")), "labels", "--decision"],
+            ["cv", "--folds", "2", *training, "rows"],
+            ["summary", "rows"],
+            ["scale", "-l", rng.choice(("0", "-1")), "-s", "ranges", "-o", "scaled", "rows"],
+            ["subset", "rows", str(rng.choice((1, 2, 5, 100, 10**6))), "drawn"],
+            ["check", "rows"],
+        )
+    )
+    yield ["scale", "-r", "ranges", "-o", "scaled", "others"]
+
+
+def _rows(rng: random.Random):
+    m = rng.choice((2, 4, 4, 4, 20, 20, 300, 3000, 30000))
+    classes = min(m, rng.choice((1, 2, 2, 2, 3, 10, m // 2, m)))
+    width = rng.choice((1, 3, 100, 70_000, LARGEST, LARGEST))
+    stored = min(width, rng.choice((0, 1, 2, 5, 50_000 if m < 21 else 3)))
+    name = rng.choice(("", "", "", "", "c", "n" * min(rng.choice((10, 1000, 100_000)), 3_000_000 // m)))
+    first = rng.choice((1, 1, max(1, width - 60_000)))
+    for t in range(m):
+        indices = sorted({rng.randint(first, width) for _ in range(stored)})
+        if rng.random() < 0.05:
+            indices = sorted({*indices, rng.choice((LARGEST, LARGEST + 1, 2**31, 2**32, 1))})
+        entries = " ".join(f"{i}:{rng.choice((1, 2, -0.5, 0, 1e-3, rng.random()))}" for i in indices)
+        yield f"{name}{t % classes} {entries}\n"
+
+
+def read(folder: Path) -> None:
+    """Run the commands."""
+    for command in json.loads((folder / "commands").read_text()):
+        _run(folder, command)
+
+
+def _run(folder: Path, command: list[str]) -> None:
+    files = {"rows", "others", "model", "labels", "ranges", "scaled", "drawn"}
+    if any(word in {"model", "ranges"} and not (folder / word).exists() for word in command[1:3]):
+        return
+    result = CliRunner().invoke(main, [str(folder / word) if word in files else word for word in command])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    said = [line for line in result.stderr.splitlines() if line.startswith("fwsvm: ")]
+    if result.exit_code == NO_MEMORY or (result.exit_code and not said and command[0] != "check"):
+        raise AssertionError(f"{command}: exit code {result.exit_code}, {result.output[-1000:]}")
