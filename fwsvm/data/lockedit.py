@@ -15,7 +15,7 @@ from fwsvm.atomic import replacing
 from fwsvm.data import lockfile, lockparse
 from fwsvm.data.exclusive import exclusive
 from fwsvm.data.lockvalue import Value
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, shown
 
 Address = tuple[str, str, str]
 
@@ -92,9 +92,7 @@ def remove(name: str, *, into_checkout: bool = False) -> Removed:
 def _section(raw: dict[str, Any], key: str) -> dict[str, Any]:
     found = raw[key] = raw.get(key) or {}
     if not isinstance(found, dict):
-        raise DataError(
-            f"{lockfile.overlay_path()}: {key}: a mapping of keys to values, not {bounded_yaml.shown(found)}"
-        )
+        raise DataError(f"{lockfile.overlay_path()}: {key}: a mapping of keys to values, not {shown(found)}")
     return found
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from fwsvm.bounded_yaml import shown
 from fwsvm.data.entry import UNKNOWN, UNPINNED, Complement, Entry, File, Lock, Published, Source
 from fwsvm.data.lockvalue import Value
 from fwsvm.data.separators import not_a_separator
+from fwsvm.errors import shown
 
 VERSION = 1
 SCALINGS = ("none", "[-1,1]", "[0,1]")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from fwsvm.bounded_yaml import Node, shown
-from fwsvm.errors import DataError
+from fwsvm.bounded_yaml import Node
+from fwsvm.errors import DataError, shown
 
 #: Names of data sets, sources and files, which become names of folders and files in the cache.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
