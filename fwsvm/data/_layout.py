@@ -15,7 +15,7 @@ from fwsvm.data.separators import BLANK_RUNS, not_a_separator
 from fwsvm.errors import DataError, UsageError
 
 Column = int | str
-MOST_COLUMNS = 1_000_000
+MOST_COLUMNS = 200_000
 
 
 class Layout(NamedTuple):

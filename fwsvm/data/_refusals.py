@@ -12,6 +12,7 @@ from fwsvm.data._scan import COLON, MOST_INDEX_DIGITS, MOST_WIDTH, NEWLINE, Rule
 from fwsvm.errors import DataError
 
 SHOWN = 40  # characters of a token
+LONGEST_TOKEN = 10_000  # bytes of a token that are looked at to say what is wrong with it
 LONGEST = 200  # characters of a complaint
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 
@@ -38,28 +39,37 @@ def line_number(text: NDArray[np.uint8], at: int) -> int:
 
 def reason(text: NDArray[np.uint8], at: int, rules: Rules) -> str:
     """Return what is wrong with the token at ``text[at]`` where a scan by ``rules`` stopped."""
-    start = at
-    while start > 0 and text[start - 1] != NEWLINE:
-        start -= 1
-    before = text[start:at].tobytes().split()
+    before = _line_before(text, at)
+    first, last = before.split(None, 1), before.rsplit(None, 1)
     token = _token(text, at)
     if any(byte < 32 or byte == 127 for byte in token):
         return "the file is binary, not text"
     shown = _shown(token)
     if not token:
         return "a comment" if text[at] != NEWLINE else "an empty line"
-    if not before and not (rules.unlabelled and COLON in token):
+    if not first and not (rules.unlabelled and COLON in token):
         return _label_reason(token, shown)
-    if token.startswith(b"qid:") and len(before) == 1:
+    if token.startswith(b"qid:") and len(first) == 1:
         return f"'{shown}': query numbers are an extension of svmlight's"
-    return _entry_reason(token, shown, before[-1] if before else b"", rules)
+    return _entry_reason(token, shown, last[-1] if last else b"", rules)
+
+
+def _line_before(text: NDArray[np.uint8], at: int) -> bytes:
+    """Return what stands before ``text[at]`` in its line."""
+    length = LONGEST_TOKEN
+    while True:
+        before = text[max(0, at - length) : at].tobytes()
+        line = before.rpartition(b"\n")[2]
+        if len(line) < len(before) or length >= at:
+            return line
+        length *= 4
 
 
 def _token(text: NDArray[np.uint8], at: int) -> bytes:
-    stop = at
-    while not ends(int(text[stop])):
-        stop += 1
-    return text[at:stop].tobytes()
+    """Return the token at ``text[at]``, or its beginning where no number is as long."""
+    part = text[at : at + LONGEST_TOKEN]
+    stop = next((i for i, byte in enumerate(part) if ends(int(byte))), len(part))
+    return part[:stop].tobytes()
 
 
 def _shown(token: bytes) -> str:

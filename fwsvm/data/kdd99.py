@@ -21,7 +21,7 @@ from fwsvm.errors import DataError
 
 COLUMNS = 42
 NAMES = list(range(COLUMNS))
-CHUNK_ROWS = 500_000
+CHUNK_ROWS = 50_000
 LONGEST_LINE = 4096  # bytes; a record has 150
 
 PROTOCOLS = ("icmp", "tcp", "udp")

@@ -266,6 +266,14 @@ class TestCompressed:
             read(compress(b""))
 
 
+def test_what_is_wrong_with_an_endless_token_or_line_is_said_at_once(read):
+    with pytest.raises(DataError, match=r":1: '1,1,1,.*' is more than one label"):
+        read(b"1," * 20_000_000)
+    entries = b" ".join(b"%d:1" % i for i in range(1, 400_001))
+    with pytest.raises(DataError, match=r":2: '400000:2' comes after '400000:1'"):
+        read(b"1 1:1\n1 " + entries + b" 400000:2\n")
+
+
 def test_an_xz_file_that_wants_a_large_dictionary_is_refused(read):
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]
     with pytest.raises(DataError, match="is a damaged xz file"):
