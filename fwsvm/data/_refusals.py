@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.data import labels
-from fwsvm.data._scan import COLON, MOST_INDEX_DIGITS, MOST_WIDTH, NEWLINE, Rules, count, ends
+from fwsvm.data._scan import COLON, MOST_INDEX_DIGITS, MOST_WIDTH, NEWLINE, Rules, count
 from fwsvm.errors import DataError
 
 SHOWN = 40  # characters of a token
 LONGEST_TOKEN = 10_000  # bytes of a token that are looked at to say what is wrong with it
 LONGEST = 200  # characters of a complaint
+TOKEN = re.compile(rb"[^ #\t-\r]*")  # to what `fwsvm.data._scan.ends` names
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 
 
@@ -67,9 +68,8 @@ def _line_before(text: NDArray[np.uint8], at: int) -> bytes:
 
 def _token(text: NDArray[np.uint8], at: int) -> bytes:
     """Return the token at ``text[at]``, or its beginning where no number is as long."""
-    part = text[at : at + LONGEST_TOKEN]
-    stop = next((i for i, byte in enumerate(part) if ends(int(byte))), len(part))
-    return part[:stop].tobytes()
+    found = TOKEN.match(text[at : at + LONGEST_TOKEN].tobytes())
+    return found[0] if found else b""
 
 
 def _shown(token: bytes) -> str:

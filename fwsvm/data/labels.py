@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fwsvm.errors import DataError
 
-NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+SHOWN = 40  # characters of a label in a message
 EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
 
 
@@ -65,7 +66,8 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     """
     found = classes(labels)
     if len(found) < 2:
-        raise DataError(f"{name}: all {len(labels)} rows have the label {found[0]}; two classes are needed")
+        shown = found[0] if len(found[0]) <= SHOWN else found[0][: SHOWN - 3] + "..."
+        raise DataError(f"{name}: all {len(labels)} rows have the label {shown}; two classes are needed")
     if len(found) == len(labels) > 2:
         raise DataError(
             f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "

@@ -269,6 +269,7 @@ class TestCompressed:
 def test_what_is_wrong_with_an_endless_token_or_line_is_said_at_once(read):
     with pytest.raises(DataError, match=r":1: '1,1,1,.*' is more than one label"):
         read(b"1," * 20_000_000)
+    assert read(b"1" * 500_000 + b"x\n-1\n")[0].rows == 2
     entries = b" ".join(b"%d:1" % i for i in range(1, 400_001))
     with pytest.raises(DataError, match=r":2: '400000:2' comes after '400000:1'"):
         read(b"1 1:1\n1 " + entries + b" 400000:2\n")
