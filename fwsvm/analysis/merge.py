@@ -1,7 +1,8 @@
 """Join result folders of several machines into one, and refuse to mix what must not be mixed silently.
 
 Rows are copied as they stand. A run that several folders hold is taken once: the finished one, or, if all are
-finished, the first, provided that they agree in everything but times, machines and versions.
+finished, the first, provided that the others do not contradict it (`fwsvm.results.agreement`). Within a folder the
+latest finished row of a run is the one that counts, as for the experiment itself.
 """
 
 import json
@@ -14,37 +15,12 @@ from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, result_folders
 from fwsvm.analysis.writing import csv_bytes, write_whole
 from fwsvm.errors import ResultsError, shown
+from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text, unreadable
 from fwsvm.results.kinds import shortened
 from fwsvm.results.reading import runs_table, trace_table
 
-#: Columns in which two honest runs of the same cell may differ.
-VOLATILE = frozenset(
-    {
-        *(
-            "message",
-            "load_seconds",
-            "compile_seconds",
-            "train_seconds",
-            "predict_seconds",
-            "peak_memory_mib",
-        ),
-        *(
-            "threads",
-            "cache_mib",
-            "parallel_cells",
-            "shared",
-            "machine",
-            "cpu",
-            "blas",
-            "python",
-            "numpy",
-            "numba",
-        ),
-        *("fwsvm", "commit", "started_utc", "cache_hit_rate", "schema"),
-    }
-)
 CODE = ("fwsvm", "commit")
 #: Rows alike in these must have seen the same data.
 SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
@@ -177,39 +153,31 @@ def _configuration(folder: Path) -> dict[str, Any]:
 
 
 def _once_each(folders: list[_Folder]) -> tuple[dict[str, tuple[Row, Path]], list[str], list[str]]:
-    """Return each run once with its folder, what was dropped, and which runs disagree."""
+    """Return each run once with its folder, what was dropped, and which runs contradict each other."""
     kept: dict[str, tuple[Row, Path]] = {}
-    repeated, disagreeing = 0, []
+    disagreeing = []
     for folder in folders:
-        for row in folder.rows:
-            run_id = row["run_id"]
-            if run_id not in kept:
+        for run_id, row in _latest(folder.rows).items():
+            if run_id not in kept or kept[run_id][0]["status"] not in DONE:
                 kept[run_id] = row, folder.path
                 continue
-            repeated += 1
             before, where = kept[run_id]
-            if before["status"] not in DONE:
-                kept[run_id] = row, folder.path
-            elif row["status"] in DONE and (unlike := _unlike(before, row)):
+            if row["status"] in DONE and (unlike := contradictions(before, row)):
                 place = f"run {run_id} ({shortened(row['dataset'])}, {shortened(row['method'])})"
                 disagreeing.append(f"{place} is not the same in {where} and {folder.path}: {_some(unlike)}")
+    repeated = sum(len(folder.rows) for folder in folders) - len(kept)
     dropped = [f"{repeated} rows were repeats of a run and are written once"] if repeated else []
     return kept, dropped, disagreeing
 
 
-def _unlike(a: Row, b: Row) -> list[str]:
-    """Return where two rows of a run differ, in columns that both could have said something in."""
-    schema = min(_schema(a), _schema(b))
-    return [
-        f"{name} {shortened(a[name])} and {shortened(b[name])}"
-        for name in a
-        if name in b and name not in VOLATILE and a[name] != b[name]
-        and (name not in COLUMNS or COLUMNS[name].since <= schema)
-    ]  # fmt: skip
-
-
-def _schema(row: Row) -> float:
-    return float(row.get("schema") or 1)
+def _latest(rows: list[Row]) -> dict[str, Row]:
+    """Return the latest finished row of each run, else the latest."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        before = found.get(row["run_id"])
+        if before is None or row["status"] in DONE or before["status"] not in DONE:
+            found[row["run_id"]] = row
+    return found
 
 
 def _write(

@@ -3,6 +3,7 @@
     kinds        what a field may hold: text, a word of a list, a number within bounds; read strictly
     columns      every column of runs.csv and of a trace: its kind, the schema that brought it, its sentence
     files        a file of the folder: regular, inside it, of bounded size
+    agreement    whether two rows of one run can both be honest: columns that may differ, and certificates
     reading      a table line by line, every field checked; a refusal names file, line and column
 
 A folder may come from anyone: nothing in it is trusted, and nothing is repaired silently.

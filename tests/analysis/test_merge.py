@@ -111,3 +111,31 @@ def test_a_torn_folder_is_not_merged(tmp_path: Path) -> None:
     runs.write_text(runs.read_text() + "half a li")
     with pytest.raises(ResultsError, match="torn"):
         merge([one], tmp_path / "out")
+
+
+def test_honest_runs_of_two_machines_are_taken_the_first_of_them(tmp_path: Path) -> None:
+    """They went other ways to the same tolerance: their certificates have the optimum in common."""
+    one = write(tmp_path / "one", [row(dataset="a1a", method="fw", run_id="r", objective=0.5, gap=2e-3)])
+    more = {
+        "objective": 0.501,
+        "gap": 1.5e-3,
+        "iterations": 370,
+        "kernel_evaluations": 7,
+        "machine": "laptop",
+    }
+    two = write(tmp_path / "two", [row(dataset="a1a", method="fw", run_id="r", **more)])
+    for first, second in ((one, two), (two, one)):
+        out = tmp_path / f"{first.name}-first"
+        merge([first, second], out)
+        assert rows_of(out) == rows_of(first)
+
+
+def test_within_a_folder_the_latest_finished_row_of_a_run_counts(tmp_path: Path) -> None:
+    runs = [
+        row(dataset="a1a", method="fw", run_id="r", objective=0.9),
+        row(dataset="a1a", method="fw", run_id="r", objective=0.5),
+        row(dataset="a1a", method="fw", run_id="r", status="interrupted", objective=0.7),
+    ]
+    one, two = write(tmp_path / "one", runs), write(tmp_path / "two", runs[1:2])
+    merge([one, two], tmp_path / "out")
+    assert rows_of(tmp_path / "out") == rows_of(two)
