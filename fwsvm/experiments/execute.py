@@ -25,6 +25,7 @@ from fwsvm.solvers.path import Path
 from fwsvm.solvers.result import TracePoint
 
 Watch = Callable[[Cell, Progress], None]
+Begins = Callable[[Cell], None]
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,15 @@ class _Bench:
 
 
 def run_task(
-    cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None
-) -> Iterator[Record]:
+    cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None,
+    begins: Begins | None = None,
+) -> Iterator[Record]:  # fmt: skip
     """Run cells one after another, and yield their records in order; whatever happens, each cell has one.
 
-    Several in one task differ in C alone: each takes over the kernel values, and starts at the end, of the one
-    before. The records of short runs come several at a time (`fwsvm.solvers.path`).
+    Several in one task differ in C alone. Those of a chain each take over the kernel values, and start at the end, of
+    the one before; where that one is not among them, failed, or was cut short by a clock, at the end of the last one
+    that was not. The records of short runs come several at a time (`fwsvm.solvers.path`); ``begins`` is told of each
+    before it begins.
 
     The data is loaded by name unless it is given; in either case its digest must be the planned one.
 
@@ -82,24 +86,38 @@ def run_task(
     """
     bench: _Bench | None = None
     waiting: list[tuple[Cell, Row]] = []
-    for number, cell in enumerate(cells):
+    way: tuple[float, ...] = ()  # the values of C that the path has gone through
+    for cell in cells:
+        if begins is not None:
+            begins(cell)
         more: Row = {
             **cell.columns, "started_utc": record.now_utc(), "parallel_cells": resources.parallel_cells,
         }  # fmt: skip
         forget_peak_memory()
+        follows = not cell.after or cell.after == way
+        if bench is not None and not follows:
+            yield from _recorded(bench, waiting)
+            waiting = []
         try:
-            bench = bench or _bench(cell, resources, dataset, several=len(cells) > 1)
+            bench = bench or _bench(cell, resources, dataset)
             more |= bench.columns()
+            if not follows:
+                bench.path.begin_again()
+            more["shared"] = not bench.path.is_cold
             _train(bench.path, cell, resources, watch)
-            more |= {"shared": number > 0, "peak_memory_mib": peak_memory_mib()}
+            more["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
             if bench is not None:
                 yield from _recorded(bench, waiting)
-            waiting = []
+            waiting, way = [], ()
             yield _lost(cell, error, **more)
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
+        if bench.path.cut:  # its certificate is no other run's matter, for it may not be here another time
+            yield from _recorded(bench, waiting)
+            waiting = []
+        way = () if bench.path.cut else cell.before
         waiting.append((cell, more))
         if bench.path.due:
             yield from _recorded(bench, waiting)
@@ -112,7 +130,7 @@ def _recorded(bench: _Bench, waiting: Sequence[tuple[Cell, Row]]) -> Iterator[Re
     """Yield the records of runs that wait for their certificates."""
     results: list[Result | None] = [None] * len(waiting)
     try:
-        results[:] = proven = bench.path.results()
+        results[:] = proven = bench.path.results(len(waiting))
         found = _accuracies(bench, [cell for cell, _ in waiting], proven)
     except (Exception, KeyboardInterrupt) as error:
         for (cell, more), result in zip(waiting, results, strict=True):
@@ -153,14 +171,14 @@ def failed(
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
-def _bench(cell: Cell, resources: Resources, given: Dataset | None, *, several: bool) -> _Bench:
+def _bench(cell: Cell, resources: Resources, given: Dataset | None) -> _Bench:
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.sha256 != cell.sha256:
         here, planned = data.sha256[:12], cell.sha256[:12]
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
     train, judged = _divided(cell, data)
     codes = encode(train.labels, data.classes)
-    return _Bench(data, train, judged, Path(train.X, codes, data.classes, several=several))
+    return _Bench(data, train, judged, Path(train.X, codes, data.classes, warm=cell.after is not None))
 
 
 def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -11,9 +11,10 @@ from fwsvm._compile import code_digest
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Trial
 from fwsvm.experiments.samples import Facts
 from fwsvm.solvers import Settings, method
+from fwsvm.solvers.registry import FAMILIES
 
 SELECT, FINAL = "select", "final"
-FEWEST = 3  # groups of a search, and cells of the last: a cut of fewer costs more than a worker that waits
+FEWEST = 3  # chains of a search, and cells of the last: a cut of fewer costs more than a worker that waits
 #: Settings that change the speed of a run but not what is computed.
 RESOURCES = ("threads", "cache_mib", "final_gap")
 
@@ -36,8 +37,8 @@ class Cell:
         How validation rows are chosen (select), and ``part``, which of them.
     repetition : int
     after : tuple of float or None
-        For a run that starts where the one before ended: the values of C that were gone through, none at the first.
-        None: it starts cold.
+        For a run of a chain, which starts where the one before ended: the values of C that were gone through, none at
+        the first. None: it starts cold.
     """
 
     run_id: str
@@ -51,6 +52,11 @@ class Cell:
     part: int | None = None
     repetition: int | None = None
     after: tuple[float, ...] | None = None
+
+    @property
+    def before(self) -> tuple[float, ...]:
+        """The values of C that its chain has gone through after it: what the next cell's ``after`` is."""
+        return (*(self.after or ()), self.settings.C or 0.0)
 
     @property
     def label(self) -> str:
@@ -112,8 +118,8 @@ def run_id(
     """Return a run's identity, 16 hexadecimal digits.
 
     It is the hash of data digest, profile, method and all its parameters, limits, seed, fold, repetition and
-    the digest of the code that computes (conventions 3); of a run that does not start cold also of the values of
-    C that led there. Threads, cache size and commit are not part of it.
+    the digest of the code that computes (conventions 3); of a run of a chain also of the values of C that led there.
+    Threads, cache size and commit are not part of it.
     """
     what = asdict(replace(settings, parameters={}))
     rule = method(settings.method).make(settings.parameters)
@@ -138,16 +144,39 @@ def select_cells(experiment: Experiment, trials: Iterable[Trial], known: Mapping
 
 
 def candidates(experiment: Experiment, data: Data, selection: Selection, facts: Facts) -> Iterator[Cell]:
-    """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost."""
+    """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost.
+
+    Those that differ in C alone are a chain, in ascending C, where the method can start where another run ended. The
+    chains follow from the selection alone: however many workers there are, and whatever was done before, a cell
+    starts where it would have.
+    """
     points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
-    for part in range(selection.held_out.parts):
-        for point in points:
-            settings = replace(point, seed=experiment.seed)
-            identity = run_id(facts.sha256, experiment.profile, settings, selection.held_out.words, part)
+    alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
+    groups = _evened([(part, some) for part in range(selection.held_out.parts) for some in alike])
+    for part, some in groups:
+        for settings, led in _ascending(replace(point, seed=experiment.seed) for point in some):
+            after = led if FAMILIES[method(settings.method).family].goes_on else None
+            identity = run_id(
+                facts.sha256, experiment.profile, settings, selection.held_out.words, part, after=after
+            )
             yield Cell(
                 identity, experiment.name, experiment.profile, SELECT, data, facts.sha256, settings,
-                selection.held_out, part,
+                selection.held_out, part, after=after,
             )  # fmt: skip
+
+
+Group = tuple[int, list[Settings]]
+
+
+def _evened(search: list[Group]) -> list[Group]:
+    """Return the chains of one search, the last of three or more in two halves if their number is odd.
+
+    So two workers, or four, end together.
+    """
+    part, last = search[-1]
+    if len(search) < FEWEST or len(search) % 2 == 0 or len(last) < FEWEST:
+        return search
+    return [*search[:-1], (part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
 
 
 def final_cells(
@@ -180,46 +209,53 @@ def _ascending(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[flo
             yield point, tuple(before.C or 0.0 for before in chain[:number])
 
 
-def with_beginnings(cells: Iterable[Cell], of: Sequence[Cell]) -> list[Cell]:
-    """Return those cells of ``of`` that are among ``cells`` or lead to one of them by warm starts."""
-    wanted = {cell.run_id for cell in cells}
-    needed: set[str] = set()
-    for chain in tasks(of):
-        last = max((n for n, cell in enumerate(chain) if cell.run_id in wanted), default=-1)
-        warm = chain[0].after is not None
-        needed |= {
-            cell.run_id for n, cell in enumerate(chain) if cell.run_id in wanted or (warm and n <= last)
-        }
-    return [cell for cell in of if cell.run_id in needed]
+def tasks(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Return the cells in the groups that one worker takes at a time, in the order of their first ones.
 
-
-def tasks(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """Return the cells in the groups that one worker takes at a time.
-
-    Select cells that differ in C alone make one group, in ascending C: they share kernel values. A final cell
-    stands alone, unless it starts where another one ends.
+    A chain is one group, in ascending C. A chain that goes another way from some C on is another one, which has the
+    cells before that, too. Cold cells of a search that differ in C alone share their rows; a cold final cell stands
+    alone.
     """
+    chained = {_place(cell, cell.before): cell for cell in cells if cell.after is not None}
+    leads = {_place(cell, cell.after) for cell in chained.values() if cell.after}
+    found: dict[Any, list[Cell]] = {}
+    for cell in cells:
+        if cell.after is None:
+            key = cell.run_id if cell.role == FINAL else _place(cell, ())
+            found.setdefault(key, []).append(cell)
+        elif (place := _place(cell, cell.before)) not in leads:
+            ways = [cell.before[: number + 1] for number in range(len(cell.before))]
+            found[place] = [chained[at] for way in ways if (at := _place(cell, way)) in chained]
+    first = {cell.run_id: number for number, cell in reversed(list(enumerate(cells)))}
+    return sorted(found.values(), key=lambda group: first[group[0].run_id])
 
-    def alike(cell: Cell) -> Any:
-        if cell.role == FINAL and cell.after is None:
-            return cell.run_id
-        return cell.role, cell.data, cell.part, cell.repetition, str(replace(cell.settings, C=None))
 
-    groups = [list(group) for _, group in groupby(cells, key=alike)]
-    found: list[list[Cell]] = []
-    for (role, _), some in groupby(groups, key=lambda group: (group[0].role, group[0].data)):
-        together = list(some)
-        found += _evened(together) if role == SELECT else together
+def _place(cell: Cell, way: tuple[float, ...]) -> Any:
+    """Return what tells a chain's cells from all others: all but C, and the values of C that lead there."""
+    return (
+        cell.role,
+        cell.data,
+        cell.held_out,
+        cell.part,
+        cell.repetition,
+        str(replace(cell.settings, C=None)),
+        way,
+    )
+
+
+def unfinished(
+    cells: Sequence[Cell], done: Callable[[Cell], bool], cut: Callable[[Cell], bool]
+) -> list[list[Cell]]:
+    """Return the groups of cells to be made: a chain as a whole as soon as one of its cells is not ``done``.
+
+    So each starts where it would have, had nothing been done before. But a cell that is done and was ``cut`` short by
+    a clock need not be made again: no other starts where it ended (`fwsvm.solvers.path.Path.begin_again`).
+    """
+    found = []
+    for group in tasks(cells):
+        wanted = [cell for cell in group if not done(cell)]
+        if wanted and group[0].after is not None:
+            wanted = [cell for cell in group if not (done(cell) and cut(cell))]
+        if wanted:
+            found.append(wanted)
     return found
-
-
-def _evened(search: list[list[Cell]]) -> list[list[Cell]]:
-    """Return the groups of one search, the last of three or more in two halves if their number is odd.
-
-    So two workers, or four, end together. However many there are, the second half begins cold: who makes a run does
-    not change its numbers.
-    """
-    last = search[-1]
-    if len(search) < FEWEST or len(search) % 2 == 0 or len(last) < FEWEST:
-        return search
-    return [*search[:-1], last[: len(last) // 2], last[len(last) // 2 :]]

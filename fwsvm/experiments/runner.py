@@ -15,9 +15,11 @@ from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import Data, Experiment, Trial
 from fwsvm.experiments.lending import Loan
 from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.record import fields
 from fwsvm.experiments.samples import Facts
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import Store
+from fwsvm.results.agreement import differing
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
@@ -46,8 +48,13 @@ class Course:
     """How an experiment went: the reported cells in order, and the exit code's reasons."""
 
     finals: list[Cell] = field(default_factory=list)
-    statuses: Counter[str] = field(default_factory=Counter)
+    ended: dict[str, str] = field(default_factory=dict)  # status by run id
     interrupted: bool = False
+
+    @property
+    def statuses(self) -> Counter[str]:
+        """How many runs ended how."""
+        return Counter(self.ended.values())
 
     @property
     def exit_code(self) -> int:
@@ -91,7 +98,12 @@ class Runner:
     lent: Mapping[str, Loan] = field(default_factory=dict)
     course: Course = field(default_factory=Course)
     _refused: set[str] = field(default_factory=set)
+    _made: set[str] = field(default_factory=set)  # finished and recorded in this pass
+    _adrift: set[str] = field(
+        default_factory=set
+    )  # start elsewhere than they should, for an earlier run failed
     _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
+    _followers: dict[str, set[str]] = field(default_factory=dict)  # of each cell: those after it in its task
 
     def run(self) -> Course:
         """Run all that is to be run, and return how it went."""
@@ -111,23 +123,32 @@ class Runner:
         return self.course
 
     def _make(self, cells: Sequence[Cell], *, at_once: int) -> None:
-        """Run those of the cells that are not done, and again those at whose end one of them starts."""
-        wanted = []
+        """Run those of the cells that are not done, and again those of their chains."""
         for cell in cells:
             self._take_over(cell)
-            if cell.run_id not in self._refused and (self.force or not self.store.done(cell.run_id)):
-                wanted.append(cell)
-        to_do = plan.with_beginnings(wanted, cells)
-        for cell in cells:
-            if cell not in to_do and self.store.done(cell.run_id) and not self.force:
-                self.course.statuses[self.store.rows[cell.run_id]["status"]] += 1
-        if to_do:
-            chosen = {cell.run_id for cell in to_do}
-            # of all cells, so that a run begins where it would have if nothing had been done before
-            whole = ([cell for cell in task if cell.run_id in chosen] for task in plan.tasks(cells))
-            self.executor.run(
-                [task for task in whole if task], self._deliver, self.reporter.watch, at_once=at_once
-            )
+            if self.store.done(cell.run_id) and not self.force:
+                self.course.ended[cell.run_id] = self.store.rows[cell.run_id]["status"]
+        wanted = [cell for cell in cells if cell.run_id not in self._refused]
+        tasks = plan.unfinished(wanted, self._is_done, self._was_cut)
+        again = sum(self._is_done(cell) for task in tasks for cell in task)
+        if again:
+            self._note(f"{again} finished runs are made again, for others start where they end")
+        if (
+            tasks
+        ):  # as many beside each other as if nothing had been done: each has the same threads and memory
+            at_once = min(at_once, len(plan.tasks(wanted)))
+            self._followers = {
+                cell.run_id: {later.run_id for later in task[number + 1 :]}
+                for task in tasks
+                for number, cell in enumerate(task)
+            }
+            self.executor.run(tasks, self._deliver, self.reporter.watch, at_once=at_once)
+
+    def _is_done(self, cell: Cell) -> bool:
+        return self.store.done(cell.run_id) and not self.force
+
+    def _was_cut(self, cell: Cell) -> bool:
+        return self.store.rows[cell.run_id]["status"] == Status.TIME_LIMIT
 
     def _take_over(self, cell: Cell) -> None:
         """Take a run from another folder that lends it."""
@@ -137,15 +158,38 @@ class Runner:
             self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=loan.folder)
 
     def _deliver(self, record: Record) -> None:
-        self.store.add(record.row, record.trace)
-        facts = {"run_id": record.cell.run_id, "cell": record.cell.label, "status": record.status}
-        self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
-        self.course.statuses[record.status] += 1
-        self.reporter.ended(record)
-        if record.status is Status.ERROR:
-            self._note(f"{record.cell.label}: {record.row['message']}")
+        """Write a record, unless the folder has it: a chain that begins again comes by runs that are done."""
+        cell, status = record.cell, record.status
+        facts = {"run_id": cell.run_id, "cell": cell.label, "status": status}
+        if self.store.done(cell.run_id) and (not self.force or cell.run_id in self._made):
+            self._deliver_again(record, facts)
+        elif cell.run_id not in self._adrift:
+            self.store.add(record.row, record.trace)
+            self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
+            self._made |= {cell.run_id} if status.done else set()
+            self.course.ended[cell.run_id] = status
+            self.reporter.ended(record)
+        if status is Status.ERROR:
+            self._note(f"{cell.label}: {record.row['message']}")
             if self.fail_fast:
                 raise _StopNow
+
+    def _deliver_again(self, record: Record, facts: Mapping[str, object]) -> None:
+        """Write a record of a run that is done if it ended elsewhere: a failure may have kept those before it from it.
+
+        Where the run failed this time its row stays, and what would have started at its end is left for another pass.
+        """
+        run_id = record.cell.run_id
+        if not record.status.done:
+            self._adrift |= self._followers.get(run_id, set())
+            self.course.ended[run_id] = record.status
+        elif run_id not in self._adrift and (
+            unlike := differing(fields(record.row), self.store.rows[run_id])
+        ):
+            self.store.add(record.row, record.trace)
+            self.store.log("run", **facts, unlike=unlike)
+            return
+        self.store.log("again", **facts)
 
     def _finals(self, trial: Trial) -> Iterable[Cell]:
         """Return the reported runs of a trial; where they cannot be, record why."""
@@ -194,7 +238,7 @@ class Runner:
             row = self.store.rows.get(cell.run_id, {})
             record = failed(cell, status, why)
             if (row.get("status"), row.get("message")) == (status, record.row["message"]):
-                self.course.statuses[status] += 1
+                self.course.ended[cell.run_id] = status
                 self.reporter.ended(record)
             elif not self.store.done(cell.run_id):
                 self._deliver(record)

@@ -67,3 +67,13 @@ class Handover:
     def leave(self, number: int, weights: np.ndarray) -> None:
         """Note where a run ended."""
         self._ends[number] = weights
+
+    @property
+    def ends(self) -> dict[int, np.ndarray]:
+        """Where the last runs ended, by number of the subproblem."""
+        return dict(self._ends)
+
+    @classmethod
+    def at(cls, ends: dict[int, np.ndarray], *, unproven: bool) -> "Handover":
+        """Return one that passes on these ends and nothing else."""
+        return cls(unproven=unproven, _ends=dict(ends))

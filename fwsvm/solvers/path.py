@@ -3,6 +3,11 @@
 A certificate from scratch takes a kernel value for every row and support vector. The support vectors for one C are
 mostly those for the next, so certificates wait until there are several to compute: each kernel value then serves all.
 A run whose claim does not hold goes on from where it ended.
+
+Which certificates are computed together decides how their sums are rounded, and where a run goes on that was refuted
+decides which kernel values later runs find. So what waits is counted in work, not in seconds: the same runs one after
+another have the same results to the last bit. A clock has its say only where a time limit ends a run; where it ended
+is then no place for the next to start (`Path.begin_again`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +16,7 @@ from itertools import combinations
 from time import perf_counter
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm._threads import blas_on
 from fwsvm.kernels.rows import as_rows, some_rows
@@ -25,11 +31,12 @@ from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Table, solve_all
 
+CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
 MOST_VALUES = 1 << 24  # decision values that are held at a time
 OUTPUTS = (
     32  # sums that a kernel value goes into at a time: coefficients of more are read from a slower memory
 )
-WAIT = 2.0  # seconds of training that may go unproven, and unrecorded: a killed process loses no more
+WAIT = 2e9  # of `_work`, a second or two: then what was trained is proven and recorded
 
 
 class Path:
@@ -41,42 +48,62 @@ class Path:
     codes : ndarray of int, shape (m,)
     classes : sequence of str
         As for `fwsvm.solvers.fit`, and refused like there.
-    several : bool
-        Whether there is more than one run to come; a single one is that of `fit`.
+    warm : bool
+        Whether a run starts where the one before ended; if not, each is that of `fit`.
     """
 
-    def __init__(self, X: Table, codes: np.ndarray, classes: Sequence[str], *, several: bool = True) -> None:
+    def __init__(self, X: Table, codes: np.ndarray, classes: Sequence[str], *, warm: bool = True) -> None:
         self.X, self.codes, self.weights = checked(X, codes, classes, None)
         self.classes = tuple(classes)
-        self.handover = Handover(unproven=True) if several else None
+        self.handover = Handover(unproven=True) if warm else None
+        self.ends: dict[int, np.ndarray] = {}  # of the last run that the clock did not end
         self.waiting: list[tuple[Trained, Watch | None]] = []
-        self.seconds = 0.0  # since results were last taken
+        self.work = 0.0  # since results were last taken
         self.proven: list[tuple[Trained, Result]] = []  # when results were last taken
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether the next run starts by itself."""
+        return self.handover is None or not self.handover.ends
 
     @property
     def due(self) -> bool:
         """Whether what waits should wait no longer."""
-        return self.seconds >= WAIT or self.interrupted
+        return self.handover is None or self.work >= WAIT or self.cut
 
     @property
-    def interrupted(self) -> bool:
-        """Whether the last run was."""
-        return bool(self.waiting) and self.waiting[-1][0].solved.interrupted
+    def cut(self) -> bool:
+        """Whether a clock or an interrupt ended the last run of those that wait, not a rule of its own."""
+        if not self.waiting:
+            return False
+        solved, problems = self.waiting[-1][0].solved, self.waiting[-1][0].problems
+        return len(solved.parts) < len(problems) or any(part.course.status in CUT for part in solved.parts)
+
+    def begin_again(self) -> None:
+        """Let the next run start where the last one ended that no clock cut short; cold, where there is none.
+
+        No kernel values are passed on: which there are depends on when the run was cut.
+        """
+        if self.handover is not None:
+            self.handover.let_go()
+            self.handover = Handover.at(self.ends, unproven=True)
 
     def train(self, settings: Settings, watch: Watch | None = None) -> None:
         """Train for the next penalty; see `fit` for what is raised."""
-        begun = perf_counter()
         with blas_on(1):
             run = self._trained(resolve(settings, self.X), watch, self.handover)
         self.waiting.append((run, watch))
-        self.seconds += perf_counter() - begun
+        self.work += _work(run)
+        if self.handover is not None and not self.cut:
+            self.ends = self.handover.ends
 
     def _trained(self, resolved: Resolved, watch: Watch | None, handover: Handover | None) -> Trained:
         return train(self.X, self.codes, self.classes, resolved, self.weights, watch, handover)
 
-    def results(self) -> list[Result]:
-        """Return the results of all runs since this was last called, in their order, each with its certificate."""
-        runs, self.waiting, self.seconds = self.waiting, [], 0.0
+    def results(self, number: int | None = None) -> list[Result]:
+        """Return the results of the runs that wait, or of the first so many, in order, each with its certificate."""
+        number = len(self.waiting) if number is None else number
+        runs, self.waiting, self.work = self.waiting[:number], self.waiting[number:], 0.0
         with blas_on(1):
             _prove([run for run, _ in runs])
             self.proven = [(run, self._result(run, watch)) for run, watch in runs]
@@ -114,6 +141,21 @@ class Path:
             solved.seconds += more.seconds
             solved.interrupted |= more.interrupted
         return gathered(run)
+
+
+def _work(run: Trained) -> float:
+    """Return about how many nanoseconds a run took, by what it did alone.
+
+    A pass of a step over its rows, kernel values from as many numbers as a row has, a factor on the support vectors.
+    """
+    numbers = run.X.nnz if isinstance(run.X, sparse.csr_array) else run.X.size
+    a_value = numbers / run.X.shape[0] / 4.0
+    return sum(
+        len(part.rows) * part.counters.steps
+        + a_value * part.counters.kernel_evaluations
+        + part.support_vectors**3 / 100.0
+        for part in run.solved.parts
+    )
 
 
 def _joined(first: Part, second: Part) -> Part:

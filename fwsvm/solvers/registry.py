@@ -38,6 +38,8 @@ class Family:
     start : callable (Binary, rule, Resolved, Handover or None) -> Process
     prove : callable (Rows, y, sequence of `Claim`, threads) -> list of Outcome, or None
         What points are worth that several runs on the same rows ended at, in one go; None where a run sees to its own.
+    goes_on : bool
+        Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
         Iterations after which a run ends where the user sets no limit; None for methods that end by themselves.
     """
@@ -54,6 +56,7 @@ class Family:
     keeps_values: bool = True
     memory: Callable[[Any, Any], int] | None = None
     prove: Callable[..., Any] | None = None
+    goes_on: bool = True
 
 
 @dataclass(frozen=True)

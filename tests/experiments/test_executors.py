@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ from fwsvm.experiments.execute import Record, Resources, run_task
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import Data
 from fwsvm.experiments.nursery import open_nursery
-from fwsvm.experiments.plan import FINAL, Cell
+from fwsvm.experiments.plan import FINAL, SELECT, Cell
+from fwsvm.experiments.record import fields
+from fwsvm.results.agreement import differing
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
 
@@ -88,6 +91,72 @@ def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_a
         workers.close()
     assert sorted(order) == sorted(one.run_id for one in cells)
     assert order[0] == cells[0].run_id
+
+
+def chain() -> list[Cell]:
+    """Return three runs each of which starts where the one before ended, the second a long one."""
+    cells = []
+    for number, C in enumerate(penalties := (0.5, 2.0, 8.0)):
+        made = replace(cell(1e-2).settings, C=C)
+        if number == 1:
+            made = replace(made, tolerance=1e-12, max_iterations=300_000)
+        after = penalties[:number]
+        identity = plan.run_id(cell(1e-2).sha256, "", made, after=after)
+        cells.append(Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).sha256, made, after=after))
+    return cells
+
+
+def same_rows(found: dict[str, Record], cells: list[Cell]) -> bool:
+    """Whether records are those that the cells have where nothing dies."""
+    alone = {record.cell.run_id: record for record in run_task(cells, Resources())}
+    rows = [{run_id: fields(record.row) for run_id, record in some.items()} for some in (alone, found)]
+    return all(not differing(row, rows[1][run_id]) for run_id, row in rows[0].items())
+
+
+def run_chain(cells: list[Cell], watch: Killer) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    workers = Workers(1, Resources())
+    try:
+        workers.run([cells], lambda r: found.update({r.cell.run_id: r}), watch, at_once=1)
+    finally:
+        workers.close()
+    assert not watch.times, "nothing was killed"
+    return found
+
+
+def test_a_chain_whose_worker_dies_begins_again_and_comes_to_the_same_rows() -> None:
+    cells = chain()
+    found = run_chain(cells, Killer(cells[1], 1))
+    assert [found[one.run_id].status for one in cells] == ["converged", "max_iterations", "converged"]
+    assert same_rows(found, cells)
+
+
+def test_a_chain_goes_on_without_a_cell_whose_worker_dies_twice() -> None:
+    cells = chain()
+    found = run_chain(cells, Killer(cells[1], 2))
+    assert found.pop(cells[1].run_id).status is Status.ERROR
+    assert same_rows(found, [cells[0], cells[2]])
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_the_cell_of_a_chain_that_kills_a_clusters_workers_is_found(length: int) -> None:
+    """As `Cluster.run` does: a piece with the guilty cell is lost, any other is run."""
+    from fwsvm.experiments.executors.cluster import Cluster, _Piece
+
+    cells = [replace(one, run_id=f"{number}") for number, one in enumerate((chain() * 2)[:length])]
+    lost = SimpleNamespace(exception=lambda: "killed")
+    for guilty in cells:
+        waiting, errors, done = [_Piece(cells)], [], []
+        while waiting:
+            piece = waiting.pop()
+            if guilty in piece.cells:
+                waiting.extend(Cluster._lost(piece, lost, errors.append))
+            else:
+                done.append(list(piece.cells))
+                waiting.extend(piece.longer())
+        assert [record.cell for record in errors] == [guilty]
+        assert all(record.status is Status.ERROR for record in errors)
+        assert (done or [[]])[-1] == [one for one in cells if one is not guilty]
 
 
 def test_ctrl_c_loses_no_run_that_waits_for_its_certificate() -> None:

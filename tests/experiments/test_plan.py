@@ -29,6 +29,13 @@ def experiment(tmp_path: Path) -> Experiment:
     return config.load(path)
 
 
+def of(folder: Path, more: str) -> Experiment:
+    """Return an experiment on one set with some keys."""
+    text = "name: t\ndatasets: [wdbc]\n" + ("" if "methods" in more else "methods: [fw]\n") + more + "\n"
+    (folder / "t.yaml").write_text(text)
+    return config.load(folder / "t.yaml")
+
+
 def known(experiment: Experiment) -> dict[object, Facts]:
     return dict.fromkeys(experiment.datasets, FACTS)
 
@@ -46,14 +53,75 @@ def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: 
     assert [(task[0].part, task[0].settings.sigma2) for task in tasks] == [(0, 2), (0, 8), (1, 2), (1, 8)]
 
 
-def test_an_odd_group_is_halved_so_that_two_workers_end_together(experiment: Experiment) -> None:
+@pytest.mark.parametrize(
+    ("folds", "sigma2", "C", "chains"),
+    [
+        (3, "2", "[4, 1, 2]", [[1, 2, 4], [1, 2, 4], [1], [2, 4]]),
+        (5, "[2, 8]", "[1, 2]", [[1, 2]] * 10),
+        (3, "2", "[1, 2]", [[1, 2]] * 3),  # most of a chain's time would go into the cut
+        (2, "2", "[1, 2, 4]", [[1, 2, 4]] * 2),
+    ],
+)
+def test_an_odd_search_is_evened_so_that_two_workers_end_together(
+    tmp_path: Path, folds: int, sigma2: str, C: str, chains: list[list[float]]
+) -> None:
+    found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, sigma2: {sigma2}}}")
+    tasks = plan.tasks(plan.select_cells(found, found.trials, known(found)))
+    assert [[cell.settings.C for cell in task] for task in tasks] == chains
+    assert [[cell.after for cell in task] for task in tasks] == [
+        [tuple(chain[:n]) for n in range(len(chain))] for chain in chains
+    ]
+
+
+def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Path) -> None:
+    """Another method, or data set, cuts no chain elsewhere: the same rows serve both experiments."""
+    search = "folds: 3, C: [1, 2, 4], sigma2: 2"
+    alone = of(tmp_path, f"select: {{{search}, method: cvm}}")
+    each = ", ".join(f"{{name: {name}, select: {{{search}, method: {name}}}}}" for name in ("cvm", "mfw"))
+    beside = of(tmp_path, f"methods: [{each}]")
+    ids = [
+        {
+            cell.run_id
+            for cell in plan.select_cells(found, found.trials, known(found))
+            if cell.settings.method == "cvm"
+        }
+        for found in (alone, beside)
+    ]
+    assert len(ids[0]) == 9
+    assert ids[0] == ids[1]
+
+
+def test_methods_that_cannot_start_where_another_run_ended_have_cold_cells(tmp_path: Path) -> None:
+    found = of(tmp_path, "select: {folds: 2, method: pegasos, C: [1, 2]}")
+    cells = plan.select_cells(found, found.trials, known(found))
+    assert {cell.after for cell in cells} == {None}
+    assert [len(task) for task in plan.tasks(cells)] == [2, 2], "they share their rows"
+    lost = cells[1]
+    tasks = plan.unfinished(cells, lambda cell: cell is not lost, lambda _: False)
+    assert tasks == [[lost]]
+
+
+def test_a_chain_is_made_whole_but_for_what_a_clock_cut(experiment: Experiment) -> None:
     cells = list(plan.select_cells(experiment, experiment.trials, known(experiment)))
-    tasks = plan.tasks(cells[:9])
-    assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4], [1, 2, 4], [1], [2, 4]]
-    assert [len(task) for task in plan.tasks(cells[:3])] == [3], (
-        "most of one group's time would go into the cut"
-    )
-    assert [len(task) for task in plan.tasks(cells[:7])] == [3, 3, 1]
+    first, second = plan.tasks(cells)[:2]
+    assert plan.unfinished(cells, lambda _: True, lambda _: True) == []
+    for lost in first:
+        tasks = plan.unfinished(cells, lambda cell, lost=lost: cell is not lost, lambda _: False)
+        assert tasks == [first]
+    lost = [first[0].run_id, second[2].run_id]
+    tasks = plan.unfinished(cells, lambda cell: cell.run_id not in lost, lambda cell: cell is first[1])
+    assert tasks == [[first[0], first[2]], second]
+
+
+def test_chains_that_part_have_what_leads_to_each(tmp_path: Path) -> None:
+    """Two searches of one method, one with more values of C: each chain is complete, whichever cells they share."""
+    cells = []
+    for C in ("[1, 2, 4]", "[1, 2, 8, 16]"):
+        found = of(tmp_path, f"select: {{folds: 2, method: cvm, C: {C}}}")
+        cells += plan.select_cells(found, found.trials, known(found))
+    unique = list({cell.run_id: cell for cell in cells}.values())
+    chains = [[cell.settings.C for cell in task] for task in plan.tasks(unique)]
+    assert sorted(chains) == [[1, 2, 4], [1, 2, 4], [1, 2, 8, 16], [1, 2, 8, 16]]
 
 
 def test_reported_runs_stand_alone_and_differ_in_their_seeds(experiment: Experiment) -> None:
@@ -98,10 +166,11 @@ def test_data_profile_fold_repetition_and_code_are_part_of_the_identity(
         plan.run_id("d", "", BASE), plan.run_id("e", "", BASE), plan.run_id("d", "small", BASE),
         plan.run_id("d", "", BASE, "5 folds", 0), plan.run_id("d", "", BASE, "5 folds", 1),
         plan.run_id("d", "", BASE, "10 folds", 0), plan.run_id("d", "", BASE, repetition=0),
-        plan.run_id("d", "", BASE, repetition=1),
+        plan.run_id("d", "", BASE, repetition=1), plan.run_id("d", "", BASE, after=(0.5,)),
+        plan.run_id("d", "", BASE, after=(0.5, 0.7)),
     }  # fmt: skip
     monkeypatch.setattr(plan, "code_digest", lambda *_: "other code")
-    assert len(seen | {plan.run_id("d", "", BASE)}) == 9
+    assert len(seen | {plan.run_id("d", "", BASE)}) == 11
 
 
 def test_resources_and_defaults_written_out_are_not_part_of_the_identity() -> None:

@@ -1,7 +1,8 @@
 """Where cells run: in this process, in worker processes of this machine, or on a Dask cluster.
 
 All three are used alike: `Executor.run` takes tasks (cells that share kernel values) and delivers each record
-to the caller as its run ends, so that there is one writer whatever runs where.
+to the caller as its run ends, so that there is one writer whatever runs where. A chain whose worker died begins again
+from its beginning, so a record may come twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +24,9 @@ class Executor(Protocol):
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
         """Run all tasks, at most ``at_once`` beside each other, and deliver every record.
+
+        Threads and memory are shared out for so many, though there be fewer tasks: a run has the same, whatever is
+        left to do beside it.
 
         Raises
         ------

@@ -8,7 +8,7 @@ is sent the rows from here.
 import contextlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
@@ -21,6 +21,20 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
 PATIENCE = 5.0  # seconds to connect in, and to hand over interrupted runs in
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A task, or the beginning of a chain whose worker died: ``sure`` of its cells killed none, ``rest`` follow."""
+
+    cells: Task
+    sure: int = 0
+    rest: Task = ()
+
+    def longer(self) -> list["_Piece"]:
+        """Return what to run once this was run."""
+        cells = [*self.cells, *self.rest[:1]]
+        return [_Piece(cells, len(self.cells), self.rest[1:])] if self.rest else []
 
 
 def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = None) -> list[Record] | None:
@@ -75,16 +89,16 @@ class Cluster:
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run."""
-        at_once = max(1, min(at_once, self.slots, len(tasks)))
+        at_once = max(1, min(at_once, self.slots))
         resources = replace(self.resources, parallel_cells=at_once)
         stop = _distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
-        waiting = list(reversed(tasks))
-        going: dict[Any, Task] = {}
+        waiting = [_Piece(task) for task in reversed(tasks)]
+        going: dict[Any, _Piece] = {}
         done = _distributed().as_completed(loop=self.client.loop)
 
-        def begin(task: Task, data: Any = None) -> None:
-            future = self.client.submit(_run, task, resources, stop.name, data, pure=False)
-            going[future] = task
+        def begin(piece: _Piece, data: Any = None) -> None:
+            future = self.client.submit(_run, piece.cells, resources, stop.name, data, pure=False)
+            going[future] = piece
             done.add(future)
 
         try:
@@ -92,15 +106,17 @@ class Cluster:
                 while waiting and len(going) < at_once:
                     begin(waiting.pop())
                 future = next(done)
-                task = going.pop(future)
+                piece = going.pop(future)
                 if future.status != "finished":
-                    waiting.extend(self._lost(task, future, deliver))
+                    waiting.extend(self._lost(piece, future, deliver))
                     continue
                 records = future.result()
                 if records is None:
-                    begin(task, self._sent(task[0]))
-                for record in records or ():
+                    begin(piece, self._sent(piece.cells[0]))
+                    continue
+                for record in records:
                     deliver(record)
+                waiting.extend(piece.longer())
         except KeyboardInterrupt:
             stop.set()
             self._collect(going, deliver)
@@ -120,20 +136,28 @@ class Cluster:
             self.at_hand[cell.sha256] = self.client.scatter(samples.load(cell.data), hash=False)
         return self.at_hand[cell.sha256]
 
-    def _lost(self, task: Task, future: Any, deliver: Deliver) -> list[Task]:
-        """Return what to try again of a task whose workers died: each cell alone, to find the guilty one."""
-        if len(task) > 1:
-            return [[cell] for cell in reversed(task)]
-        deliver(failed(task[0], Status.ERROR, f"it came to nothing on the cluster: {future.exception()}"))
-        return []
+    @staticmethod
+    def _lost(piece: _Piece, future: Any, deliver: Deliver) -> list[_Piece]:
+        """Return what to try again of a task whose workers died, to find the guilty cell.
+
+        Each cell alone, and of a chain, whose cells start where others end, each beginning.
+        """
+        cells, sure = piece.cells, piece.sure
+        if len(cells) == sure + 1:
+            said = f"it came to nothing on the cluster: {future.exception()}"
+            deliver(failed(cells[-1], Status.ERROR, said))
+            return replace(piece, cells=cells[:-1]).longer()
+        if cells[0].after is None:
+            return [_Piece([cell]) for cell in reversed(cells)]
+        return [_Piece(cells[:1], 0, [*cells[1:], *piece.rest])]
 
     @staticmethod
-    def _collect(going: dict[Any, Task], deliver: Deliver) -> None:
+    def _collect(going: dict[Any, _Piece], deliver: Deliver) -> None:
         with contextlib.suppress(TimeoutError):
             _distributed().wait(list(going), timeout=PATIENCE)
-        for future, task in list(going.items()):
+        for future, piece in list(going.items()):
             records = (future.result() if future.status == "finished" else None) or [
-                failed(task[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
+                failed(piece.cells[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
             ]
             for record in records:
                 deliver(record)

@@ -1,8 +1,8 @@
 """Runs cells in processes of this machine, each with a pipe to this one.
 
 A pool that only returns futures cannot say which cell killed a process, nor hand over a group's rows one by
-one. With one pipe a worker both are plain: records come as they are made, and the first cell without a record
-is the one that was running when the pipe broke.
+one. With one pipe a worker both are plain: records come as they are made, and the cell that was begun last is the one
+that was running when the pipe broke.
 """
 
 import contextlib
@@ -48,17 +48,24 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while (order := pipe.recv()) is not None:
             cells, resources = order
-            for record in run_task(cells, resources, watch):
+            for record in run_task(cells, resources, watch, begins=pipe.send):
                 pipe.send(record)
 
 
 @dataclass
 class Worker:
-    """A process, our end of its pipe, and the cells it still owes."""
+    """A process, our end of its pipe, its task, the cells of it that it still owes, and the one begun last."""
 
     process: multiprocessing.process.BaseProcess
     pipe: Connection
+    task: list[Cell] = field(default_factory=list)
     owes: list[Cell] = field(default_factory=list)
+    begun: Cell | None = None
+
+    @property
+    def at(self) -> Cell:
+        """The cell of those owed that it is at work on."""
+        return next((cell for cell in self.owes if cell == self.begun), self.owes[0])
 
     @classmethod
     def start(cls) -> "Worker":
@@ -99,7 +106,7 @@ class Workers:
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
         """Run all tasks; see `Executor.run`."""
-        at_once = max(1, min(at_once, self.slots, len(tasks)))
+        at_once = max(1, min(at_once, self.slots))
         resources = self._shared_out(at_once)
         waiting = deque(list(task) for task in tasks)
         try:
@@ -132,7 +139,7 @@ class Workers:
 
     def _give(self, cells: list[Cell], resources: Resources) -> None:
         worker = self.idle.pop() if self.idle else Worker.start()
-        worker.owes = cells
+        worker.task, worker.owes = cells, list(cells)
         self.busy.append(worker)
         with contextlib.suppress(OSError):  # one that died meanwhile is noticed when it is heard
             worker.pipe.send((cells, resources))
@@ -147,6 +154,9 @@ class Workers:
         except (EOFError, OSError):
             self._bury(worker, waiting, deliver)
             return
+        if isinstance(said, Cell):
+            worker.begun = said
+            return
         if not isinstance(said, Record):
             watch(*said)
             return
@@ -157,17 +167,24 @@ class Workers:
         deliver(said)
 
     def _bury(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
-        """See to the cells of a worker that died: the one it was at is tried once more, the others go on."""
+        """See to the cells of a worker that died: the one it was at is tried once more, the others go on.
+
+        Those of a chain start where others end, so that it begins again, without one that is not to be tried again.
+        """
         worker.process.join(PATIENCE)
         self.busy.remove(worker)
-        cell, *others = worker.owes
+        cell = worker.at
+        others = [other for other in worker.owes if other is not cell]
         code, worker.owes = worker.process.exitcode or 0, []
         worker.end()
         self.begun[cell.run_id] = self.begun.get(cell.run_id, 0) + 1
-        if others:
-            waiting.appendleft(others)
-        if self.begun[cell.run_id] < TRIES:
-            waiting.appendleft([cell])
+        again = self.begun[cell.run_id] < TRIES
+        if cell.after is None:
+            rest = [others, [cell]] if again else [others]
+        else:
+            rest = [[other for other in worker.task if again or other is not cell] if again or others else []]
+        waiting.extendleft(task for task in rest if task)
+        if again:
             return
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         why = "; signal 9 often means that memory ran out: use fewer workers" if code == -9 else ""
@@ -186,6 +203,8 @@ class Workers:
                 except (EOFError, OSError):
                     self._stopped(worker, deliver)
                     continue
+                if isinstance(said, Cell):
+                    worker.begun = said
                 if not isinstance(said, Record):
                     continue
                 worker.owes.pop(0)
@@ -199,9 +218,9 @@ class Workers:
     def _stopped(self, worker: Worker, deliver: Deliver) -> None:
         """End a worker; the run that it was at and has not handed over was interrupted."""
         self.busy.remove(worker)
-        owed = worker.owes[:1]
+        cell = worker.at if worker.owes else None
         worker.end()
-        for cell in owed:
+        if cell is not None:
             deliver(failed(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence))
 
     @staticmethod

@@ -38,4 +38,5 @@ FAMILIES["stochastic"] = Family(
     start=_start,
     memory=_memory,
     iteration_cap=100_000,
+    goes_on=False,
 )
