@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n auto
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: all help install hooks run test check fuzz smoke smoke-real bench interop peers format clean warmup
+.PHONY: all help install hooks run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -49,6 +49,10 @@ hooks: .venv/installed ## have git run the checks before each commit, and look a
 
 fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minutes); INPUTS=N, READERS="svmlight ..."
 	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),10000)
+
+kills: .venv/installed ## searches killed at random, KILLS=200 times, against an uninterrupted one (half an hour)
+	for executor in inline workers dask; do \
+		$(BIN)/python -m tests.experiments.kills --kills $(or $(KILLS),200) --executor $$executor || exit 1; done
 
 smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)

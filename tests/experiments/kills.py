@@ -1,0 +1,305 @@
+"""``python -m tests.experiments.kills --kills 200 --executor workers``: kill searches at random, and compare.
+
+An experiment whose runs start where others end is made once without interruption. Then it is begun again and again in
+folders of its own; its whole group of processes is killed with signal 9 at a random moment, and the same command goes
+on, until the folder is complete. Every row must then be the uninterrupted one but for volatile columns, each run must
+have one line, and `fwsvm merge` must take both folders.
+
+A command is a copy of this process (a fork), which has everything imported and compiled: what is killed is the
+experiment, not the start of Python. This process runs with one thread, so that a copy finds no other's locks held.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from fwsvm.cli import main as main_command
+from fwsvm.results.agreement import differing
+from fwsvm.results.columns import COLUMNS
+
+EXPERIMENT = """\
+name: kills
+datasets:
+  - wdbc
+  - {name: "synthetic:gaussians?rows=600&features=6&test=0&seed=1", methods: [swap-2o, newton]}
+tolerance: 1e-4
+methods:
+  - {name: swap-2o, select: {method: swap-2o, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
+  - {name: newton, select: {method: newton, folds: 3, C: [0.5, 2, 8, 32, 128], sigma2: [1, 4, 16]}}
+  - {name: avsf, C: [1e-8, 1e-7, 1e-6], warm_start: true}
+"""
+GRID = ("grid", "kills.yaml", "--offline", "--cache-mb", "64")
+PIECES = 3  # a command is killed after a random part of such a piece of the time that the whole takes
+SLOWEST = 600.0  # seconds that a command may take before it counts as hanging
+
+
+@dataclass
+class Tally:
+    """What was tried: kills, those that met a torn last line, folders completed, and rows compared."""
+
+    kills: int = 0
+    torn: int = 0
+    folders: int = 0
+    rows: int = 0
+    kept: list[int] = field(default_factory=list)  # rows that there were at each kill
+
+    def __str__(self) -> str:
+        """Return the figures as a line."""
+        inside = sum(kept > 0 for kept in self.kept)
+        return (
+            f"{self.kills} kills ({inside} with rows written, {self.torn} left a torn line), {self.folders} folders "
+            f"completed, {self.rows} rows compared with the uninterrupted ones: all alike, one line each, merged"
+        )
+
+
+class Command:
+    """An experiment under way, in a group of processes of its own."""
+
+    def __init__(self, place: Path, out: str, *options: str) -> None:
+        self.log, self.code = place / f"{out}.log", None
+        self.pid = os.fork()
+        if self.pid == 0:
+            _become(self.log, place, (*GRID, "--out", out, *options))
+
+    def poll(self) -> int | None:
+        """Return the exit code, minus the signal's number for a killed process, or None while it runs."""
+        if self.code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.code = os.waitstatus_to_exitcode(status) if pid else None
+        return self.code
+
+    def wait(self, seconds: float) -> int | None:
+        """Return what `poll` does, as soon as it is a code or so many seconds have gone by."""
+        deadline = time.monotonic() + seconds
+        while self.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        return self.code
+
+    def finished(self) -> None:
+        """Wait for the end, which must be a good one."""
+        assert self.wait(SLOWEST) == 0, self.log.read_text("utf-8")[-3000:]
+
+    def kill(self) -> None:
+        """Kill the whole group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.wait(SLOWEST)
+
+
+def _become(log: Path, place: Path, arguments: tuple[str, ...]) -> None:
+    """Be ``fwsvm`` with these arguments, in a new session, and end."""
+    code = 1
+    try:
+        os.setsid()
+        number = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(number, 1)
+        os.dup2(number, 2)
+        os.chdir(place)
+        code = run(*arguments)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def run(*arguments: str) -> int:
+    """Run ``fwsvm`` in this process and return its exit code."""
+    try:
+        main_command(list(arguments), prog_name="fwsvm")
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@contextlib.contextmanager
+def in_silence(place: Path) -> Iterator[None]:
+    """Be in a folder, and print nothing, for the block."""
+    nowhere = io.StringIO()
+    with contextlib.chdir(place), contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        yield
+
+
+def lines(folder: Path) -> tuple[list[dict[str, str]], bool]:
+    """Return the whole rows of a folder, and whether a torn line follows them."""
+    runs = folder / "runs.csv"
+    content = runs.read_text("utf-8") if runs.exists() else ""
+    whole = content[: content.rfind("\n") + 1]
+    found = list(csv.DictReader(whole.splitlines()))
+    assert all(list(row) == list(COLUMNS) and None not in row.values() for row in found), (
+        f"{runs}: a row is damaged"
+    )
+    return found, len(whole) < len(content)
+
+
+def compare(place: Path, out: str, whole: dict[str, dict[str, str]]) -> int:
+    """Assert that a folder has the rows of the uninterrupted one, once each, and that both merge; return how many."""
+    found, torn = lines(place / out)
+    assert not torn
+    assert sorted(row["run_id"] for row in found) == sorted(whole), f"{out}: runs are lost, or there twice"
+    for row in found:
+        unlike = {
+            name: (whole[row["run_id"]][name], row[name]) for name in differing(whole[row["run_id"]], row)
+        }
+        assert not unlike, (
+            f"{out}: {row['method']} C={row['C']} sigma2={row['sigma2']} fold {row['fold']}: {unlike}"
+        )
+    for one, two in (("whole", out), (out, "whole")):
+        with in_silence(place):
+            assert run("merge", one, two, "--out", "joined") == 0, f"{one} and {two} do not merge"
+        assert len(lines(place / "joined")[0]) == len(whole)
+        shutil.rmtree(place / "joined")
+    return len(found)
+
+
+def attack(
+    place: Path, kills: int, seed: int, *options: str, disturb: Callable[[], None] = lambda: None
+) -> Tally:
+    """Kill the experiment so many times, completing one folder after another, and compare each.
+
+    ``disturb`` is called when a command was begun, to do harm of its own.
+    """
+    chance, tally = random.Random(seed), Tally()
+    (place / "kills.yaml").write_text(EXPERIMENT, "utf-8")
+    with in_silence(place):
+        assert run(*GRID, "--out", "warm", "--threads", "1") == 0
+    started = time.monotonic()
+    Command(place, "whole", *options).finished()
+    span = (time.monotonic() - started) / PIECES
+    whole = {row["run_id"]: row for row in lines(place / "whole")[0]}
+    while tally.kills < kills:
+        tally.folders += 1
+        out, complete = f"killed-{tally.folders}", False
+        while not complete:
+            command = Command(place, out, *options)
+            disturb()
+            if tally.kills == kills or _ended(command, place / out, chance, span):
+                command.finished()
+                complete = True
+                continue
+            command.kill()
+            found, torn = lines(place / out)
+            tally.kills += 1
+            tally.torn += torn
+            tally.kept.append(len(found))
+        tally.rows += compare(place, out, whole)
+    return tally
+
+
+def _ended(command: Command, folder: Path, chance: random.Random, span: float) -> bool:
+    """Wait for a random moment; return whether the command ended before it.
+
+    Half of the moments lie after the first row that this command writes, so that it comes forward.
+    """
+    before, deadline = len(lines(folder)[0]), time.monotonic() + SLOWEST
+    if chance.random() < 0.5:
+        while command.poll() is None and len(lines(folder)[0]) == before:
+            assert time.monotonic() < deadline, "the command hangs"
+            time.sleep(0.002)
+    return command.wait(chance.uniform(0.0, span)) is not None
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process and all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _until(there: Callable[[], bool], otherwise: str) -> None:
+    deadline = time.monotonic() + SLOWEST
+    while not there():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
+class Cluster:
+    """A Dask scheduler and two workers, each in a process of its own; a worker is killed now and then."""
+
+    def __init__(self, place: Path, seed: int) -> None:
+        self.place, self.chance = place, random.Random(seed)
+        self.started = self.killed = 0
+        file = place / "scheduler.json"
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
+        _until(lambda: file.exists() and "}" in file.read_text("utf-8"), "there is no scheduler")
+        self.options = ("--scheduler", json.loads(file.read_text("utf-8"))["address"])
+        self.workers = [self._worker() for _ in range(2)]
+
+    def _start(self, what: str, *options: str) -> "subprocess.Popen[bytes]":
+        self.started += 1
+        with self._log().open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{what}", "--no-dashboard", *options],
+                cwd=self.place, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def _log(self) -> Path:
+        return self.place / f"dask-{self.started}.log"
+
+    def _worker(self) -> "subprocess.Popen[bytes]":
+        worker = self._start("worker", "--nthreads", "1", "--no-nanny", self.options[1])
+        _until(lambda: "Registered to" in self._log().read_text("utf-8"), "a worker does not come up")
+        return worker
+
+    def disturb(self) -> None:
+        """Replace a worker now and then, while the other goes on."""
+        if self.chance.random() < 0.2:
+            self.workers.append(self._worker())
+            kill(self.workers.pop(0))
+            self.killed += 1
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in (*self.workers, self.scheduler):
+            kill(process)
+
+
+@contextlib.contextmanager
+def cluster(place: Path, seed: int) -> Iterator[Cluster]:
+    """Return a cluster for the block."""
+    started = Cluster(place, seed)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+@click.command()
+@click.option("--kills", default=200, show_default=True)
+@click.option(
+    "--executor", type=click.Choice(["inline", "workers", "dask"]), default="inline", show_default=True
+)
+@click.option(
+    "--seed", default=None, type=int, help="Draws the moments; the default is today's, and printed."
+)
+def main(kills: int, executor: str, seed: int | None) -> None:
+    """Kill an experiment at random and compare what becomes of it with an uninterrupted one."""
+    seed = int(time.time()) if seed is None else seed
+    click.echo(f"{executor}, {kills} kills, seed {seed}")
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        if executor == "dask":
+            with cluster(place, seed) as there:
+                click.echo(attack(place, kills, seed, *there.options, disturb=there.disturb))
+                click.echo(f"and {there.killed} Dask workers killed")
+        else:
+            click.echo(attack(place, kills, seed, *(("--workers", "2") if executor == "workers" else ())))
+    click.echo(f"{time.monotonic() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
