@@ -23,6 +23,7 @@ Where to look, from the top; a layer imports only from those below it:
     problems                   what is minimised, what a point is worth (its gap), trained machines, model files
     kernels                    numbers: rows, kernel values in blocks, the columns that are kept
     _compile                   the one `njit`, its cache, functions that choose by type
+    scaling                    ranges of features: of training rows, of machines, of svm-scale's files
     errors, folders, atomic    a user's mistake in one sentence; where the cache is; whole files or none
 
 The way of a run: `solvers.fit` resolves the settings, splits several classes into two-class problems and gives each to

@@ -1,7 +1,7 @@
 """What memory this process may still take, and the refusal of work that needs more.
 
 Whoever knows a piece of work estimates it before anything is allocated, and asks `require`: `fwsvm.data.memory` for
-reading and scaling, `fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
+reading, `fwsvm.scaling`, `fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
 """
 
 import contextlib

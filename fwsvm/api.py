@@ -5,6 +5,7 @@ What the command line does with files is done here with arrays: the same data se
 """
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from difflib import get_close_matches
@@ -16,14 +17,17 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm import data as data_sets
-from fwsvm.data import synthetic
+from fwsvm.data import synthetic, unseen
+from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError
+from fwsvm.experiments.prediction import rows_for
 from fwsvm.problems import model_files
-from fwsvm.problems.features import canonical, fitted
+from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
@@ -39,6 +43,7 @@ def train(
     *,
     weights: ArrayLike | None = None,
     watch: Watch | None = None,
+    scale: str | None = None,
     **settings: Any,
 ) -> Result:
     """Train a machine and return it with its certificate and what it cost.
@@ -54,6 +59,10 @@ def train(
         Multiplies each row's penalty C; methods of the stochastic family know no weights.
     watch : callable, optional
         Told of the progress (`fwsvm.solvers.loop.Progress`) a few times a second.
+    scale : {"[0,1]", "[-1,1]", "none"}, optional
+        Map every feature's range over the training rows (those whose weight is not 0) to an interval. The default is
+        what the data set's entry says, and "none" for files and arrays. The machine keeps the ranges: `predict` scales
+        rows by them, `save` writes them.
     **settings
         Fields of `fwsvm.solvers.Settings`: ``method="swap"``, ``C=10``, ``kernel="linear"``, ``tolerance=1e-6``,
         ``parameters={...}`` for the method's own, and so on.
@@ -66,21 +75,36 @@ def train(
         Data that is not to be had or cannot be used.
     """
     chosen = _settings(settings)
+    loaded = _loaded(data, y, scale)
+    given = None if weights is None else _array("weights", weights)
+    if given is not None and given.shape != (loaded.train.rows,):
+        raise UsageError(f"there are weights of shape {given.shape} for {loaded.train.rows} rows")
+    table = scaled(loaded, None if given is None else given != 0).train
+    codes = encode(table.labels, loaded.classes)
+    return fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch).with_ranges(table.ranges)
+
+
+def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
+    """Return what is to be trained on, without test rows; its rows are raw unless they were scaled before."""
     if isinstance(data, str | Path | Dataset):
         if y is not None:
             raise UsageError("a data set has labels of its own; give y with an array of rows only")
-        loaded = data if isinstance(data, Dataset) else data_sets.load(data)
-        table, classes = loaded.train, loaded.classes
+        found = data if isinstance(data, Dataset) else data_sets.load(data, scale=scale, raw=True)
+    elif y is None:
+        raise UsageError("rows need labels: train(X, y)")
     else:
-        if y is None:
-            raise UsageError("rows need labels: train(X, y)")
-        table = Table(_rows(data), _labels(y))
-        classes = classes_of(table.labels)
-    codes = encode(table.labels, classes)
-    given = None if weights is None else _array("weights", weights)
-    if given is not None and given.shape != codes.shape:
-        raise UsageError(f"there are weights of shape {given.shape} for {len(codes)} rows")
-    return fit(table.X, codes, classes, chosen, weights=given, watch=watch)
+        rows, labels = _rows(data), _labels(y)
+        if rows.shape[0] != len(labels):
+            raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
+        found = Dataset("", Table(rows, labels), None, classes_of(labels), "")
+    how = found.scaling if scale is None else scale
+    if how not in SCALINGS:
+        raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
+    if how != found.scaling and found.train.ranges is not None:
+        raise UsageError(
+            f"{found.name} was scaled to {found.scaling} when it was loaded; load it with raw=True"
+        )
+    return replace(found, test=None, scaling=how)
 
 
 def train_blocks(
@@ -127,35 +151,80 @@ class _Blocks:
             yield _rows(X), _labels(y)
 
 
-def predict(model: Model | Result, X: ArrayLike, *, threads: int = 1) -> np.ndarray:
-    """Return the predicted labels of the rows of X (t, n), shape (t,).
+def predict(
+    model: Model | Result, data: str | Path | Dataset | Table | ArrayLike, *, threads: int = 1
+) -> np.ndarray:
+    """Return the predicted labels of rows, shape (t,).
 
     The labels are ints where all classes of the machine are whole numbers, floats where they are numbers, else text.
-    Features that no row of a sparse X has count as zeros, and those the machine was not trained on are left out, as
-    in LIBSVM's format; a dense X must have the machine's n columns.
+
+    A machine whose training scaled its rows scales those to be predicted by the same ranges, once: arrays and files are
+    taken as they were before any scaling. A data set or table that `fwsvm.data.load` has scaled says so, and is not
+    scaled again; its array ``X`` alone does not, so give the table, or load with ``raw=True``. A machine without ranges
+    takes rows as they are, those of a name too.
+
+    Parameters
+    ----------
+    model : KernelModel, LinearModel or Result
+    data : str, Path, Dataset, Table, or array or sparse array of shape (t, n)
+        A file, with or without labels, a name of ``fwsvm data list`` or a data set, of which the test rows are used if
+        there are any, else the training rows; or the rows. Features that no row of sparse rows has count as zeros, and
+        those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.
+    threads : int
+
+    Warns
+    -----
+    UserWarning
+        Rows lie far outside the training ranges (`fwsvm.scaling.FAR`), or seem to be scaled already.
+
+    Raises
+    ------
+    UsageError
+        Rows that do not fit the machine, or were scaled by other ranges than its own.
+    DataError
+        Data that is not to be had, or cannot be scaled.
     """
     machine = model.model if isinstance(model, Result) else model
-    rows = _rows(X)
-    if not sparse.issparse(rows) and rows.shape[1] != machine.features:
-        raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
-    codes = machine.predict(fitted(rows, machine.features)[0], threads)
-    labels: np.ndarray = _as_labels(machine.classes)[codes]
+    if isinstance(data, Dataset):
+        data = unseen.rows_of(data)
+    elif isinstance(data, str | Path):
+        data = unseen.load(data).table
+    elif not isinstance(data, Table):
+        rows = _rows(data)
+        if not sparse.issparse(rows) and rows.shape[1] != machine.features:
+            raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
+        data = Table(rows, np.empty(0))
+    ready = rows_for(machine, data)
+    for notice in ready.notices:
+        warnings.warn(notice, stacklevel=2)
+    labels: np.ndarray = _as_labels(machine.classes)[machine.predict(ready.X, threads)]
     return labels
 
 
 def save(path: str | Path, model: Model | Result) -> None:
     """Write a machine as ``fwsvm train --model`` does: a file that LIBSVM's or LIBLINEAR's programs read too.
 
-    Of a `Result` the settings and the certificate are kept with it, as the machine's ``facts``.
+    Of a `Result` the settings and the certificate are kept with it, as the machine's ``facts``. Where training scaled
+    its rows, the ranges stand in the model, and beside it in ``PATH.range``, a range file of svm-scale.
+
+    Warns
+    -----
+    UserWarning
+        ``PATH.range`` is there already, of another machine: this one's training scaled nothing.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError("save(path, model): the file's name comes first")
-    if not isinstance(model, Result):
-        model_files.write(path, model)
-        return
-    named = ("objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds")
-    facts = {**model.settings, "status": str(model.status), **{name: getattr(model, name) for name in named}}
-    model_files.write(path, replace(model.model, facts={**model.model.facts, **facts}))
+    machine = model.model if isinstance(model, Result) else model
+    if isinstance(model, Result):
+        named = ("objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds")
+        facts = {
+            **model.settings,
+            "status": str(model.status),
+            **{name: getattr(model, name) for name in named},
+        }
+        machine = replace(machine, facts={**machine.facts, **facts})
+    for notice in model_files.write(path, machine):
+        warnings.warn(notice, stacklevel=2)
 
 
 def load(path: str | Path) -> Model:

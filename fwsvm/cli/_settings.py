@@ -45,6 +45,15 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+#: Of the commands that train on raw rows; what they do with it, `fwsvm.data.load` does.
+scale_option = click.option(
+    "--scale",
+    type=click.Choice(["none", "[0,1]", "[-1,1]"]),
+    help="Map each feature's training range to an interval; the model keeps the ranges, and `predict` scales by them "
+    "[default: what the data set's entry says, none for files].",
+)
+
+
 def settings_from(options: dict[str, Any]) -> "Settings":
     """Return the settings that the options say."""
     from fwsvm.solvers.meaning import refuse_what_does_nothing

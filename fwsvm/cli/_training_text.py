@@ -39,7 +39,8 @@ def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bo
     for notice in data.notices:
         say("", notice)
     say("classes", _classes(data.classes, resolved.family.multiclass))
-    say("scaling", data.scaling if data.scaling != "none" else "none (values as they are)")
+    by = "by the ranges of the training rows"
+    say("scaling", f"{data.scaling} {by}" if data.scaling != "none" else "none (values as they are)")
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
     say("problem", resolved.family.problem)
     say("kernel", _kernel(resolved))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._settings import settings_from, training_options
+from fwsvm.cli._settings import scale_option, settings_from, training_options
 
 if TYPE_CHECKING:
     from fwsvm.experiments.cross_validation import Fold
@@ -18,26 +18,40 @@ if TYPE_CHECKING:
     "--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts to hold out in turn."
 )
 @training_options
+@scale_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Write accuracy and the folds' rows as one JSON object."
 )
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
-def command(data: str, folds: int, *, as_json: bool, zero_based: bool, offline: bool, **options: Any) -> None:
+def command(
+    data: str,
+    folds: int,
+    scale: str | None,
+    *,
+    as_json: bool,
+    zero_based: bool,
+    offline: bool,
+    **options: Any,
+) -> None:
     """Cross-validate one setting on DATA, a file or a name of `fwsvm data list`.
 
-    The folds are stratified and drawn by --seed, so they are the same for every method and setting.
+    The folds are stratified and drawn by --seed, so they are the same for every method and setting. Where
+    rows are scaled, then by the ranges of the rows that a fold trains on.
     """
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.solvers.resolve import resolve
     from fwsvm.solvers.status import Status
 
     settings = settings_from(options)
-    loaded = data_sets.load(data, zero_based=zero_based, offline=offline)
+    loaded = data_sets.load(data, zero_based=zero_based, offline=offline, scale=scale, raw=True)
+    whole = catalogue.scaled(loaded)
     say = text.teller(to_stderr=as_json)
-    text.tell_problem(say, loaded, resolve(settings, loaded.train.X), is_file=Path(data).is_file())
+    text.tell_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
+    del whole
     made: list[Fold] = []
     with text.Bar() as bar:
         for fold in cross_validate(loaded, settings, folds, bar.update):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fwsvm.data.dataset import Table
     from fwsvm.experiments.prediction import Prediction
 from fwsvm.cli._files import keep_apart
 
@@ -39,18 +38,30 @@ def command(
     labels, or the name of a data set, whose test rows are then used. Where the rows have labels the accuracy is
     written to stderr. Decision values stand in the order of the pairs of classes (linear machines of several
     classes: of the classes) and are positive for the first class of the pair.
+
+    Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
+    one whose training did not scales nothing, not even a data set whose entry says so.
     """
     from fwsvm._threads import usable_threads
+    from fwsvm.data import unseen
     from fwsvm.experiments import prediction
     from fwsvm.problems import model_files
 
     keep_apart([model, data], [output])
     begun = time.perf_counter()
     machine = model_files.read(model)
-    table = _rows(data, zero_based=zero_based)
+    rows = unseen.load(data, zero_based=zero_based)
+    for notice in rows.notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+    if rows.scaling != "none" and machine.ranges is None:
+        click.echo(
+            f"fwsvm: {model} scales nothing, so it gets the rows of {data} as they are in the file, though "
+            f"`fwsvm train {data}` scales them to {rows.scaling}",
+            err=True,
+        )
     loaded = time.perf_counter() - begun
     used = threads or usable_threads()
-    predicted = prediction.predict(machine, table, used)
+    predicted = prediction.predict(machine, rows.table, used)
     _tell(predicted, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:
@@ -61,11 +72,13 @@ def command(
         record = {
             "model": str(model),
             "dataset": data,
-            "rows": table.rows,
+            "rows": rows.table.rows,
             "features": machine.features,
             "classes": machine.classes,
             "test_accuracy": predicted.accuracy,
+            "scaling": machine.ranges.interval if machine.ranges else "none",
             "ignored_nonzeros": predicted.ignored,
+            "rows_far_outside": predicted.far,
             "load_seconds": loaded,
             "compile_seconds": predicted.compile_seconds,
             "predict_seconds": predicted.seconds,
@@ -79,29 +92,13 @@ def command(
         sys.stdout.writelines(_lines(predicted, decision=decision))
 
 
-def _rows(data: str, *, zero_based: bool) -> "Table":
-    """Return the rows to predict, and say on stderr what the user should know of them."""
-    from fwsvm import data as data_sets
-    from fwsvm.data import svmlight
-
-    if Path(data).exists():
-        table, notices = svmlight.read(data, zero_based=zero_based, unlabelled=True)
-    else:
-        found = data_sets.load(data, zero_based=zero_based)
-        table, notices = found.test or found.train, found.notices
-        click.echo(
-            f"{data}: {table.rows} {'test' if found.test else 'training'} rows of the data set", err=True
-        )
-    for notice in notices:
-        click.echo(f"fwsvm: {notice}", err=True)
-    return table
-
-
 def _tell(predicted: "Prediction", features: int) -> None:
     """Say on stderr what was left out and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
         click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)
+    for notice in predicted.notices:
+        click.echo(f"fwsvm: {notice}", err=True)
     if predicted.correct is None:
         return
     if predicted.unknown:

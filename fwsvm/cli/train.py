@@ -9,12 +9,13 @@ import click
 
 from fwsvm.cli import INTERRUPTED
 from fwsvm.cli._files import keep_apart
-from fwsvm.cli._settings import settings_from, training_options
+from fwsvm.cli._settings import scale_option, settings_from, training_options
 
 
 @click.command()
 @click.argument("data")
 @training_options
+@scale_option
 @click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")
 @click.option("--model", type=click.Path(path_type=Path), help="Write the machine to this file.")
 @click.option(
@@ -24,10 +25,12 @@ from fwsvm.cli._settings import settings_from, training_options
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 def command(
-    data: str, test: Path | None, model: Path | None, trace: Path | None,
+    data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
     *, as_json: bool, zero_based: bool, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Train on DATA: a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
+
+    Scaling is part of the machine: the ranges stand in the model and, for svm-scale, in MODEL.range.
 
     \b
     fwsvm train --method swap data.svm
@@ -41,10 +44,10 @@ def command(
     from fwsvm.solvers.resolve import resolve
     from fwsvm.solvers.status import Status
 
-    keep_apart([data, test], [model, trace])
+    keep_apart([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)
     say = text.teller(to_stderr=as_json)
-    loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline)
+    loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline, scale=scale)
     resolved = resolve(settings, loaded.train.X)
     text.tell_problem(say, loaded, resolved, is_file=Path(data).is_file())
     if resolved.kernel_name in {"rbf", "laplacian"} and (warning := training.scaling_warning(loaded.train.X)):
@@ -52,7 +55,8 @@ def command(
     with text.Bar() as bar:
         result, row = training.train(loaded, settings, bar.update)
     if model is not None:
-        model_files.write(model, text.with_facts(result, row))
+        for notice in model_files.write(model, text.with_facts(result, row)):
+            click.echo(f"fwsvm: {notice}", err=True)
     if trace is not None:
         write_trace(trace, result.trace)
     text.tell_result(say, result, row)

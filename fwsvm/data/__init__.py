@@ -28,6 +28,8 @@ def load(
     offline: bool = False,
     seed: int = 0,
     options: Options | None = None,
+    scale: str | None = None,
+    raw: bool = False,
 ) -> Dataset:
     """Return a data set, read, verified, split and scaled.
 
@@ -49,6 +51,11 @@ def load(
         Draws an entry's random split, and synthetic data whose spelling names no seed.
     options : fwsvm.data.fetch.Options, optional
         How to fetch, in place of ``mirror`` and ``offline``.
+    scale : {"[0,1]", "[-1,1]", "none"}, optional
+        How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
+    raw : bool
+        Leave the rows as they are in the files; ``scaling`` of what is returned still says how training scales them.
+        It is such rows that a trained machine takes, which scales them itself (`fwsvm.predict`).
 
     Raises
     ------
@@ -59,15 +66,19 @@ def load(
     """
     from fwsvm.data import catalogue, lockfile
     from fwsvm.data.fetch import Options
+    from fwsvm.scaling import SCALINGS
 
     name = str(name_or_path)
     held_out = Path(test) if test is not None else None
+    if scale is not None and scale not in SCALINGS:
+        raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {scale!r}")
     if held_out is not None and not held_out.is_file():
         raise DataError(f"{held_out}: no such file (test rows)")
     if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):
         raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
     if Path(name).is_file():
-        return catalogue.load_path(Path(name), test=held_out, zero_based=zero_based)
+        found = catalogue.load_path(Path(name), test=held_out, zero_based=zero_based, scale=scale)
+        return found if raw else catalogue.scaled(found)
     entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
     if entry is None and (Path(name).exists() or "/" in name):
         raise DataError(f"{name}: {'not a regular file' if Path(name).exists() else 'no such file'}")
@@ -78,11 +89,13 @@ def load(
 
         if held_out is not None:
             raise UsageError(f"{name}: synthetic data has test rows of its own; `test=N` says how many")
-        return synthetic.load(name, seed=seed)
-    if entry is None:
+        found = synthetic.load(name, seed=seed, scale=scale)
+    elif entry is None:
         raise UsageError(unknown_name(name))
-    how = options or Options.default(mirror, offline=offline)
-    return catalogue.load(entry, source=source, test=held_out, seed=seed, options=how)
+    else:
+        how = options or Options.default(mirror, offline=offline)
+        found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
+    return found if raw else catalogue.scaled(found)
 
 
 def unknown_name(name: str) -> str:

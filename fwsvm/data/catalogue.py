@@ -1,16 +1,18 @@
-"""From a name in the lock to rows in memory: files, loader, classes, split, scaling, in that order."""
+"""From a name in the lock to rows in memory: files, loader, classes and split, in that order; then `scaled`."""
 
 import hashlib
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.data import labels, loaders, scaling, splits
+from fwsvm import scaling
+from fwsvm.data import labels, loaders, splits
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.digests import file_sha256
 from fwsvm.data.entry import Entry, File, Source
@@ -18,18 +20,21 @@ from fwsvm.data.fetch import Obtained, Options, obtain
 from fwsvm.errors import DataError
 
 
-def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, options: Options) -> Dataset:
-    """Obtain, verify, read, group, split and scale a data set of the lock.
+def load(
+    entry: Entry, *, source: str | None, test: Path | None, seed: int, options: Options, scale: str | None
+) -> Dataset:
+    """Obtain, verify, read, group and split a data set of the lock; its rows are as in the files.
 
-    ``seed`` draws the split, where the entry has one. Test rows that are not to be had are left out, which
-    ``lacking`` of the data set says; a split needs them. `DataError` where the data is not to be had or is not
-    what the lock says.
+    ``seed`` draws the split, where the entry has one; ``scale`` takes the place of the entry's scaling. Test rows that
+    are not to be had are left out, which ``lacking`` of the data set says; a split needs them. `DataError` where the
+    data is not to be had or is not what the lock says.
     """
     got = obtain(entry, source, options, without_test=entry.split is None)
     lacking = got.lacking if test is None else ""
     untested = f"The test rows of {entry.name} are not to be had, so there is no test accuracy."
     started = time.perf_counter()
-    recipe: dict[str, Any] = {"features": entry.features, "scaling": entry.scaling, **_how(got.source)}
+    how = scale or entry.scaling
+    recipe: dict[str, Any] = {"features": entry.features, "scaling": how, **_how(got.source)}
     notices = [*got.notices, *([lacking] if lacking else [])]
     has_test = bool(got.source.test) and not got.lacking
     train = _part(entry, got, got.source.train, recipe, "train", notices)
@@ -45,7 +50,6 @@ def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, opti
         held_out, digest, extra = read_file(test, {"format": "svmlight"}, entry.features)
         recipe["test"] = [digest]
         notices += extra
-    train, held_out = scaled(train, held_out, entry.scaling)
     return Dataset(
         name=entry.name,
         train=train,
@@ -53,15 +57,15 @@ def load(entry: Entry, *, source: str | None, test: Path | None, seed: int, opti
         classes=classes,
         sha256=recipe_digest(recipe),
         source=got.source.name,
-        scaling=entry.scaling,
+        scaling=how,
         load_seconds=time.perf_counter() - started,
         notices=(*notices, *shape_notices(entry, train, held_out, lacking=bool(lacking))),
         lacking=untested if lacking else "",
     )
 
 
-def load_path(path: Path, *, test: Path | None, zero_based: bool) -> Dataset:
-    """Read a user's own files in LIBSVM's format, as they are: no split, no scaling.
+def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | None) -> Dataset:
+    """Read a user's own files in LIBSVM's format, as they are: no split, and no scaling unless ``scale`` says so.
 
     The training file decides the number of features; see `widened` for a test file that has others.
     """
@@ -71,6 +75,9 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool) -> Dataset:
     train, notices = loaders.read(path, train_sha256, loader)
     labels.require_two(train.labels, str(path))
     recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
+    how = scale or "none"
+    if how != "none":
+        recipe["scaling"] = how
     held_out = None
     if test is not None:
         held_out, test_sha256, more = read_file(test, loader, train.features)
@@ -83,6 +90,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool) -> Dataset:
         classes=labels.classes(train.labels),
         sha256=recipe_digest(recipe),
         source=str(path),
+        scaling=how,
         load_seconds=time.perf_counter() - started,
         notices=notices,
     )
@@ -172,14 +180,23 @@ def read_file(path: Path, loader: Mapping[str, Any], features: int) -> tuple[Tab
     return table, sha256, (*notices, *more)
 
 
-def scaled(train: Table, test: Table | None, how: str) -> tuple[Table, Table | None]:
-    """Scale both tables by the training ranges."""
-    if how == "none":
-        return train, test
-    ranges = scaling.fit(train.X, how)
-    return (
-        Table(scaling.apply(train.X, ranges), train.labels),
-        None if test is None else Table(scaling.apply(test.X, ranges), test.labels),
+def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
+    """Return a data set with its rows scaled as its ``scaling`` says, by the ranges of its training rows.
+
+    With ``counted``, a truth for each row, by the ranges of those rows alone. A data set whose rows are scaled already
+    stays as it is.
+    """
+    if data.scaling == "none" or data.train.ranges is not None:
+        return data
+    started = time.perf_counter()
+    X = data.train.X
+    ranges = scaling.fit(X, data.scaling, counted)
+    train = Table(scaling.apply(X, ranges), data.train.labels, ranges)
+    test = data.test
+    if test is not None:
+        test = Table(scaling.apply(test.X, ranges), test.labels, ranges)
+    return replace(
+        data, train=train, test=test, load_seconds=data.load_seconds + time.perf_counter() - started
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm.scaling import Ranges
+
 
 @dataclass(frozen=True)
 class Table:
@@ -16,10 +18,13 @@ class Table:
         Rows of features; dense arrays are C-contiguous, sparse ones have sorted indices and no duplicates.
     labels : ndarray, shape (m,)
         float64 where every label is a number, otherwise text (dtype ``str``).
+    ranges : Ranges or None
+        What the rows were scaled by; None: they are as in their file.
     """
 
     X: np.ndarray | csr_array
     labels: np.ndarray
+    ranges: Ranges | None = None
 
     @property
     def rows(self) -> int:
@@ -50,7 +55,8 @@ class Dataset:
     source : str
         Which of the entry's alternative sources was used, or the path.
     scaling : str
-        ``none``, ``[-1,1]`` or ``[0,1]``, as applied.
+        ``none``, ``[-1,1]`` or ``[0,1]``: how training scales the rows, by the ranges of ``train``. Whether that was
+        done, both tables say (``ranges``); `fwsvm.data.load` does it unless it is asked for the raw rows.
     load_seconds : float
         Wall time of reading, parsing and scaling.
     notices : tuple of str

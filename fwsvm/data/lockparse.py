@@ -8,9 +8,9 @@ from fwsvm.data.entry import UNKNOWN, UNPINNED, Complement, Entry, File, Lock, P
 from fwsvm.data.lockvalue import Value
 from fwsvm.data.separators import not_a_separator
 from fwsvm.errors import shown
+from fwsvm.scaling import SCALINGS
 
 VERSION = 1
-SCALINGS = ("none", "[-1,1]", "[0,1]")
 TASKS = ("binary", "multiclass")
 MOST_FEATURES = 2**31 - 2  # what a reader's 32-bit indices hold
 PIN = ("bytes", "sha256", "md5", "rows", "max_index", "evidence", "digest_from", "verified")

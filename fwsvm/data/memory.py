@@ -1,4 +1,4 @@
-"""What reading, drawing and scaling rows takes, in bytes, before it is taken; `DataError` where it is not there."""
+"""What reading and drawing rows takes, in bytes, before it is taken; `DataError` where it is not there."""
 
 from fwsvm._memory import require
 from fwsvm.errors import DataError
@@ -6,7 +6,6 @@ from fwsvm.errors import DataError
 FEWER = "take fewer rows (fwsvm subset), or give the process more memory"
 ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
 CHARACTER = 4  # bytes, in arrays of text
-DENSE = 3 * 8  # a number as it is, scaled, and while it is computed
 
 
 def for_text(name: str, lines: int, entries: int) -> None:
@@ -30,10 +29,3 @@ def for_drawn(name: str, rows: int, features: int, stored: int | None) -> None:
     """Refuse synthetic rows that do not fit, of which each stores so many numbers (None: all)."""
     row = 8 * features if stored is None else ENTRY * stored
     require(rows * (row + ROW) + 64 * features, name, "ask for fewer rows or features", DataError)
-
-
-def for_dense(rows: int, features: int, why: str) -> None:
-    """Refuse to write sparse rows out with their zeros where those do not fit."""
-    what = f"{why}, which makes {rows:,} sparse rows of {features:,} features dense,"
-    remedy = "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)"
-    require(DENSE * rows * features, what, remedy, DataError)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fwsvm import scaling
 from fwsvm.atomic import replacing
-from fwsvm.data import _writing, labels, scaling
+from fwsvm.data import _writing, labels
 from fwsvm.data._content import read_text
 from fwsvm.data._scan import MOST_WIDTH
 from fwsvm.errors import DataError
@@ -25,11 +26,20 @@ BLOCK = 1 << 22  # numbers held densely at a time
 NAMED = 5  # features named in a notice
 
 
+class Target(NamedTuple):
+    """How labels that are numbers are scaled: their range, and the interval it is mapped to."""
+
+    minimum: float
+    maximum: float
+    lower: float
+    upper: float
+
+
 class Rule(NamedTuple):
     """How rows and labels are scaled."""
 
     features: scaling.Ranges
-    target: scaling.Ranges | None  # of the labels, each of shape (1,)
+    target: Target | None
     notices: tuple[str, ...] = ()
 
 
@@ -43,23 +53,18 @@ def fitted(
     found = scaling.fit(X, "[-1,1]")._replace(lower=lower, upper=upper)
     if target is None:
         return Rule(found, None)
-    of_labels = scaling.fit(_column(given), "[-1,1]")
-    return Rule(found, of_labels._replace(lower=target[0], upper=target[1]))
+    column = _numbers_of(given)
+    return Rule(found, Target(float(column.min()), float(column.max()), *target))
 
 
 def restored(path: str | Path, X: csr_array) -> Rule:
-    """Return the rule of a range file, with the columns of ``X`` that it has not seen, which become 0."""
+    """Return the rule of a range file; what it has not seen of the columns of ``X`` becomes 0, with a notice."""
     rule = read(path)
-    known, used = _columns(rule.features), np.unique(X.indices[X.data != 0])
-    columns = np.union1d(known, used)
-    minimum, maximum = np.zeros((2, len(columns)))
-    places = np.searchsorted(columns, known)
-    minimum[places], maximum[places] = rule.features.minimum, rule.features.maximum
-    new = np.intersect1d(columns[minimum == maximum], used) + 1
+    stored = np.unique(X.indices[X.data != 0])
+    new = stored[~np.isin(stored, rule.features.features)] + 1
     shown = ", ".join(map(str, new[:NAMED])) + (", ..." if len(new) > NAMED else "")
     notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
-    ranges = rule.features._replace(minimum=minimum, maximum=maximum, columns=columns)
-    return Rule(ranges, rule.target, notices)
+    return rule._replace(notices=notices)
 
 
 def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterator[tuple[str, int]]:
@@ -67,60 +72,49 @@ def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterato
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    names, ranges = _names(given, rule.target), rule.features
-    m, columns = X.shape[0], _columns(ranges)
-    wide = csr_array((X.data, X.indices, X.indptr), shape=(m, MOST_WIDTH))
-    rows = max(1, BLOCK // max(1, len(columns)))
+    names = _names(given, rule.target)
+    known = rule.features.features
+    m, n = X.shape[0], max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
+    wide = csr_array((X.data, X.indices, X.indptr), shape=(m, n))
+    rows = max(1, BLOCK // max(1, len(known)))
     for first in range(0, m, rows):
-        with np.errstate(over="ignore", invalid="ignore"):
-            some = csr_array(wide[first : first + rows])
-            part = csr_array(scaling.apply(some, ranges._replace(columns=columns)))
-        lost = part.indices[~np.isfinite(part.data)]
-        if len(lost):
-            place = int(np.searchsorted(columns, lost[0]))
-            low, high = ranges.minimum[place], ranges.maximum[place]
-            raise DataError(
-                f"feature {lost[0] + 1} cannot be scaled: its range {low:g} to {high:g} is too extreme"
-            )
+        part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
         for text in _writing.blocks(part, names[first : first + rows], lambda value: f"{value:.{digits}g}"):
             yield text, text.count(":")
 
 
-def _columns(ranges: scaling.Ranges) -> NDArray[np.int64]:
-    """Return the numbers of the features, from 0, that the ranges are of."""
-    return np.arange(len(ranges.minimum)) if ranges.columns is None else ranges.columns
-
-
-def _names(given: Labels, target: scaling.Ranges | None) -> list[str]:
+def _names(given: Labels, target: Target | None) -> list[str]:
     """Return labels as svm-scale writes them: every number with 17 digits."""
     if target is not None:
-        column = _column(given)
-        given = np.where(column == target.minimum, target.lower, scaling.apply(column, target))[:, 0]
+        values, span = _numbers_of(given), target.maximum - target.minimum
+        with np.errstate(all="ignore"):
+            scaled = target.lower + (target.upper - target.lower) * (values - target.minimum) / span
+        scaled[values == target.maximum] = target.upper
+        scaled[values == target.minimum] = target.lower
+        if not np.isfinite(scaled).all():
+            raise DataError(
+                f"the labels cannot be scaled: their range {target.minimum:g} to {target.maximum:g} is too extreme"
+            )
+        given = scaled
     return [name if isinstance(name, str) else f"{name:.17g}" for name in given.tolist()]
 
 
-def _column(given: Labels) -> NDArray[np.float64]:
-    """Return labels as one column of numbers."""
+def _numbers_of(given: Labels) -> NDArray[np.float64]:
+    """Return labels, shape (m,), as numbers; `DataError` where they are names."""
     if given.dtype.kind == "U":
         name = next(name for name in given.tolist() if labels.number(name) is None)
         raise DataError(f"labels such as '{name}' are no numbers and cannot be scaled")
-    return np.asarray(given, np.float64)[:, None]
+    return np.asarray(given, np.float64)
 
 
 def write(path: str | Path, rule: Rule) -> None:
     """Write a range file; features that do not vary are left out."""
-    lines = []
+    lines = ""
     if rule.target is not None:
-        low, high, lower, upper, _ = rule.target
-        lines = ["y", f"{lower:.17g} {upper:.17g}", f"{low[0]:.17g} {high[0]:.17g}"]
-    minimum, maximum, lower, upper, _ = rule.features
-    columns = _columns(rule.features)
-    lines += ["x", f"{lower:.17g} {upper:.17g}"]
-    lines += [
-        f"{columns[j] + 1} {minimum[j]:.17g} {maximum[j]:.17g}" for j in np.flatnonzero(minimum != maximum)
-    ]
+        low, high, lower, upper = rule.target
+        lines = f"y\n{lower:.17g} {upper:.17g}\n{low:.17g} {high:.17g}\n"
     with replacing(path) as stream:
-        stream.write("\n".join(lines) + "\n")
+        stream.write(lines + rule.features.text())
 
 
 def read(path: str | Path) -> Rule:
@@ -135,21 +129,34 @@ def read(path: str | Path) -> Rule:
     lines = [(number, line.split()) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
     target = None
     if lines[:1] and lines[0][1] == ["y"]:
-        lower, upper = _numbers(path, lines, 1, 2)
+        lower, upper = _pair(path, lines, 1)
         low, high = _numbers(path, lines, 2, 2)
-        target = scaling.Ranges(np.array([low]), np.array([high]), lower, upper)
+        target = Target(low, high, lower, upper)
         lines = lines[3:]
     if not lines or lines[0][1] != ["x"]:
         raise DataError(f"{path}:{lines[0][0] if lines else 1}: not a range file: it lacks the line 'x'")
-    lower, upper = _numbers(path, lines, 1, 2)
+    lower, upper = _pair(path, lines, 1)
     rows = np.array([_numbers(path, lines, k, 3) for k in range(2, len(lines))]).reshape(-1, 3)
-    places = rows[:, 0]
-    for (number, words), place in zip(lines[2:], places, strict=True):
+    places, low_ends, high_ends = rows.T
+    for (number, words), (place, least, most) in zip(lines[2:], rows.tolist(), strict=True):
         if not 1 <= place <= MOST_WIDTH or place != int(place):
             raise DataError(f"{path}:{number}: '{words[0]}' is not the index of a feature")
-    columns, last = np.unique(places[::-1].astype(np.int64) - 1, return_index=True)
-    ends = rows[::-1][last, 1:]  # of a feature that is named twice, as the last line says
-    return Rule(scaling.Ranges(ends[:, 0].copy(), ends[:, 1].copy(), lower, upper, columns), target)
+        if not 0 <= most - least < math.inf:
+            raise DataError(
+                f"{path}:{number}: {words[1]} to {words[2]} is not a range that values can be scaled by"
+            )
+    features, last = np.unique(places[::-1].astype(np.int64) - 1, return_index=True)
+    low_ends, high_ends = low_ends[::-1][last], high_ends[::-1][last]  # the last line of a feature counts
+    varies = low_ends < high_ends
+    return Rule(scaling.Ranges(features[varies], low_ends[varies], high_ends[varies], lower, upper), target)
+
+
+def _pair(path: str | Path, lines: list[tuple[int, list[str]]], k: int) -> tuple[float, float]:
+    """Return the ends of the interval in the k-th line that is not empty."""
+    lower, upper = _numbers(path, lines, k, 2)
+    if not 0 < upper - lower < math.inf:
+        raise DataError(f"{path}:{lines[k][0]}: not a range file: {lower:g} to {upper:g} is no interval")
+    return lower, upper
 
 
 def _numbers(path: str | Path, lines: list[tuple[int, list[str]]], k: int, wanted: int) -> list[float]:

@@ -37,7 +37,7 @@ def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table
 
 def take(table: Table, rows: np.ndarray) -> Table:
     """Return the given rows of a table, in the given order."""
-    return Table(table.X[rows], table.labels[rows])
+    return Table(table.X[rows], table.labels[rows], table.ranges)
 
 
 def join(tables: list[Table]) -> Table:

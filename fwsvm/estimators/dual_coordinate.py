@@ -21,10 +21,12 @@ class DualCoordinateSVC(Machine):
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the order of the rows
     parameters : mapping of the method's own parameters (``fwsvm methods NAME``), loss and bias apart
+    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows (those
+        whose weight is not 0) is mapped; rows to predict are scaled by the same ranges
 
     Attributes
     ----------
-    coef_ : ndarray, shape (1, n) for two classes, else (K, n)
+    coef_ : ndarray, shape (1, n) for two classes, else (K, n); of the scaled rows, where ``scale`` says so
     intercept_ : ndarray, shape (1,) or (K,)
     """
 
@@ -34,7 +36,7 @@ class DualCoordinateSVC(Machine):
         self, C: float = 1.0, *, method: str = "avsf", loss: str = "squared_hinge", fit_intercept: bool = True,
         intercept_scaling: float = 1.0, stop: str = "relative", tol: float = 1e-3, max_iter: int | None = None,
         time_limit: float | None = None, class_weight: Any = None, n_jobs: int | None = None,
-        random_state: Any = None, parameters: dict[str, Any] | None = None,
+        random_state: Any = None, parameters: dict[str, Any] | None = None, scale: str | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -49,6 +51,7 @@ class DualCoordinateSVC(Machine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.parameters = parameters
+        self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""

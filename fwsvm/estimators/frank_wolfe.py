@@ -25,6 +25,8 @@ class FrankWolfeSVC(KernelMachine):
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the starting point and of sampling
     parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
+    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows (those
+        whose weight is not 0) is mapped; rows to predict are scaled by the same ranges
     """
 
     family: ClassVar[str] = "simplex"
@@ -35,6 +37,7 @@ class FrankWolfeSVC(KernelMachine):
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,
         n_jobs: int | None = None, random_state: Any = None, parameters: dict[str, Any] | None = None,
+        scale: str | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -54,6 +57,7 @@ class FrankWolfeSVC(KernelMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.parameters = parameters
+        self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""

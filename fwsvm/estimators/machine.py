@@ -17,10 +17,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.data.labels import text
 from fwsvm.errors import UsageError
-from fwsvm.problems.features import canonical
+from fwsvm.problems.features import canonical, prepared
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import METHODS, Result, Settings, Status, fit
 
@@ -55,7 +56,10 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _decision(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        decision: np.ndarray = self.result_.model.decision(canonical(rows), effective_n_jobs(self.n_jobs))
+        ready = prepared(self.result_.model, canonical(rows))
+        for notice in ready.notices:
+            warnings.warn(notice, stacklevel=4)
+        decision: np.ndarray = self.result_.model.decision(ready.X, effective_n_jobs(self.n_jobs))
         return decision
 
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
@@ -77,7 +81,8 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         names = [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(self.classes_)]
         try:
             weights = self._weights(X, y, sample_weight)
-            result = fit(canonical(X), codes, names, self._settings(settings), weights=weights)
+            rows, ranges = self._scaled(canonical(X), weights)
+            result = fit(rows, codes, names, self._settings(settings), weights=weights).with_ranges(ranges)
         except UsageError as error:
             raise ValueError(str(error)) from error
         if result.status is Status.INTERRUPTED:
@@ -100,6 +105,15 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             **{"parameters": self.parameters or {}, **own},
         )
 
+    def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
+        """Return the rows as the machine is trained on them, and the ranges it scales by."""
+        if self.scale is None:
+            return X, None
+        if self.scale not in scaling.TARGETS:
+            raise UsageError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {self.scale!r}")
+        ranges = scaling.fit(X, self.scale, None if weights is None else weights != 0)
+        return scaling.apply(X, ranges), ranges
+
     def _weights(self, X: Any, y: np.ndarray, sample_weight: Any) -> np.ndarray | None:
         class_weight = getattr(self, "class_weight", None)
         if sample_weight is None and class_weight is None:
@@ -119,7 +133,7 @@ class KernelMachine(Machine):
 
     Attributes
     ----------
-    support_vectors_ : ndarray or csr_array, shape (s, n), grouped by class
+    support_vectors_ : ndarray or csr_array, shape (s, n), grouped by class; scaled, where ``scale`` says so
     n_support_ : ndarray of int, shape (K,), support vectors of each class
     dual_coef_ : ndarray, shape (K - 1, s), their coefficients, laid out as in `sklearn.svm.SVC`
     intercept_ : ndarray, shape (K (K - 1) / 2,), of each pair of classes

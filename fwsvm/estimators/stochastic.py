@@ -26,6 +26,8 @@ class StochasticSVC(KernelMachine):
     n_jobs : threads; None for one, -1 for all there are
     random_state : of all samples
     parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
+    scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
+        mapped; rows to predict are scaled by the same ranges
     """
 
     family: ClassVar[str] = "stochastic"
@@ -35,7 +37,7 @@ class StochasticSVC(KernelMachine):
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
-        parameters: dict[str, Any] | None = None,
+        parameters: dict[str, Any] | None = None, scale: str | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -53,6 +55,7 @@ class StochasticSVC(KernelMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.parameters = parameters
+        self.scale = scale
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,)."""

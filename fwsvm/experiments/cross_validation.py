@@ -32,6 +32,8 @@ def cross_validate(
 ) -> Iterator[Fold]:
     """Train on all training rows but a fold, judge by the fold, fold after fold. The settings' seed draws them.
 
+    Where ``data`` has its raw rows (`fwsvm.data.load`), each fold scales by the ranges of the rows it trains on.
+
     Raises
     ------
     DataError

@@ -8,7 +8,8 @@ import numpy as np
 
 from fwsvm.data.dataset import Table
 from fwsvm.data.labels import encode, text
-from fwsvm.problems.features import fitted
+from fwsvm.errors import UsageError
+from fwsvm.problems.features import Prepared, fitted, prepared
 from fwsvm.problems.machines import KernelModel, LinearModel
 
 
@@ -27,6 +28,10 @@ class Prediction:
         Labels of the rows that the machine does not know; such rows count as wrong.
     ignored : int
         Non-zeros in features that the machine was not trained on, which it leaves out.
+    far : int
+        Rows with a value far outside the machine's training ranges (`fwsvm.scaling.FAR`).
+    notices : tuple of str
+        What the user should know of the values.
     compile_seconds, seconds : float
         Warm-up, and the prediction alone.
     """
@@ -36,6 +41,8 @@ class Prediction:
     correct: int | None
     unknown: tuple[str, ...]
     ignored: int
+    far: int
+    notices: tuple[str, ...]
     compile_seconds: float
     seconds: float
 
@@ -46,8 +53,11 @@ class Prediction:
 
 
 def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) -> Prediction:
-    """Predict the rows of a table, with features left out or taken as zeros until they fit the machine."""
-    X, ignored = fitted(table.X, model.features)
+    """Predict the rows of a table, with features left out or taken as zeros until they fit the machine.
+
+    Rows that are as in their file are scaled as the machine's training rows were; see `rows_for`.
+    """
+    X, ignored, far, notices = rows_for(model, table)
     begun = time.perf_counter()
     model.decision(X[:1], threads)
     warm = time.perf_counter()
@@ -64,9 +74,29 @@ def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) ->
         if truth is None
         else tuple(sorted({text(label) for label in table.labels[truth < 0].tolist()})),
         ignored=ignored,
+        far=far,
+        notices=notices,
         compile_seconds=warm - begun,
         seconds=done - warm,
     )
+
+
+def rows_for(model: KernelModel | LinearModel, table: Table) -> Prepared:
+    """Return the rows of a table as a machine takes them: scaled once, by the machine's ranges.
+
+    Raises
+    ------
+    UsageError
+        The rows were scaled already, and not by the machine's ranges.
+    """
+    if table.ranges is None:
+        return prepared(model, table.X)
+    if not table.ranges.same_as(model.ranges):
+        raise UsageError(
+            f"the rows were scaled to {table.ranges.interval} before, and not by the ranges of the machine; load them "
+            "with raw=True, and the machine scales them as its training did"
+        )
+    return Prepared(*fitted(table.X, model.features))
 
 
 def decision_columns(model: KernelModel | LinearModel) -> list[str]:

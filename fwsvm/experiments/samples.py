@@ -61,29 +61,28 @@ def load(wanted: Data, *, offline: bool = False) -> Dataset:
     UsageError
         There is no data set of that name.
     """
-    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline)
-    train, test = found.train, found.test
-    if test is None and not found.lacking and wanted.test_fraction is not None:
-        train, test = _with_test_rows(found, wanted)
-    train = thinned(train, wanted.rows, wanted.seed)
-    test = thinned(test, wanted.test_rows, wanted.seed) if test is not None else None
-    if train is found.train and test is found.test:
-        return found
+    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline, raw=True)
+    divided = found.test is None and not found.lacking and wanted.test_fraction is not None
+    whole = scaled(_with_test_rows(found, wanted) if divided else found)
+    train = thinned(whole.train, wanted.rows, wanted.seed)
+    test = thinned(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
+    if not divided and train is whole.train and test is whole.test:
+        return whole
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.sha256} {drawn}".encode()).hexdigest()
     of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(found, train=train, test=test, sha256=named, notices=(*found.notices, notice))
+    return replace(whole, train=train, test=test, sha256=named, notices=(*found.notices, notice))
 
 
-def _with_test_rows(found: Dataset, wanted: Data) -> tuple[Table, Table | None]:
-    """Divide the training rows, and scale again by the ranges of those that are left to train on."""
+def _with_test_rows(found: Dataset, wanted: Data) -> Dataset:
+    """Divide the training rows."""
     codes = encode(found.train.labels, found.classes)
     drawn = held_out_rows(codes, HeldOut(holdout=wanted.test_fraction), wanted.seed, 0)
     rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
-    return scaled(rest, test, found.scaling)
+    return replace(found, train=rest, test=test)
 
 
 def thinned(table: Table, rows: float | None, seed: int) -> Table:

@@ -1,9 +1,60 @@
-"""Rows as a machine takes them: with its features, each at most once."""
+"""Rows as a machine takes them: with its features, each at most once, and scaled as the training rows were."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+
+from fwsvm import scaling
+from fwsvm.problems.machines import KernelModel, LinearModel
+
+
+class Prepared(NamedTuple):
+    """Rows that a machine's `decision` takes.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array, shape (t, n)
+    ignored : int
+        Non-zeros in features that the machine was not trained on, which are left out.
+    far : int
+        Rows with a value far outside the training ranges (`fwsvm.scaling.FAR`); 0 where training scaled nothing.
+    notices : tuple of str
+        What the user should know of the values.
+    """
+
+    X: np.ndarray | csr_array
+    ignored: int
+    far: int = 0
+    notices: tuple[str, ...] = ()
+
+
+def prepared(machine: KernelModel | LinearModel, X: np.ndarray | csr_array) -> Prepared:
+    """Return rows (t, n), given as they are in their file, with the machine's features and scaled by its ranges.
+
+    Raises
+    ------
+    DataError
+        A value cannot be scaled.
+    """
+    rows, ignored = fitted(X, machine.features)
+    if machine.ranges is None or not rows.shape[0]:
+        return Prepared(rows, ignored)
+    notices = []
+    outside = scaling.outside(rows, machine.ranges)
+    if outside is not None:
+        notices.append(
+            f"{outside.rows:,} of {rows.shape[0]:,} rows lie far outside the training ranges: feature "
+            f"{outside.feature + 1} is {outside.value:g} in one, and was {outside.minimum:g} to {outside.maximum:g} "
+            f"in training, so it is beyond by {outside.widths:.3g} times that width"
+        )
+    if scaling.seem_scaled(rows, machine.ranges):
+        notices.append(
+            f"the rows seem to be scaled to {machine.ranges.interval} already, which the machine does itself: give "
+            "them as they were before"
+        )
+    scaled = scaling.apply(rows, machine.ranges)
+    return Prepared(scaled, ignored, 0 if outside is None else outside.rows, tuple(notices))
 
 
 def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_array, int]:

@@ -11,6 +11,7 @@ from scipy import sparse
 from fwsvm._memory import require
 from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.scaling import Ranges
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class KernelModel:
         b of each pair (0,1), (0,2), ..., (K-2,K-1); LIBSVM's rho is -b.
     facts : mapping
         Method, settings and certificate, kept in model files.
+    ranges : Ranges or None
+        What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
+        `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
     """
 
     classes: tuple[str, ...]
@@ -42,6 +46,7 @@ class KernelModel:
     coefficients: np.ndarray
     biases: np.ndarray
     facts: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Ranges | None = None
 
     @property
     def features(self) -> int:
@@ -163,6 +168,9 @@ class LinearModel:
         Value of the constant feature, 0 for none.
     facts : mapping
         Method, settings and certificate, kept in model files.
+    ranges : Ranges or None
+        What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
+        `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
     """
 
     classes: tuple[str, ...]
@@ -170,6 +178,7 @@ class LinearModel:
     biases: np.ndarray
     bias_feature: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
+    ranges: Ranges | None = None
 
     @property
     def features(self) -> int:

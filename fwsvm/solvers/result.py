@@ -1,10 +1,11 @@
 """What a training run returns: the machine, its certificate, and what it cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.scaling import Ranges
 from fwsvm.solvers.status import Status
 
 
@@ -72,3 +73,7 @@ class Result:
     trace: tuple[TracePoint, ...] = ()
     gap_error: float = float("nan")
     solved: int = 1
+
+    def with_ranges(self, ranges: Ranges | None) -> Self:
+        """Return the result with a machine that knows what its training rows were scaled by."""
+        return replace(self, model=replace(self.model, ranges=ranges))

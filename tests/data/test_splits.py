@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from fwsvm.data import scaling, splits
+from fwsvm import scaling
+from fwsvm.data import splits
 from fwsvm.data.dataset import Table
 from fwsvm.errors import DataError
 

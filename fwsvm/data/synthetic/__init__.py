@@ -193,27 +193,32 @@ def table(made: Recipe, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
     return Table(csr_array((data, indices, narrow), shape=(rows, made.features)), labels)
 
 
-def load(name: str, *, seed: int = 0) -> Dataset:
-    """Return a synthetic data set; its digest is that of the values, so it names what was drawn."""
+def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
+    """Return a synthetic data set; its digest is that of the values, so it names what was drawn.
+
+    The rows are as they were drawn; ``scale`` says how training scales them, and is part of the digest.
+    """
     made = recipe(name, seed=seed)
     started = time.perf_counter()
     train = table(made)
     test = table(made, part=TEST) if made.test else None
     if len(np.unique(train.labels)) < 2:
         raise UsageError(f"{made.name}: so few rows hold one class only; ask for more")
+    how = scale or "none"
     return Dataset(
         name=made.name,
         train=train,
         test=test,
         classes=("1", "-1"),
-        sha256=_digest([train] if test is None else [train, test]),
+        sha256=_digest([train] if test is None else [train, test], "" if how == "none" else how),
         source="synthetic",
+        scaling=how,
         load_seconds=time.perf_counter() - started,
     )
 
 
-def _digest(tables: list[Table]) -> str:
-    digest = hashlib.sha256()
+def _digest(tables: list[Table], treatment: str) -> str:
+    digest = hashlib.sha256(treatment.encode())
     for part in tables:
         X = part.X
         arrays = (X,) if isinstance(X, np.ndarray) else (X.indptr, X.indices, X.data)

@@ -1,8 +1,9 @@
 """Trained machines as text files that LIBSVM's and LIBLINEAR's programs read as well (conventions 8).
 
 `libsvm` holds kernel machines, `liblinear` linear ones. What these formats have no place for (labels that are
-not whole numbers, features that no support vector uses, the facts of the training) follows in lines
-``#fwsvm {json}``, which those programs skip.
+not whole numbers, features that no support vector uses, ranges that rows are scaled by, the facts of the training)
+follows in lines ``#fwsvm {json}``, which those programs skip. For their users the ranges stand in a file of svm-scale
+beside the model, too.
 """
 
 from pathlib import Path
@@ -18,8 +19,16 @@ from fwsvm.problems.model_files._header import read_header
 from fwsvm.problems.model_files._lines import Lines, quoted
 
 
-def write(path: str | Path, model: KernelModel | LinearModel) -> None:
+def range_path(path: str | Path) -> Path:
+    """Return where the range file of a model file stands: ``MODEL.range``."""
+    return Path(f"{path}.range")
+
+
+def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]:
     """Write a model so that `read` returns the same doubles; the file appears complete or not at all.
+
+    Where training scaled its rows a range file is written beside it (`range_path`). Returns what the user should know
+    of a range file that stood there before and belongs to another machine.
 
     Raises
     ------
@@ -39,8 +48,17 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> None:
         raise ModelError(
             f"{path}: the label {quoted(unprintable[0])} is not printable, so the model is not written"
         )
+    beside = range_path(path)
+    if model.ranges is not None and not (Path(path).exists() and not Path(path).is_file()):
+        with replacing(beside, ModelError) as stream:
+            stream.write(model.ranges.text())
     with replacing(path, ModelError) as stream:
         stream.writelines(text)
+    if model.ranges is None and beside.is_file():
+        return (
+            f"{beside} is not of this machine, whose training scaled nothing; do not scale its rows by it",
+        )
+    return ()
 
 
 def read(path: str | Path) -> KernelModel | LinearModel:

@@ -1,7 +1,8 @@
 """What LIBSVM's and LIBLINEAR's formats have no place for: ``#fwsvm {json}`` lines at the end of the file.
 
 Both programs' readers ignore what follows the last vector. The first line tells what is needed to read the
-model again: number of features, labels as text, the kernel's own name. The second holds the model's facts.
+model again: number of features, labels as text, the kernel's own name, ranges to scale by. The second holds the
+model's facts.
 """
 
 import json

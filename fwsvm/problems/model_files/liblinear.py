@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.problems.machines import LinearModel
-from fwsvm.problems.model_files import _facts
+from fwsvm.problems.model_files import _facts, _scaling
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import LARGEST, number, shortest
@@ -34,7 +34,7 @@ def text(model: LinearModel) -> Iterator[str]:
     yield f"bias {shortest(model.bias_feature) if model.bias_feature > 0 else -1}\nw\n"
     for column in chain(model.weights.T, [model.biases] if model.bias_feature > 0 else []):
         yield f"{' '.join(map(shortest, column.tolist()))} \n"
-    yield from _facts.written({"classes": model.classes}, model.facts)
+    yield from _facts.written({"classes": model.classes, **_scaling.written(model.ranges)}, model.facts)
 
 
 def read(header: Header, lines: Lines, rest: Iterator[str]) -> LinearModel:
@@ -57,7 +57,8 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> LinearModel:
         weights = weights[:, :1]
     biases = weights[features] if constant >= 0 else np.zeros(weights.shape[1])
     by_output = np.ascontiguousarray(weights[:features].T)
-    return LinearModel(classes, by_output, biases, max(constant, 0.0), found.get("facts", {}))
+    ranges = _scaling.read(lines, found, features)
+    return LinearModel(classes, by_output, biases, max(constant, 0.0), found.get("facts", {}), ranges)
 
 
 def _matrix(lines: Lines, rest: Iterator[str], count: int, width: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.problems.machines import KernelModel
-from fwsvm.problems.model_files import _facts, _kernels
+from fwsvm.problems.model_files import _facts, _kernels, _scaling
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import shortest
@@ -45,6 +45,7 @@ def text(model: KernelModel) -> Iterator[str]:
         "classes": model.classes,
         "kernel": _kernels.name(model.kernel),
         "svm_predict": _kernels.name(model.kernel) in _kernels.IN_LIBSVM,
+        **_scaling.written(model.ranges),
     }
     yield from _facts.written(needed, model.facts)
 
@@ -71,4 +72,5 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
     classes = _facts.classes(lines, found, labels)
     vectors.resize(count, _facts.features(lines, found, vectors.shape[1]))
     kernel = _kernels.read(header, found)
-    return KernelModel(classes, kernel, vectors, counts, coefficients, biases, found.get("facts", {}))
+    ranges = _scaling.read(lines, found, vectors.shape[1])
+    return KernelModel(classes, kernel, vectors, counts, coefficients, biases, found.get("facts", {}), ranges)

@@ -1,0 +1,50 @@
+"""Rows to be predicted, as they are in their file: a machine scales them itself."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from fwsvm import data
+from fwsvm.data import svmlight
+from fwsvm.data.dataset import Dataset, Table
+
+
+class Unseen(NamedTuple):
+    """Rows to be predicted.
+
+    Attributes
+    ----------
+    table : Table
+        With labels, or with NaN for each.
+    notices : tuple of str
+        What the user should know of the rows.
+    scaling : str
+        How training on the data set of that name scales rows; ``none`` for files.
+    """
+
+    table: Table
+    notices: tuple[str, ...]
+    scaling: str = "none"
+
+
+def load(name_or_path: str | Path, *, zero_based: bool = False) -> Unseen:
+    """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `fwsvm.data.load`.
+    """
+    name = str(name_or_path)
+    if Path(name).exists():
+        table, notices = svmlight.read(name, zero_based=zero_based, unlabelled=True)
+        return Unseen(table, tuple(notices))
+    found = data.load(name, zero_based=zero_based, raw=True)
+    table = rows_of(found)
+    which = "training" if found.test is None else "test"
+    said = f"{name}: {table.rows} {which} rows of the data set"
+    return Unseen(table, (said, *found.notices), found.scaling)
+
+
+def rows_of(found: Dataset) -> Table:
+    """Return the rows of a data set that machines are judged by: its test rows, else its training rows."""
+    return found.train if found.test is None else found.test

@@ -1,0 +1,235 @@
+"""Scaling is part of a machine: rows by name and rows of a raw file are predicted alike, each scaled once."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from scipy.sparse import csr_array
+
+import fwsvm
+from fwsvm import data
+from fwsvm.cli import main
+from fwsvm.data import lockfile, svmlight
+from fwsvm.errors import DataError, UsageError
+from fwsvm.scaling import TARGETS
+
+SCALED = [entry for entry in lockfile.read().entries.values() if entry.scaling != "none"]
+SHIPPED = [entry.name for entry in SCALED if entry.sources[0].train[0].shipped]
+MOST = 4_000_000  # numbers: writing more as text would take the suite too long
+FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}
+
+
+def run(*arguments: object, exits: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    assert result.exit_code == exits, result.output
+    return result
+
+
+@pytest.fixture
+def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the rows of wdbc as they are in their file, into the working directory."""
+    monkeypatch.chdir(tmp_path)
+    table = data.load("wdbc", raw=True).train
+    svmlight.write(tmp_path / "raw", table.X, table.labels)
+    return tmp_path / "raw"
+
+
+def four_ways(name: str, how: str, folder: Path) -> list[np.ndarray]:
+    """Return the labels by a machine of the name and one of its raw file, of the name's rows and of the raw file's."""
+    rows = data.load(name, offline=True, raw=True)
+    judged = rows.test or rows.train
+    svmlight.write(folder / "train", rows.train.X, rows.train.labels)
+    svmlight.write(folder / "judged", judged.X, judged.labels)
+    machines = [fwsvm.train(name, **FAST), fwsvm.train(folder / "train", scale=how, **FAST)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "[0-9,]+ of [0-9,]+ rows lie far outside", UserWarning)
+        return [fwsvm.predict(machine, rows) for machine in machines for rows in (name, folder / "judged")]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_name_and_raw_file_are_alike_in_training_and_predicting(name, tmp_path):
+    first, *others = four_ways(name, lockfile.read().entries[name].scaling, tmp_path)
+    assert len(set(first.tolist())) > 1
+    assert all((other == first).all() for other in others)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("entry", [e for e in SCALED if e.name not in SHIPPED], ids=lambda entry: entry.name)
+def test_name_and_raw_file_of_every_mirrored_set_are_alike(entry, tmp_path):
+    if sum(file.rows or 0 for file in entry.sources[0].train) * entry.features > MOST:
+        pytest.skip(f"more than {MOST:,} numbers as text")
+    try:
+        data.load(entry.name, offline=True, raw=True)
+    except DataError:
+        pytest.skip("needs real files: FWSVM_MIRROR")
+    by_name, by_name_of_file, *by_file = four_ways(entry.name, entry.scaling, tmp_path)
+    assert (by_name == by_name_of_file).all()
+    assert (by_file[0] == by_file[1]).all()
+    if entry.classes == 2 or not entry.split:
+        assert (by_name == by_file[0]).all()
+    else:  # classes are in the order of the whole pool, which a file of the rows drawn has not: ties fall elsewhere
+        assert (by_name == by_file[0]).mean() > 0.98
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "avsf", "pegasos"])
+def test_the_command_line_does_so_too_and_writes_the_same_machine(raw, tmp_path, method):
+    how = ("-m", method, "--max-iterations", 500, "--seed", 3)
+    run("train", *how, "--model", "by-name", "wdbc")
+    run("train", *how, "--model", "by-file", "--scale", "[0,1]", raw)
+    labels = {
+        run("predict", model, rows).stdout for model in ("by-name", "by-file") for rows in ("wdbc", raw)
+    }
+    assert len(labels) == 1
+    assert Path("by-name.range").read_text() == Path("by-file.range").read_text()
+    rows = [path.read_text().partition("#fwsvm")[0] for path in map(Path, ("by-name", "by-file"))]
+    assert rows[0] == rows[1]
+
+
+def test_a_machine_that_scales_nothing_takes_rows_as_they_are_and_says_so_of_a_name(raw):
+    run("train", "-m", "pegasos", "--max-iterations", 200, "--scale", "none", "--model", "by-name", "wdbc")
+    run("train", "-m", "pegasos", "--max-iterations", 200, "--model", "by-file", raw)
+    said = [run("predict", model, rows) for model in ("by-name", "by-file") for rows in ("wdbc", raw)]
+    assert len({each.stdout for each in said}) == 1
+    assert ["scales nothing" in each.stderr for each in said] == [True, False, True, False]
+    assert not Path("by-name.range").exists()
+
+
+def test_svm_scale_and_svm_predict_say_the_same(raw):
+    svm = pytest.importorskip("libsvm.svmutil")
+    run("train", "--model", "m", "wdbc")
+    ours = run("predict", "m", raw).stdout.split()
+    for digits in (6, 17):
+        run("scale", "-r", "m.range", "--digits", digits, "-o", "scaled", raw)
+        y, x = svm.svm_read_problem("scaled")
+        said, _, _ = svm.svm_predict(y, x, svm.svm_load_model("m"), "-q")
+        assert [f"{label:g}" for label in said] == ours
+
+
+def test_rows_that_were_scaled_by_hand_are_noticed(raw):
+    run("train", "--model", "m", "wdbc")
+    run("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
+    assert "seem to be scaled to [0,1] already" in run("predict", "m", "scaled").stderr
+    assert run("predict", "m", raw).stderr.startswith("Accuracy = 98.")
+
+
+def test_rows_far_outside_are_warned_of_with_their_number(raw):
+    run("train", "--model", "m", "wdbc")
+    lines = raw.read_text().splitlines()
+    wrong = [
+        f"{line.split(' 1:')[0]} 1:-500 {line.partition(' 2:')[1][1:]}{line.partition(' 2:')[2]}"
+        for line in lines[:3]
+    ]
+    Path("wrong").write_text("\n".join([*wrong, *lines[3:10], ""]))
+    found = run("predict", "m", "wrong", "--json")
+    assert json.loads(found.stdout)["rows_far_outside"] == 3
+    assert "3 of 10 rows lie far outside the training ranges: feature 1 is -500 in one" in found.stderr
+    assert json.loads(run("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
+
+
+def test_identity_follows_the_scaling(raw):
+    rows = [
+        json.loads(run("train", "-m", "pegasos", "--max-iterations", 50, "--json", *scale, what).stdout)
+        for scale, what in (
+            ((), raw),
+            (("--scale", "none"), raw),
+            (("--scale", "[0,1]"), raw),
+            (("--scale", "[-1,1]"), raw),
+        )
+    ]
+    digests = [row["data_sha256"] for row in rows]
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3
+    assert len({row["run_id"] for row in rows}) == 3
+    named = [data.load("wdbc", scale=how).sha256 for how in (None, "[0,1]", "[-1,1]", "none")]
+    assert named[0] == named[1]
+    assert len(set(named)) == 3
+    drawn = [
+        data.load("synthetic:gaussians?rows=50&test=0", scale=how).sha256 for how in (None, "none", "[0,1]")
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_each_fold_scales_by_the_rows_it_trains_on(raw, tmp_path):
+    """One row in the first fold has an extreme value: only the machines trained on it may see it in their ranges."""
+    from fwsvm.experiments.cross_validation import cross_validate
+    from fwsvm.solvers import Settings
+
+    loaded = data.load("wdbc", raw=True)
+    folds = list(cross_validate(loaded, Settings(method="pegasos", max_iterations=50), 3))
+    whole = loaded.train.X.toarray()
+    found = [fold.result.model.ranges for fold in folds]
+    assert all(each is not None for each in found)
+    assert np.max([each.maximum for each in found], axis=0).tolist() == whole.max(axis=0).tolist()
+    assert any((each.maximum < whole.max(axis=0)).any() for each in found)
+    said = json.loads(
+        run("cv", "wdbc", "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json").stdout
+    )
+    assert [row["test_accuracy"] for row in said["rows"]] == [fold.row["test_accuracy"] for fold in folds]
+    by_file = run(
+        "cv", raw, "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json", "--scale", "[0,1]"
+    )
+    assert [row["test_accuracy"] for row in json.loads(by_file.stdout)["rows"]] == [
+        row["test_accuracy"] for row in said["rows"]
+    ]
+
+
+@pytest.mark.parametrize("scale", TARGETS)
+def test_python_scales_once_whatever_the_rows_come_as(raw, tmp_path, scale):
+    settings = {"method": "pegasos", "max_iterations": 300, "threads": 1}
+    loaded, scaled = data.load(raw, raw=True), data.load(raw, scale=scale)
+    X, y = loaded.train.X, loaded.train.labels
+    machines = [
+        fwsvm.train(raw, scale=scale, **settings), fwsvm.train(loaded, scale=scale, **settings),
+        fwsvm.train(scaled, **settings), fwsvm.train(X, y, scale=scale, **settings),
+        fwsvm.train(X.toarray(), y, scale=scale, **settings),
+    ]  # fmt: skip
+    fwsvm.save(tmp_path / "m", machines[0])
+    machines.append(fwsvm.load(tmp_path / "m"))
+    rows = [raw, str(raw), loaded, scaled, scaled.train, X, X.toarray()]
+    labels = {tuple(fwsvm.predict(machine, each)) for machine in machines for each in rows}
+    assert len(labels) == 1
+    plain = fwsvm.train(scaled.train.X, y, **settings)
+    assert tuple(fwsvm.predict(plain, scaled.train.X)) in labels
+
+
+def test_rows_scaled_by_other_ranges_are_refused_and_given_rows_are_scaled_as_asked():
+    other, machine = data.load("wdbc", scale="[-1,1]"), fwsvm.train("wdbc", **FAST)
+    with pytest.raises(UsageError, match=r"the rows were scaled to \[-1,1\] before"):
+        fwsvm.predict(machine, other)
+    with pytest.raises(UsageError, match="when it was loaded"):
+        fwsvm.train(other, scale="[0,1]", **FAST)
+    with pytest.raises(UsageError, match="scale must be one of"):
+        fwsvm.train("wdbc", scale="[0,2]", **FAST)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fwsvm.predict(machine, data.load("wdbc").train.X)
+    assert any("seem to be scaled to [0,1] already" in str(each.message) for each in said)
+
+
+def test_rows_of_weight_0_do_not_count_in_the_ranges():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    more, labels = np.vstack([X, [[100.0, -100.0, 7.0]]]), np.append(y, 1)
+    one = fwsvm.train(X, y, scale="[-1,1]", threads=1)
+    other = fwsvm.train(more, labels, weights=np.append(np.ones(60), 0), scale="[-1,1]", threads=1)
+    assert one.model.ranges.same_as(other.model.ranges)
+    assert one.objective == other.objective
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_the_estimators_scale_once(form):
+    estimators = pytest.importorskip("fwsvm.estimators")
+    table = data.load("wdbc", raw=True).train
+    X, y = table.X.toarray(), table.labels
+    for kind in (estimators.FrankWolfeSVC, estimators.DualCoordinateSVC, estimators.StochasticSVC):
+        by_ranges = kind(scale="[0,1]", random_state=0, tol=1e-2).fit(form(X), y)
+        by_hand = kind(random_state=0, tol=1e-2).fit(data.load("wdbc").train.X, y)
+        assert np.allclose(
+            by_ranges.decision_function(form(X)), by_hand.decision_function(data.load("wdbc").train.X)
+        )
+        assert (by_ranges.predict(X) == fwsvm.predict(by_ranges.result_, X)).all()
+        with pytest.raises(ValueError, match="scale must be"):
+            kind(scale="[0,9]").fit(X, y)
