@@ -1,7 +1,5 @@
 """``fwsvm check``: LIBSVM's tools/checkdata.py."""
 
-from pathlib import Path
-
 import click
 
 
@@ -13,23 +11,29 @@ import click
     help="Let pass what fwsvm reads but LIBSVM does not: comments, empty lines, names as labels, qid:, and a "
     "missing last line end.",
 )
-@click.argument("data", type=click.Path(path_type=Path))
-def command(zero_based: bool, lenient: bool, data: Path) -> None:
+@click.argument("data")
+def command(zero_based: bool, lenient: bool, data: str) -> None:
     """Check that DATA is in LIBSVM's format, and list every line that is not.
+
+    DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format.
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
-    from fwsvm.data import labels, svmlight
+    from fwsvm.data import labels, svmlight, training_rows
     from fwsvm.errors import DataError
 
-    found = 0
-    for line, reason in svmlight.problems(data, zero_based=zero_based, strict=not lenient):
-        click.echo(f"line {line}: {reason}")
-        found += 1
+    found, files = 0, training_rows.files(data)
+    for file in files:
+        for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient):
+            click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
+            found += 1
     if found:
         click.echo(f"Found {found} lines with error.")
         raise SystemExit(DataError.exit_code)
     click.echo("No error.")
-    classes = labels.classes(svmlight.read(data, zero_based=zero_based)[0].labels)
+    tables = [svmlight.read(file, zero_based=zero_based)[0] for file in files]
+    classes = {name for table in tables for name in labels.classes(table.labels)}
     if len(classes) == 1:
-        click.echo(f"warning: every row has the label {classes[0]}; it takes two classes to train", err=True)
+        click.echo(
+            f"warning: every row has the label {classes.pop()}; it takes two classes to train", err=True
+        )

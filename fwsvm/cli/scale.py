@@ -29,7 +29,7 @@ from fwsvm.errors import UsageError
     help="Significant digits; 17 lose nothing.",
 )
 @click.option("--zero-based", is_flag=True, help="Indices in DATA start at 0; the output's start at 1.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 def command(
     lower: float,
     upper: float,
@@ -39,10 +39,11 @@ def command(
     output: Path | None,
     digits: int,
     zero_based: bool,
-    data: Path,
+    data: str,
 ) -> None:
     """Scale every feature of DATA to an interval by its range, as LIBSVM's svm-scale does.
 
+    DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     Options, output and range files are svm-scale's. For test data, save the ranges of the training data with
     -s and use them with -r:
 
@@ -58,9 +59,9 @@ def command(
     from scipy.sparse import csr_array
 
     from fwsvm.atomic import replacing
-    from fwsvm.data import ranges, svmlight
+    from fwsvm.data import ranges, training_rows
 
-    table, notices = svmlight.read(data, zero_based=zero_based)
+    table, notices = training_rows.read(data, zero_based=zero_based)
     X = csr_array(table.X)
     rule = ranges.restored(restore, X) if restore else ranges.fitted(X, table.labels, lower, upper, target)
     if save:

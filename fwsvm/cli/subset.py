@@ -19,20 +19,21 @@ from fwsvm.cli._files import keep_apart
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other rows."
 )
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
 @click.argument("size", type=int)
 @click.argument("output", type=click.Path(path_type=Path), required=False)
 @click.argument("rest", type=click.Path(path_type=Path), required=False)
-def command(method: str, seed: int, data: Path, size: int, output: Path | None, rest: Path | None) -> None:
+def command(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
     """Draw SIZE rows of DATA, and write them to OUTPUT (else stdout) and all others to REST.
 
-    Rows stay as they are written and in their order. The same seed draws the same rows.
+    DATA is a file, or a name of `fwsvm data list`, of whose training rows, not scaled, some are written in LIBSVM's
+    format. Rows of a file stay as they are written; all stay in their order. The same seed draws the same rows.
     """
     from fwsvm.atomic import replacing
-    from fwsvm.data import subset
+    from fwsvm.data import subset, training_rows
 
     keep_apart([data], [output, rest])
-    lines = subset.Lines(data)
+    lines = training_rows.lines(data)
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)
     if output is None:

@@ -1,7 +1,6 @@
 """``fwsvm summary``: what is in a data file."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,15 +11,18 @@ MOST_CLASSES = 30  # listed one by one
 @click.command()
 @click.option("--zero-based", is_flag=True, help="Indices start at 0.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.argument("data", type=click.Path(path_type=Path))
-def command(zero_based: bool, as_json: bool, data: Path) -> None:
-    """Say what is in DATA: its size, classes and values, and the kernel widths that follow from them."""
-    from fwsvm.data import svmlight
+@click.argument("data")
+def command(zero_based: bool, as_json: bool, data: str) -> None:
+    """Say what is in DATA: its size, classes and values, and the kernel widths that follow from them.
+
+    DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
+    """
+    from fwsvm.data import training_rows
     from fwsvm.data.facts import facts
     from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, mean_squared_distance, sigma2_of
 
-    table, notices = svmlight.read(data, zero_based=zero_based)
-    found: dict[str, Any] = {"file": str(data), **facts(table)}
+    table, notices = training_rows.read(data, zero_based=zero_based)
+    found: dict[str, Any] = {"file": data, **facts(table)}
     distance = mean_squared_distance(table.X)
     gammas = {rule: default_gamma("rbf", table.X, rule) for rule in WIDTH_RULES} if distance > 0 else {}
     found["mean_squared_distance"] = distance

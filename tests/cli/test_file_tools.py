@@ -1,7 +1,9 @@
 """``fwsvm scale``, ``check``, ``subset`` and ``summary`` against what LIBSVM's own tools do."""
 
+import gzip
 import json
 import math
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fwsvm import data
 from fwsvm.cli import main
 from fwsvm.data import ranges, svmlight
 from fwsvm.errors import DataError
@@ -152,6 +155,10 @@ def test_scale_refuses(run, heart, arguments, exits, why):
         ("x\n", "not a range file: it ends too early"),
         ("y\n0 1\n", "not a range file: it ends too early"),
         ("1 1:2\n", ":1: not a range file: it lacks the line 'x'"),
+        ("x\n1 -1\n1 0 1\n", ":2: not a range file: 1 to -1 is no interval"),
+        ("x\n-1e308 1e308\n", ":2: not a range file: -1e+308 to 1e+308 is no interval"),
+        ("x\n-1 1\n1 2 1\n", ":3: 2 to 1 is not a range that values can be scaled by"),
+        ("x\n-1 1\n1 -1e308 1e308\n", ":3: -1e308 to 1e308 is not a range"),
         ("x\n-1 1\n0 0 1\n", ":3: '0' is not the index of a feature"),
         ("x\n-1 1\n1.5 0 1\n", ":3: '1.5' is not the index of a feature"),
     ],
@@ -357,3 +364,69 @@ def test_errors_are_one_line_with_exit_code_3(run, tmp_path, command):
         assert said.startswith("fwsvm: ")
         assert said.count("\n") == 1
     assert Path(tmp_path).is_dir()
+
+
+def raw_wdbc(folder: Path) -> Path:
+    """Write the shipped file's rows as text."""
+    shipped = Path(data.__file__).parent / "shipped" / "wdbc.svm.gz"
+    (folder / "raw").write_bytes(gzip.decompress(shipped.read_bytes()))
+    return folder / "raw"
+
+
+def test_summary_and_scale_of_a_name_are_those_of_its_raw_file(run, tmp_path):
+    raw = raw_wdbc(tmp_path)
+    of_name, of_file = (json.loads(run("summary", "--json", each).stdout) for each in ("wdbc", raw))
+    assert of_name["maximum"] > 4000
+    assert of_name.pop("notices") == ["wdbc: the 569 training rows of the data set, not scaled"]
+    assert of_file.pop("notices") == []
+    assert (of_name.pop("file"), of_file.pop("file")) == ("wdbc", str(raw))
+    assert of_name == of_file
+    assert run("scale", "-l", 0, "wdbc").stdout == run("scale", "-l", 0, raw).stdout
+    assert json.loads(run("summary", "--json", "synthetic:gaussians?rows=100").stdout)["rows"] == 100
+
+
+def test_subset_of_a_name_writes_rows_that_were_not_scaled(run, tmp_path):
+    raw = raw_wdbc(tmp_path)
+    run("subset", "wdbc", 500, tmp_path / "some", tmp_path / "rest")
+    ours = [svmlight.read(tmp_path / part)[0] for part in ("some", "rest")]
+    whole = svmlight.read(raw)[0]
+    rows = {(label, tuple(row)) for label, row in zip(whole.labels, whole.X.toarray(), strict=True)}
+    drawn = [(label, tuple(row)) for t in ours for label, row in zip(t.labels, t.X.toarray(), strict=True)]
+    assert [table.rows for table in ours] == [500, 69]
+    assert set(drawn) == rows
+    assert run("subset", "-s", 1, "--seed", 3, "wdbc", 20).stdout.count("\n") == 20
+
+
+def test_check_of_a_name_looks_at_its_training_file(run):
+    assert run("check", "wdbc").stdout == "No error.\n"
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not os.environ.get("FWSVM_MIRROR"), reason="needs real files: FWSVM_MIRROR")
+def test_a_set_that_is_no_file_in_libsvm_s_format_can_be_drawn_from_but_not_checked(run, tmp_path):
+    assert (
+        "its files are not in LIBSVM's format but in that of the loader csv"
+        in run("check", "avila", exits=2).stderr
+    )
+    assert json.loads(run("summary", "--json", "avila").stdout)["rows"] == 2000
+    run("subset", "avila", 100, tmp_path / "some")
+    assert run("check", "--lenient", tmp_path / "some").stdout == "No error.\n"
+
+
+@pytest.mark.parametrize("command", ["summary", "scale", "check", "subset"])
+def test_what_is_neither_file_nor_name_is_said(run, command):
+    size = [5] if command == "subset" else []
+    assert "near it: pendigits" in run(command, "pendigts", *size, exits=2).stderr
+    assert run(command, "no/where", *size, exits=3).stderr.count("\n") == 1
+
+
+def test_synthetic_rows_are_in_no_file(run):
+    assert "in no file" in run("check", "synthetic:gaussians", exits=2).stderr
+    assert "zero-based" in run("summary", "--zero-based", "wdbc", exits=2).stderr
+
+
+def test_a_range_file_for_the_last_index_there_can_be_needs_no_room_for_all_before(run, tmp_path, heart):
+    (tmp_path / "ranges").write_text("x\n-1 1\n1 0 1\n2147483646 0 2\n1 0 2\n")
+    made = run("scale", "-r", tmp_path / "ranges", heart).stdout.splitlines()
+    assert made[0] == "+1 1:-0.291667 2147483646:-1 ".replace("+", "")
+    assert "5 features are not in" in run("scale", "-r", tmp_path / "ranges", heart).stderr

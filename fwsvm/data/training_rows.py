@@ -1,0 +1,86 @@
+"""What `fwsvm scale`, `summary`, `check` and `subset` look at: a file, or the training rows of a name, not scaled."""
+
+from pathlib import Path
+
+import numpy as np
+
+from fwsvm import data
+from fwsvm.data import _writing, labels, lockfile, svmlight
+from fwsvm.data.dataset import Table
+from fwsvm.data.fetch import Options, obtain
+from fwsvm.data.subset import Lines
+from fwsvm.errors import UsageError
+
+
+class Written:
+    """Rows as LIBSVM's text, for what `fwsvm.data.subset.Lines` is to a file.
+
+    Attributes
+    ----------
+    classes : ndarray of int32, shape (m,)
+        Equal where the labels are.
+    """
+
+    def __init__(self, table: Table) -> None:
+        names = [labels.text(label) for label in table.labels.tolist()]
+        self._lines = [
+            line for block in _writing.blocks(table.X, names) for line in block.splitlines(keepends=True)
+        ]
+        self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
+
+    def __getitem__(self, row: int) -> str:
+        """Return a row with its line end."""
+        return self._lines[row]
+
+
+def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Table, tuple[str, ...]]:
+    """Return the rows of a file in LIBSVM's format, or those that training on a name uses, before it scales them.
+
+    Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `fwsvm.data.load`.
+    """
+    if Path(name_or_path).exists():
+        return svmlight.read(name_or_path, zero_based=zero_based)
+    found = data.load(name_or_path, zero_based=zero_based, raw=True)
+    return found.train, (
+        f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",
+        *found.notices,
+    )
+
+
+def lines(name_or_path: str | Path) -> Lines | Written:
+    """Return rows as text: those of a file as they are written, those of a name written anew; see `read`."""
+    if Path(name_or_path).exists():
+        return Lines(name_or_path)
+    return Written(data.load(name_or_path, raw=True).train)
+
+
+def files(name_or_path: str | Path) -> tuple[Path, ...]:
+    """Return the path, or the training files of a name, which must be in LIBSVM's format.
+
+    Raises
+    ------
+    UsageError
+        The data set has no such files, or there is no data set of that name.
+    DataError
+        The files are not to be had.
+    """
+    name = str(name_or_path)
+    entry = None if Path(name).exists() or name.startswith("synthetic:") else lockfile.read().find(name)
+    if entry is None:
+        if name.startswith("synthetic:"):
+            raise UsageError(f"{name}: synthetic rows are in no file that could be checked")
+        if not Path(name).exists() and "/" not in name:
+            raise UsageError(data.unknown_name(name))
+        return (Path(name),)
+    got = obtain(entry, None, Options.default())
+    if got.source.loader["format"] != "svmlight":
+        raise UsageError(
+            f"{name}: its files are not in LIBSVM's format but in that of the loader {got.source.loader['format']}; "
+            f"`fwsvm subset {name} ROWS FILE` writes rows of it in LIBSVM's"
+        )
+    return tuple(dict.fromkeys(got.files[file.file][0] for file in got.source.train))
