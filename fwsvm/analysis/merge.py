@@ -19,7 +19,7 @@ from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text, unreadable
 from fwsvm.results.kinds import shortened
-from fwsvm.results.reading import runs_table, trace_table
+from fwsvm.results.reading import refuse_too_many, runs_table, trace_table
 
 CODE = ("fwsvm", "commit")
 #: Rows alike in these must have seen the same data.
@@ -56,7 +56,11 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
     Raises ResultsError if ``out`` already has results, if columns that fwsvm does not know differ, or (unless
     ``allow_mixed``) if code, data, configurations or the results of one run differ.
     """
-    folders = [_read(folder) for path in paths for folder in result_folders(path)]
+    folders: list[_Folder] = []
+    for path in paths:
+        for inside in result_folders(path):
+            folders.append(_read(inside))
+            refuse_too_many(sum(len(folder.rows) for folder in folders))
     if present(out / "runs.csv"):
         raise ResultsError(f"{out}: already has a runs.csv; name a new folder with --out")
     header = _common_header(folders)

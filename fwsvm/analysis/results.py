@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
-from fwsvm.results.reading import Table, runs_table, trace_table
+from fwsvm.results.reading import Table, refuse_too_many, runs_table, trace_table
 
 NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
 TRUTHS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Truth)]
@@ -65,6 +66,7 @@ def read(paths: Iterable[Path]) -> Results:
     for folder in folders:
         frame, torn = read_runs(folder / "runs.csv")
         frames.append(frame.assign(folder=str(folder)))
+        refuse_too_many(sum(map(len, frames)))
         if torn:
             notices.append(
                 f"{folder / 'runs.csv'}: the last line is torn (a run was killed while writing); left out"
@@ -101,10 +103,7 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
     if not table.header:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
     columns, rows = _columns(table)
-    for name in COLUMNS:
-        if name not in columns:
-            columns[name] = [float("nan") if name in NUMBERS else name not in TRUTHS and ""] * rows
-    frame = pd.DataFrame({name: _typed(name, columns[name]) for name in COLUMNS})
+    frame = pd.DataFrame({name: _typed(name, columns.get(name), rows) for name in COLUMNS})
     return frame, table.torn
 
 
@@ -121,8 +120,11 @@ def _columns(table: Table) -> tuple[dict[str, Any], int]:
     return columns, len(next(iter(columns.values()), ()))
 
 
-def _typed(name: str, values: Any) -> "pd.Series[Any]":
+def _typed(name: str, values: Any, rows: int) -> "pd.Series[Any]":
+    """Return a column of a frame, empty where the file has no such column."""
     kind = float if name in NUMBERS else bool if name in TRUTHS else object
+    if values is None:
+        values = np.full(rows, np.nan if name in NUMBERS else name not in TRUTHS and "", dtype=kind)
     return pd.Series(values, dtype=kind)
 
 

@@ -10,7 +10,7 @@ from fwsvm.cli._analysis import (
     format_option,
     mixed_load_option,
     out_option,
-    read_cells,
+    read_results,
     results_argument,
     where_option,
 )
@@ -52,6 +52,7 @@ def command(
     deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
     from fwsvm.analysis import tables
+    from fwsvm.analysis.cells import of_runs, refuse_mixed_load
 
     if listing:
         emit(_listing(), out)
@@ -64,10 +65,10 @@ def command(
         drawn = tables.draw(None, layouts)
         emit(tables.render(drawn, form, colour=coloured() and out is None), out)
         return
-    cells = read_cells(results, where, timed=False, mixed_load=mixed_load)
-    chosen = tables.choose(cells, layouts)
+    runs = read_results(results, where).frame
+    chosen = tables.choose(of_runs(runs), layouts)
     if any(tables.timed(names) for _, names in chosen) and not mixed_load:
-        read_cells(results, where, timed=True, mixed_load=False)
+        refuse_mixed_load(runs)
     drawn = [table for some, names in chosen for table in tables.draw(some, names, with_published=published)]
     emit(tables.render(drawn, form, colour=coloured() and out is None), out)
 

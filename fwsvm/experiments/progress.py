@@ -26,7 +26,7 @@ class Teller:
 
     def __init__(self, total: int, done: int) -> None:
         self.total, self.done, self.made = total, done, 0
-        self.console = Console(stderr=True, highlight=False)
+        self.console = Console(stderr=True, highlight=False, emoji=False)
         self.console.soft_wrap = not self.console.is_terminal
         self.started = time.monotonic()
         self.bar: Progress | None = None

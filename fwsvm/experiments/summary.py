@@ -41,7 +41,7 @@ def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
         table.add_row(_short(name) if name != last else "", method, *_averages(group), _status(group))
         last = name
     out = io.StringIO()
-    Console(file=out, width=WIDTH, color_system=None).print(table)
+    Console(file=out, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 

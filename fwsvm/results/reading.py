@@ -12,10 +12,11 @@ from typing import BinaryIO, NamedTuple
 from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Column
 from fwsvm.results.files import opened, unreadable
-from fwsvm.results.kinds import shortened
+from fwsvm.results.kinds import Kind, shortened
 
-MOST_BYTES, MOST_LINES = 2**27, 1_000_000  # of a table; a run takes about 600 bytes
+MOST_BYTES, MOST_LINES = 2**27, 500_000  # a run takes about 600 bytes here, and 2 KiB in memory
 MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
+MOST_KEPT = 1000  # distinct fields of a column
 REMEDY = "mend or delete the line"
 
 
@@ -49,13 +50,17 @@ class Table:
     torn: bool
     columns: Mapping[str, Column]
 
+    def _kind(self, name: str) -> Kind | None:
+        return self.columns[name].kind if name in self.columns else None
+
     def __iter__(self) -> Iterator[Line]:
         """Yield the rows, every field of a known column checked; fields of unknown ones have no value, None."""
         if not self.header:
             return
-        known = [self.columns.get(name) for name in self.header]
+        known = [(name, self._kind(name)) for name in self.header]
+        # words and names occur again and again: each is checked once, and one copy of it is kept
+        met: list[dict[str, tuple[str, object]]] = [{} for _ in known]
         schema = self.header.index("schema") if "schema" in self.header else None
-        met: dict[str, str] = {}  # words and names occur again and again: one copy each is kept
         for rows, (number, raw) in enumerate(_lines(self.path, self.folder, self.whole)):
             if rows == 0:
                 continue
@@ -71,15 +76,25 @@ class Table:
             if schema is not None:
                 _refuse_newer(self.path, number, raw[schema])
             values: list[object] = []
-            for place, (name, column, field) in enumerate(zip(self.header, known, raw, strict=True)):
-                try:
-                    value = None if column is None else column.kind.read(name, field)
-                except ValueError as error:
-                    raise ResultsError(f"{self.path}:{number}: {error}; {REMEDY}") from None
-                if not isinstance(value, float):
-                    raw[place] = met.setdefault(field, field)
-                values.append(raw[place] if isinstance(value, str) else value)
+            for place, (name, kind) in enumerate(known):
+                field, before = raw[place], met[place]
+                if field in before:
+                    raw[place], value = before[field]
+                else:
+                    try:
+                        value = None if kind is None else kind.read(name, field)
+                    except ValueError as error:
+                        raise ResultsError(f"{self.path}:{number}: {error}; {REMEDY}") from None
+                    if len(before) < MOST_KEPT:
+                        before[field] = field, value
+                values.append(value)
             yield Line(number, raw, values)
+
+
+def refuse_too_many(rows: int) -> None:
+    """Raise ResultsError if the rows of several folders are more than are read together."""
+    if rows > MOST_LINES:
+        raise ResultsError(f"more than {MOST_LINES:,} rows in all; name fewer folders")
 
 
 def runs_table(path: Path, folder: Path) -> Table:

@@ -3,6 +3,7 @@
 import csv
 import multiprocessing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
 from fwsvm.experiments.environment import environment
 from fwsvm.experiments.store import Store, read_rows
+from fwsvm.experiments.summary import summary
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.solvers.result import TracePoint
 
@@ -205,3 +207,9 @@ def test_a_row_is_plain_json() -> None:
     assert list(plain) == list(COLUMNS)
     again = json.loads(json.dumps(plain, allow_nan=False))
     assert (again["C"], again["gap"], again["primal"], again["certified"]) == (2.0, None, "inf", True)
+
+
+def test_the_table_in_the_end_takes_names_as_they_are() -> None:
+    cell = SimpleNamespace(run_id="a")
+    named = record.fields(row("a", dataset="d", method="[/b]", C=1.0))
+    assert "d        [/b]" in summary([cell], {"a": named})

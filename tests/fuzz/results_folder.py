@@ -32,7 +32,8 @@ NAMES = (
     "+1", "a|b", "[a](b)", "`a`", "**a**", "a" * 300, "x" * 4000, "../../x", "/etc/passwd", "%s", "{0}", "{", "nan", "",
     " ",
     "é", "数", "\u200b", "synthetic:gaussians?rows=5&rows=7", "synthetic:?%%%", "scs(", "scs(a=1)", ")(", "a:b", "CON",
-    "swap-2o", "url(#a", "folder", "nan(", "1e400", "\\begin{x}", "#", "'", '"', ",", "true",
+    "swap-2o", "[/b]", "[red]x", ":smile:", "url(#a", "folder", "nan(", "1e400",
+    "\\begin{x}", "#", "'", '"', ",", "true",
 )  # fmt: skip
 NUMBERS = (
     "0", "1", "-1", "1e-320", "1e308", "-1e308", "1e309", "inf", "-inf", "nan", "", "0.5", "1e18", "1e-300", "0x10",

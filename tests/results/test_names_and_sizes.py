@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from fwsvm.analysis import cells, figures, results, tables
 from fwsvm.analysis.comparisons import all_pairs, evaluate
+from fwsvm.analysis.merge import merge
 from fwsvm.analysis.report import page
 from fwsvm.analysis.writing import inert
 from fwsvm.cli import main
@@ -128,6 +129,15 @@ def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch, module, name: st
     monkeypatch.setattr(module, name, 3)
     with pytest.raises(ResultsError, match=said):
         cells.of_runs(results.read([folder]).frame)
+
+
+def test_too_many_rows_in_all_are_refused(tmp_path: Path, monkeypatch) -> None:
+    for name in ("one", "two"):
+        write(tmp_path / name, [row(dataset=f"{name}{i}", method="fw") for i in range(2)])
+    monkeypatch.setattr(reading, "MOST_LINES", 3)
+    for read in (lambda: results.read([tmp_path]), lambda: merge([tmp_path], tmp_path / "out")):
+        with pytest.raises(ResultsError, match="more than 3 rows in all; name fewer folders"):
+            read()
 
 
 def test_more_than_can_be_drawn_or_compared_is_refused(tmp_path: Path, monkeypatch) -> None:

@@ -9,6 +9,7 @@ from tests.fuzz import results_folder
 FORMS = ("terminal", "markdown", "html", "csv")
 
 SHORT = 25
+SECONDS = 60.0
 
 
 def warm_up(folder: Path) -> None:

@@ -15,6 +15,7 @@ from fwsvm.solvers import Status
 from tests.fuzz import results_folder
 
 SHORT = 100
+SECONDS = 60.0
 
 EXPERIMENT = """
 name: trial

@@ -8,6 +8,7 @@ from fwsvm.cli import merge
 from tests.fuzz import results_folder
 
 SHORT = 100
+SECONDS = 60.0
 
 
 def generate(rng: random.Random, folder: Path) -> None:
