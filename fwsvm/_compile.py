@@ -14,7 +14,7 @@ from typing import Any
 import numba
 from numba.extending import overload
 
-from fwsvm._fingerprint import FOUNDATION, READING, SOLVING, package_digest
+from fwsvm._fingerprint import FOUNDATION, JUDGING, READING, SOLVING, package_digest
 from fwsvm._outside import CacheApart, is_outside, sources_digest
 from fwsvm.errors import UsageError
 from fwsvm.folders import code_folder
@@ -26,7 +26,7 @@ def code_digest(module: str = "fwsvm") -> str:
 
     Of these and the sources of ``module``, where a method comes from a module outside the package.
     """
-    digest = package_digest(*FOUNDATION, *READING, *SOLVING)
+    digest = package_digest(*FOUNDATION, *READING, *SOLVING, *JUDGING)
     if is_outside(module):
         digest = hashlib.sha256((digest + sources_digest(module)).encode()).hexdigest()
     return digest

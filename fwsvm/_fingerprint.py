@@ -22,6 +22,8 @@ PACKAGE = Path(__file__).parent
 FOUNDATION = ("_calls.py", "_compile.py", "_fingerprint.py", "_outside.py", "_random.py", "_threads.py")
 #: What reads numbers, and what computes with them: neither is compiled into the other.
 READING, SOLVING = ("data", "scaling.py", "_occurring.py"), ("kernels", "problems", "solvers")
+#: What says how runs ended: it is compiled into nothing.
+JUDGING = ("promises.py", "status.py")
 
 _VERSION = b"1"  # of `source_digest`: another version may find another digest of the same bytes
 #: Fields of a syntax tree that say how a source is written, not what it computes.

@@ -18,6 +18,12 @@ class UsageError(FwsvmError):
     """A wrong option, parameter, name or configuration."""
 
 
+class RangeError(FwsvmError):
+    """Numbers that the precision of a run cannot hold, so that it has no result."""
+
+    exit_code = 4
+
+
 class DataError(FwsvmError):
     """A data file that is missing, damaged, not to be had, or not what it should be."""
 

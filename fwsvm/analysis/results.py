@@ -18,10 +18,11 @@ from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
 from fwsvm.results.reading import Table, refuse_too_many, runs_table, trace_table
+from fwsvm.status import Status
 
 NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
 TRUTHS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Truth)]
-DONE = frozenset({"converged", "sampled_stop", "max_iterations", "time_limit", "stalled"})
+DONE = frozenset(str(status) for status in Status if status.done)
 
 
 @dataclass(frozen=True, slots=True)

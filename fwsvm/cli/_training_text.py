@@ -167,7 +167,7 @@ def _line(progress: "Progress") -> str:
 
 def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
     """Say what came of it."""
-    from fwsvm.solvers.status import Status
+    from fwsvm.status import Status
 
     say("", "")
     say("status", f"{result.status}: {result.message}")

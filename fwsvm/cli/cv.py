@@ -44,7 +44,7 @@ def command(
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.solvers.resolve import resolve
-    from fwsvm.solvers.status import Status
+    from fwsvm.status import Status
 
     settings = settings_from(options)
     loaded = data_sets.load(data, zero_based=zero_based, offline=offline, scale=scale, raw=True)

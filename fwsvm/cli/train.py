@@ -42,7 +42,7 @@ def command(
     from fwsvm.experiments.store import write_trace
     from fwsvm.problems import model_files
     from fwsvm.solvers.resolve import resolve
-    from fwsvm.solvers.status import Status
+    from fwsvm.status import Status
 
     keep_apart([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.data.labels import text
-from fwsvm.errors import UsageError
+from fwsvm.errors import RangeError, UsageError
 from fwsvm.problems.features import canonical, prepared
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import METHODS, Result, Settings, Status, fit
@@ -83,7 +83,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             weights = self._weights(X, y, sample_weight)
             rows, ranges = self._scaled(canonical(X), weights)
             result = fit(rows, codes, names, self._settings(settings), weights=weights).with_ranges(ranges)
-        except UsageError as error:
+        except (RangeError, UsageError) as error:
             raise ValueError(str(error)) from error
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt

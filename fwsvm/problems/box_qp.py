@@ -194,8 +194,8 @@ class Certificate(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """The gap in parts of P, which is positive: no w without loss is shorter than none."""
-        return self.gap / self.primal
+        """The gap in parts of P, which is positive: no w without loss is shorter than none. Rounding may take it."""
+        return self.gap / self.primal if self.primal > 0.0 else np.inf
 
 
 def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:

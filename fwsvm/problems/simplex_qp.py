@@ -125,10 +125,11 @@ def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> Certific
     Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
     """
     R = float(alpha @ q)
-    if not R * R > 0.0:
-        return Certificate(R, 2.0 * (R - float(q.min())), np.inf, 0.0)
+    gap = 2.0 * (R - float(q.min()))
+    if not R > 0.0 or np.isinf(1.0 / (2.0 * R)):
+        return Certificate(R, gap, np.inf, 0.0)
     norm = R - float((ridge * alpha) @ alpha)
     with np.errstate(over="ignore"):  # of a huge C
         slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
-        primal = norm / (2.0 * R * R) + float(slack @ (slack / ridge)) / 2.0
-    return Certificate(R, 2.0 * (R - float(q.min())), primal, 1.0 / (2.0 * R))
+        primal = norm / R / (2.0 * R) + float(slack @ (slack / ridge)) / 2.0
+    return Certificate(R, gap, primal, 1.0 / (2.0 * R))

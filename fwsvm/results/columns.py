@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 
 from fwsvm.results.kinds import Identity, Kind, Number, Text, Truth, Word
+from fwsvm.status import Status
 
 #: The schema of the rows that this version writes. Rows without a schema are of schema 1.
 SCHEMA = 2
 
 COUNT, FRACTION, REAL = Number(0, 1e18), Number(0, 1), Number()
 SECONDS, MEBIBYTES = Number(0, 1e12), Number(0, 1e12)
-STATUSES = (
-    "converged", "sampled_stop", "max_iterations", "time_limit", "stalled", "interrupted", "missing", "error",
-)  # fmt: skip
+STATUSES = tuple(map(str, Status))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from fwsvm.solvers.registry import FAMILIES, METHODS, method
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 for _package in pkgutil.iter_modules(__path__):
     if _package.ispkg:

@@ -15,6 +15,7 @@ from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
+from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.solvers import memory
@@ -156,6 +157,7 @@ def fit_blocks(
     X, codes = _pick(blocks, numbers, encode)
     read = occurring(X)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
+    refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     clock = Clock()
     problem = Binary(
         Picked(found.rows, numbers, read.X),

@@ -10,17 +10,18 @@ from scipy import sparse
 from fwsvm._occurring import Occurring, occurring
 from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
+from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.problems.machines import KernelModel, LinearModel
-from fwsvm.solvers import memory
+from fwsvm.solvers import certify, memory
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.process import Expansion, Hyperplane, Outcome
+from fwsvm.solvers.process import Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
 from fwsvm.solvers.warming import GAPS, once, some_steps, tiny_problem
+from fwsvm.status import Status
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
@@ -56,6 +57,8 @@ def fit(
     ------
     UsageError
         Settings that make no sense, or fewer than two classes in the rows.
+    RangeError
+        Kernel values that single precision cannot hold.
     """
     with blas_on(1):
         X, codes, weights = checked(X, codes, classes, weights)
@@ -83,8 +86,11 @@ def train(
     watch: Watch | None = None, handover: Handover | None = None,
 ) -> Trained:  # fmt: skip
     """Train on rows that were checked; see `fit`. `UsageError` where that does not fit in the memory available."""
+    _refuse_penalties(resolved.C, weights)
     read = occurring(X)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
+    if resolved.family.kernels is None:
+        refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     compile_seconds = warm_up(resolved)
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
     solved = solve_all(read.X, weights, problems, resolved, watch, handover)
@@ -116,6 +122,16 @@ def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[T
     return X, codes, weights
 
 
+def _refuse_penalties(C: float, weights: np.ndarray) -> None:
+    """Refuse penalties C_i, the penalty times the row's weight, of which a sum or the inverse is not finite."""
+    least, most = C * float(weights.min()), C * float(weights.sum())
+    if not (np.isfinite(most) and least > 0.0 and np.isfinite(len(weights) / least)):
+        raise UsageError(
+            f"C times the weights of rows goes from {least:.3g} to {C * float(weights.max()):.3g}, beyond what "
+            "double precision holds; take another C or other weights"
+        )
+
+
 def warm_up(resolved: Resolved) -> float:
     """Run the method on a tiny problem, so that compiling is no part of any time reported; return its seconds.
 
@@ -138,13 +154,14 @@ def gathered(run: Trained) -> Result:
     """Return the result of the parts of a run."""
     X, read, codes, classes, resolved, problems, solved, compile_seconds = run
     parts = solved.parts
-    outcomes = [part.outcome for part in parts]
     counters = [part.counters for part in parts]
-    status, message = _verdict(parts, problems, interrupted=solved.interrupted)
-    kinds, error = {o.gap_kind for o in outcomes}, _standard_error(outcomes)
-    if np.isfinite(error):
-        what = "Objective and gap are" if "estimate" in kinds else "The objective is"
-        message += f" {what} estimated from samples of the rows, standard error {error:.3g}."
+    total = certify.together([part.outcome for part in parts])
+    ended = [certify.status_of(part.course.status, part.outcome) for part in parts]
+    unreached = len(problems) - len(parts)
+    if unreached:
+        ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
+    status = certify.verdict(ended, total)
+    lacking = f"{unreached} of {len(problems)} subproblems were not reached." if unreached else ""
     requests = sum(c.column_requests for c in counters)
     kernel = resolved.family.multiclass == "one-vs-one"
     model = (
@@ -155,16 +172,16 @@ def gathered(run: Trained) -> Result:
     return Result(
         model=model,
         status=status,
-        message=message,
+        message=certify.message(status, total, lacking),
         settings=resolved.as_columns(),
         subproblems=len(problems),
-        objective=sum(o.objective for o in outcomes),
-        gap=sum(o.gap for o in outcomes),
-        relative_gap=float(np.max([o.relative_gap for o in outcomes])),
-        gap_kind=kinds.pop() if len(kinds) == 1 else "none",
-        certified=status is Status.CONVERGED and all(o.within and o.gap_kind == "exact" for o in outcomes),
-        primal=sum(o.primal for o in outcomes),
-        dual=sum(o.dual for o in outcomes),
+        objective=total.objective,
+        gap=total.gap,
+        relative_gap=total.relative_gap,
+        gap_kind=total.gap_kind,
+        certified=status is Status.CONVERGED,
+        primal=total.primal,
+        dual=total.dual,
         support_vectors=sum(part.support_vectors for part in parts)
         if isinstance(model, LinearModel)
         else int(model.counts.sum()),
@@ -176,37 +193,9 @@ def gathered(run: Trained) -> Result:
         train_seconds=solved.seconds,
         check_seconds=sum(part.check_seconds for part in parts),
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
-        gap_error=error,
+        gap_error=total.gap_error,
         solved=len(parts),
     )
-
-
-def _standard_error(outcomes: list[Outcome]) -> float:
-    """Return the standard error of the sum over the subproblems (their samples are independent), NaN if exact."""
-    errors = [o.gap_error for o in outcomes if np.isfinite(o.gap_error)]
-    return float(np.sqrt(np.sum(np.square(errors)))) if errors else float("nan")
-
-
-_WORST_FIRST = (
-    Status.ERROR, Status.INTERRUPTED, Status.TIME_LIMIT, Status.MAX_ITERATIONS, Status.STALLED, Status.SAMPLED_STOP,
-    Status.CONVERGED,
-)  # fmt: skip
-
-
-def _verdict(parts: list[Part], problems: list[Subproblem], *, interrupted: bool) -> tuple[Status, str]:
-    """Return the worst status of the parts; a part that its certificate vouches for has converged in any case."""
-    found = [
-        Status.CONVERGED if p.outcome.within and p.outcome.gap_kind == "exact" and p.course.status.done
-        else p.course.status
-        for p in parts
-    ]  # fmt: skip
-    if len(parts) < len(problems):
-        found.append(Status.INTERRUPTED if interrupted else Status.TIME_LIMIT)
-    status = next(s for s in _WORST_FIRST if s in found)
-    message = status.sentence
-    if len(parts) < len(problems):
-        message += f" {len(problems) - len(parts)} of {len(problems)} subproblems were not reached."
-    return status, message
 
 
 def _kernel_model(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fwsvm.solvers.process import Process
 from fwsvm.solvers.result import TracePoint
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 SHORTEST, LONGEST = 0.02, 0.1  # seconds a chunk of steps should take: an interrupt is answered between chunks
 FIRST, MOST_AT_FIRST = 16, 256  # steps of a first chunk: before kernel values are there, each may want some

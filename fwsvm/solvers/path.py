@@ -21,6 +21,7 @@ from scipy import sparse
 from fwsvm._threads import blas_on
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.machines import KernelModel, decisions_together
+from fwsvm.solvers.certify import is_certified
 from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
@@ -28,8 +29,8 @@ from fwsvm.solvers.process import Claim, Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.subproblems import Part, Table, solve_all
+from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
 MOST_VALUES = 1 << 24  # decision values that are held at a time
@@ -128,7 +129,7 @@ class Path:
         solved, again = run.solved, self.handover.beside() if self.handover is not None else Handover()
         refuted: dict[int, Part] = {}
         for part in solved.parts:
-            if part.claim is not None and not part.outcome.within:
+            if part.claim is not None and not is_certified(part.outcome):
                 again.leave(part.number, part.claim)
                 part.course.status = Status.INTERRUPTED  # unless what follows comes to its end
                 refuted[part.number] = part
@@ -194,7 +195,7 @@ def _prove(runs: Sequence[Trained]) -> None:
             begun, some = perf_counter(), mine[first : first + OUTPUTS]
             outcomes = prove(X, y, [claim for _, claim in some], run.resolved.threads)
             for (part, _), outcome in zip(some, outcomes, strict=True):
-                if outcome.within:
+                if is_certified(outcome):
                     part.machine = _rescaled(part.machine, part.outcome.objective / outcome.objective)
                 part.outcome = outcome
                 part.check_seconds += (perf_counter() - begun) / len(some)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from fwsvm.kernels.rows import Rows
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 
 class Binary(NamedTuple):

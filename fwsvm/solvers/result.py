@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.scaling import Ranges
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 
 @dataclass(frozen=True)

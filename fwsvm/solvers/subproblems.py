@@ -20,7 +20,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
 WATCH_EVERY = 0.2  # seconds between two reports of progress

@@ -10,7 +10,7 @@ import pytest
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit, subproblems
 from fwsvm.solvers.frank_wolfe import run
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 CLASSES = ("a", "b", "c", "d")
 

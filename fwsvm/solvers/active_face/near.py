@@ -19,7 +19,7 @@ from fwsvm.solvers.active_face.run import FaceRun
 from fwsvm.solvers.chunking.nearest import nearest
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 WORTH = 4096  # rows, whose passes cost more than to set the others aside
 MOST = 1 / 3  # of the rows

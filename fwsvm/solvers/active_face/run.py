@@ -20,7 +20,7 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.process import Binary, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
 RATE = 220.0  # n^3 / (RATE m) of its steps take about as long as a factor and a half of n rows
@@ -165,8 +165,9 @@ class FaceRun(SimplexRun):
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
         s, R = self.state, float(self.state.now["R"][0])
         s.now["stop"] = GOING
-        self.b = s.alpha / R
-        self.f = s.q / R - self.qp.ridge * self.b
+        scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
+        self.b = s.alpha / scale
+        self.f = s.q / scale - self.qp.ridge * self.b
         self.newton, self.fresh, self.wrong = True, True, 0
         self._set_goal()
 
@@ -190,6 +191,9 @@ class FaceRun(SimplexRun):
     def _step(self) -> None:
         """Solve on the face, and go there: as far as the primal falls, but at first all the way."""
         ridge, now = self.qp.ridge, self.state.now[0]
+        if not now["R"] > 0.0:
+            self.stuck = True
+            return
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
         self._check_room(len(active))
         now["iterations"] += 1

@@ -9,6 +9,7 @@ from fwsvm.kernels.columns import columns_of
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
+from fwsvm.solvers import certify
 from fwsvm.solvers.chunking.nearest import drawn, nearest
 from fwsvm.solvers.frank_wolfe.goals import largest_gap
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
@@ -16,8 +17,8 @@ from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.warming import GAPS, once, tiny_problem
+from fwsvm.status import Status
 
 ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
@@ -150,8 +151,7 @@ class ChunkRun:
         if self.inner is not None and self._is_whole:
             return self.inner.outcome(final_gap=final_gap)
         if not final_gap:
-            R, gap, nan = self.point().objective, self.point().gap, np.nan
-            return Outcome(R, gap, gap / R, nan, nan, "none", within=False)
+            return certify.tracked(self.point().objective, self.point().gap)
         if self.inner is not None:
             self._end()
         if self.found is None:

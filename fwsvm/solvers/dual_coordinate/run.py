@@ -9,6 +9,7 @@ from fwsvm._random import stream
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
 from fwsvm.problems.multiple import best_certificate
+from fwsvm.solvers import certify
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.state import (
     COORDINATE,
@@ -22,7 +23,7 @@ from fwsvm.solvers.dual_coordinate.state import (
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
 WATCHED = 0.05  # part of the run's time that points on the way may take to compute
@@ -131,7 +132,7 @@ class LinearRun:
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
         _, found = self._certificate()
-        if self._within(found):
+        if self._proven(found).within:
             return Status.CONVERGED
         if stop == OWN_RULE:
             return Status.SAMPLED_STOP
@@ -159,12 +160,15 @@ class LinearRun:
             self.found_seconds = self.found_at - started
         return self.found[1:]
 
-    def _within(self, found: Certificate) -> bool:
-        if self.resolved.stop == "relative":
-            return found.relative_gap <= self.resolved.tolerance
-        if self.resolved.stop == "gap":
-            return found.gap <= self.resolved.tolerance
-        return bool(self.rule.violation(found.least, found.most) < self.resolved.tolerance)
+    def _proven(self, c: Certificate) -> Outcome:
+        """Return the outcome of a certificate by the run's stopping rule."""
+        tolerance = self.resolved.tolerance
+        measured, goal = {
+            "relative": (c.relative_gap, tolerance),
+            "gap": (c.gap, tolerance),
+            "eps": (self.rule.violation(c.least, c.most), np.nextafter(tolerance, 0.0)),  # below, not at it
+        }[self.resolved.stop]
+        return certify.proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
 
     def point(self) -> Point:
         """Return P, gap and support size, from scratch.
@@ -190,11 +194,9 @@ class LinearRun:
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return P, D and P - D at the present alpha, from scratch or else as last seen."""
         if final_gap:
-            _, c = self._certificate()
-            return Outcome(c.primal, c.gap, c.relative_gap, c.primal, c.dual, "exact", self._within(c))
+            return self._proven(self._certificate()[1])
         gap = float(self.state.coordinates["shortfall"].sum() - self.state.now["decrease"][0])
-        primal = float(self.state.now["dual"][0]) + gap
-        return Outcome(primal, gap, gap / primal, np.nan, np.nan, "none", within=False)
+        return certify.tracked(float(self.state.now["dual"][0]) + gap, gap)
 
     def machine(self) -> Hyperplane:
         """Return the weights, that of the constant feature as the bias."""

@@ -48,7 +48,7 @@ def within_core(s):
     worst = 0.0
     for p in range(now.active):
         worst = max(worst, s.q[s.active[p]] - s.q[i])
-    if worst <= now.inner:
+    if worst <= max(now.inner, now.noise):
         return False
     now.vertex = i
     return True

@@ -3,8 +3,10 @@
 A method is a NamedTuple with an implementation of `choose`; CVM also says itself which vertex comes next (`find`).
 """
 
+import numpy as np
+
 from fwsvm._compile import generic, njit
-from fwsvm.solvers.frank_wolfe.search import entered, left, look, shift
+from fwsvm.solvers.frank_wolfe.search import ROUNDING, entered, left, look, shift
 from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
 
 # steps made: never by chunks, whose lengths follow the clock and would reach the last bits
@@ -108,12 +110,17 @@ def step(rule, s):
 
 
 @njit(each_step=True, nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
-def settle(alpha, q, active, now):
-    """Recompute R = <alpha, q> over the active set, against the drift of its recursion."""
-    R = 0.0
+def settle(alpha, q, diagonal, active, now):
+    """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
+
+    An entry of q is a sum of terms up to alpha_j K~_jj: large kernel values that cancel leave no gap smaller than that.
+    """
+    R = squares = 0.0
     for p in range(now[0].active):
-        R += alpha[active[p]] * q[active[p]]
-    now[0].R = R
+        j = active[p]
+        R += alpha[j] * q[j]
+        squares += (alpha[j] * diagonal[j]) ** 2
+    now[0].R, now[0].noise = R, ROUNDING * np.sqrt(squares)
 
 
 @njit(each_step=True)
@@ -121,7 +128,7 @@ def advance(rule, s, steps):
     """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
     for taken in range(steps):
         if s.now[0].steps % SETTLE_EVERY == 0:
-            settle(s.alpha, s.q, s.active, s.now)
+            settle(s.alpha, s.q, s.diagonal, s.active, s.now)
         if not step(rule, s):
             return taken
     return steps

@@ -103,7 +103,7 @@ class Form:
             s.now["best"] = q.argmin()
         else:
             s.q[where] = q
-        settle(s.alpha, s.q, s.active, s.now)
+        settle(s.alpha, s.q, s.diagonal, s.active, s.now)
 
     def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> Columns:
         if isinstance(search, Full):

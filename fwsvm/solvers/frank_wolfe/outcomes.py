@@ -7,6 +7,7 @@ import numpy as np
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradients, signs
+from fwsvm.solvers import certify
 from fwsvm.solvers.frank_wolfe.goals import largest_gap
 from fwsvm.solvers.process import Binary, Claim, Expansion, Outcome
 
@@ -20,10 +21,7 @@ def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
 
 def outcome_of(found: Certificate, goal: float) -> Outcome:
     """Return what a certificate from scratch says, for a run that was to reach the gap ``goal``."""
-    within = found.gap <= goal and found.objective > 0.0
-    return Outcome(
-        found.objective, found.gap, found.relative_gap, found.primal, found.dual, "exact", within
-    )  # fmt: skip
+    return certify.proven(found.objective, found.gap, found.primal, found.dual, goal=goal)
 
 
 def prove(rows: Rows, y: np.ndarray, claims: Sequence[Claim], threads: int) -> list[Outcome]:

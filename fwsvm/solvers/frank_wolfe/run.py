@@ -9,6 +9,7 @@ from fwsvm.kernels.columns import EVALUATIONS, MISSES, at_hand
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, simplex_qp
+from fwsvm.solvers import certify
 from fwsvm.solvers.frank_wolfe.arrays import EXACT, state_of, tracking_pays
 from fwsvm.solvers.frank_wolfe.crew import lend
 from fwsvm.solvers.frank_wolfe.form import Form
@@ -20,8 +21,8 @@ from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_VALUES
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.warming import once, some_steps, tiny_problem
+from fwsvm.status import Status
 
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
@@ -160,7 +161,7 @@ class SimplexRun(Form):
     def _take_violator(self, q: np.ndarray) -> bool:
         """Let the next step be about the row of least q if that violates the goal; return whether it does."""
         now, vertex = self.state.now[0], int(q.argmin())
-        if 2.0 * (now["R"] - q[vertex]) <= max(self._goal(now["R"]), ROUNDING * now["R"]):
+        if 2.0 * (now["R"] - q[vertex]) <= max(self._goal(now["R"]), ROUNDING * now["R"], now["noise"]):
             return False
         self.state.q[vertex] = q[vertex]
         now["vertex"], now["found"] = vertex, 1
@@ -178,7 +179,7 @@ class SimplexRun(Form):
             return Status.CONVERGED
         q, now = self._gradient(), self.state.now[0]
         self.certificate = found = certificate(self.qp.ridge, self.state.alpha, q)
-        if found.gap <= self._goal(found.objective):
+        if outcome_of(found, self._goal(found.objective)).within:
             return Status.CONVERGED
         helped = found.objective < self.last.objective if self.sampled else found.gap < 0.5 * self.last.gap
         self.last = found
@@ -241,8 +242,7 @@ class SimplexRun(Form):
         if self.claimed or not final_gap:
             point = self.point()
             kind = "sampled" if self.sampled else "none"
-            relative = point.gap / point.objective if point.objective > 0.0 else np.inf
-            return Outcome(point.objective, point.gap, relative, np.nan, np.nan, kind, within=False)
+            return certify.tracked(point.objective, point.gap, kind)
         if self.certificate is None:
             self.certificate = certificate(self.qp.ridge, self.state.alpha, self._gradient())
         return outcome_of(self.certificate, self._goal(self.certificate.objective))

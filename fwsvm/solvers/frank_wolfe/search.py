@@ -83,7 +83,7 @@ def left(search, s, j, place):
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, or what rounding makes of none."""
     now = s.now[0]
-    return max(now.goal_constant + now.goal_slope * now.R, ROUNDING * now.R)
+    return max(now.goal_constant + now.goal_slope * now.R, ROUNDING * now.R, now.noise)
 
 
 # ---------------------------------------------------------------- q over all rows

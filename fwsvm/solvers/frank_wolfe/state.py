@@ -14,6 +14,7 @@ NOW = np.dtype(
         ("gap", np.float64),  # 2 (R - q_i) of the ascent vertex i
         ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * R
         ("goal_slope", np.float64),
+        ("noise", np.float64),  # gaps below it are what rounding leaves of kernel values this large
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
         ("vertex", np.int64),  # i, the vertex the next move is about
         ("best", np.int64),  # argmin q over all rows, as the last full pass found it

@@ -14,10 +14,10 @@ from fwsvm.solvers.memory import Size, expansion
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
 from fwsvm.solvers.stochastic.sample import Store, take
 from fwsvm.solvers.stochastic.walk import NOW, Walk, steps
+from fwsvm.status import Status
 
 POOL = 4096  # rows drawn at a time, about
 WORTH_A_THREAD = 1 << 15  # kernel values

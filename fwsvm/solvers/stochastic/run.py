@@ -10,6 +10,7 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.hinge import EXACT_ROWS, Certificate, certificate, estimate, regularisation
+from fwsvm.solvers import certify
 from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Expansion, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
@@ -103,8 +104,7 @@ class StochasticRun(ABC):
 
         False where the numbers at hand cannot tell any smaller gap.
         """
-        exact = self.certificate(self.solution())
-        if exact.gap <= self.resolved.tolerance * exact.primal:
+        if self._proven(self.solution()).within:
             return True
         self.goal *= 0.5
         return None if self.goal > 1e-3 * self.resolved.tolerance else False
@@ -114,16 +114,14 @@ class StochasticRun(ABC):
         found = self.solution()
         if not final_gap:
             point = self.point()  # type: ignore[attr-defined]
-            return Outcome(
-                point.objective, point.gap, point.gap / point.objective, np.nan, np.nan, "none", within=False
-            )
-        if self.m > EXACT_ROWS:
-            return self._estimated(found)
+            return certify.tracked(point.objective, point.gap)
+        return self._estimated(found) if self.m > EXACT_ROWS else self._proven(found)
+
+    def _proven(self, found: Solution) -> Outcome:
+        """Return the outcome from scratch over all rows; the length of a subgradient (``eps``) proves no gap."""
         exact = self.certificate(found)
-        within = self.resolved.stop == "relative" and exact.gap <= self.resolved.tolerance * exact.primal
-        return Outcome(
-            exact.primal, exact.gap, exact.gap / exact.primal, exact.primal, exact.dual, "exact", within
-        )
+        goal = self.resolved.tolerance * exact.primal if self.resolved.stop == "relative" else -np.inf
+        return certify.proven(exact.primal, exact.gap, exact.primal, exact.dual, goal=goal)
 
     def _estimated(self, found: Solution) -> Outcome:
         X, y, _, _ = self.problem
@@ -133,9 +131,7 @@ class StochasticRun(ABC):
         gap = max(0.0, value.value - found.lower) if np.isfinite(found.lower) else np.nan
         error = float(np.hypot(value.error, found.lower_error)) if np.isfinite(gap) else value.error
         kind = "estimate" if np.isfinite(gap) else "none"
-        return Outcome(
-            value.value, gap, gap / value.value, np.nan, np.nan, kind, within=False, gap_error=error
-        )
+        return certify.tracked(value.value, gap, kind, error)
 
     def weights(self) -> None:  # noqa: B027 - the same for all of the family
         """No run starts where another ended."""

@@ -10,7 +10,6 @@ from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
@@ -19,6 +18,7 @@ from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, 
 from fwsvm.solvers.stochastic.sample import Sample, drawn
 from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Computed
+from fwsvm.status import Status
 
 SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
 

@@ -11,7 +11,7 @@ from fwsvm.solvers.memory import Size, kernel_matrix
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle
 from fwsvm.solvers.stochastic.line_search import checked_constants
@@ -19,6 +19,7 @@ from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, needs, 
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import Metric, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Stored
+from fwsvm.status import Status
 
 #: Resets in a row after which neither value nor bound has moved: there is nothing left at this precision.
 FRUITLESS_RESETS = 20

@@ -9,7 +9,7 @@ from fwsvm.solvers import Settings, resolve
 from fwsvm.solvers.dual_coordinate.run import LinearRun
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 
 METHODS = ("liblinear", "avsf")
 

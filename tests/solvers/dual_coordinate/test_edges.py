@@ -8,7 +8,7 @@ from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.handover import Handover
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
 
 both = pytest.mark.parametrize("method", METHODS)

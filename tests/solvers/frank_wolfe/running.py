@@ -12,7 +12,7 @@ from fwsvm.solvers import METHODS, Settings, resolve
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 from tests import naive
 
 SIMPLEX = sorted(name for name, method in METHODS.items() if method.family == "simplex")

@@ -5,7 +5,7 @@ import pytest
 
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.frank_wolfe import crew
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 from tests.solvers.frank_wolfe.running import SIMPLEX, clouds
 
 CLASSES = ("1", "-1")

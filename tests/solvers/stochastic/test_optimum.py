@@ -8,7 +8,7 @@ import pytest
 
 import fwsvm.data
 from fwsvm.data.labels import encode
-from fwsvm.solvers.status import Status
+from fwsvm.status import Status
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 
 #: SCS from a small sample on, so that it has to grow before it holds all rows.

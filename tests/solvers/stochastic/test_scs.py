@@ -10,8 +10,8 @@ from fwsvm.problems import hinge
 from fwsvm.solvers.process import Binary
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.status import Status
 from fwsvm.solvers.stochastic.run import begin
+from fwsvm.status import Status
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, started
 
 SMALL = {"first": 20, "more": 10, "largest": 100}

@@ -1,5 +1,6 @@
 """How a run ended, each with its sentence (conventions 3)."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -24,6 +25,24 @@ class Status(StrEnum):
     def done(self) -> bool:
         """Whether the run need not be repeated."""
         return self not in {Status.INTERRUPTED, Status.MISSING, Status.ERROR}
+
+
+#: The worst first: what several runs come to together is the first of these that occurs among them.
+SEVERITY = (
+    Status.ERROR,
+    Status.MISSING,
+    Status.INTERRUPTED,
+    Status.TIME_LIMIT,
+    Status.MAX_ITERATIONS,
+    Status.STALLED,
+    Status.SAMPLED_STOP,
+    Status.CONVERGED,
+)
+
+
+def worst(statuses: Iterable[str]) -> Status:
+    """Return the worst of some statuses, of which there is at least one."""
+    return min(map(Status, statuses), key=SEVERITY.index)
 
 
 _SENTENCES = {

@@ -1,0 +1,48 @@
+"""Rows whose kernel values single precision, in which columns are kept, cannot hold: refused before any work is done.
+
+All kernels are positive semi-definite, |k(x, z)|^2 <= k(x, x) k(z, z), so the largest values are those of rows with
+themselves.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.errors import RangeError
+from fwsvm.kernels.kernel import own_terms, self_values
+from fwsvm.kernels.rows import Rows, as_rows
+
+LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
+
+
+def refuse_overflow(kernel: Any, kernel_name: str, X: np.ndarray | sparse.csr_array) -> None:
+    """Raise RangeError if a row of X (m, n) has a kernel value with itself, or a sum of its own, that is too large.
+
+    Where even a row that were as long as the longest, and as large as the largest value everywhere, would be in range
+    the rows need not be looked at.
+    """
+    if isinstance(X, sparse.csr_array):
+        values, longest = np.asarray(X.data), int(np.diff(X.indptr).max(initial=0))
+    else:
+        values, longest = np.asarray(X), X.shape[1]
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    bound = Rows(
+        np.full(longest, largest), np.arange(longest, dtype=np.int32), np.array([0, longest]), int(longest)
+    )
+    if _most(kernel, bound)[1] <= LARGEST:
+        return
+    row, most = _most(kernel, as_rows(X))
+    if not most <= LARGEST:
+        raise RangeError(
+            f"row {row + 1} has the {kernel_name} kernel's value {most:.3g} with itself, and single precision ends at "
+            f"{4 * LARGEST:.2g}; scale the data (fwsvm scale), or take a smaller degree, gamma or coef0"
+        )
+
+
+def _most(kernel: Any, rows: Rows) -> tuple[int, float]:
+    """Return the row of the largest number that its kernel value with itself is made of, and that number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.maximum(np.abs(own_terms(kernel, rows)), np.abs(self_values(kernel, rows)))
+    row = int(np.argmax(np.where(np.isnan(largest), np.inf, largest)))
+    return row, float(largest[row])

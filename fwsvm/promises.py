@@ -1,0 +1,68 @@
+"""What a machine's numbers promise, in words: where a run ended by its rule and is still worth little, that is said.
+
+A tolerance can be nearly void (at 1e-6, 003's rule may mean a relative gap of several hundred per cent), and a machine
+can be within it and wrong on more rows than one that always answers with the larger class.
+"""
+
+import math
+from collections.abc import Sequence
+
+from fwsvm.status import Status
+
+#: A relative gap above this says little about where the optimum is.
+VOID_GAP = 0.1
+NOT_FINITE = (
+    "The objective or its gap is not a finite number, so nothing is known about this machine: scale the data "
+    "(fwsvm scale), or take a smaller degree, gamma or C."
+)
+_FEWER = "of its training rows, fewer than the"
+
+
+def of_gap(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
+    """Return the sentence that belongs to a finished run's gap where it is void, else ''."""
+    if not status.done:
+        return ""
+    if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
+        return NOT_FINITE
+    if not is_void(relative_gap):
+        return ""
+    by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
+    means = (
+        "the stopping rule promises little here" if by_rule else "the machine may be far from the best one"
+    )
+    return f"The relative gap is {relative_gap:.3g}: {means}."
+
+
+def of_accuracy(accuracy: float, counts: Sequence[int]) -> str:
+    """Return the sentence for a training accuracy below the largest class's share of the rows, else ''."""
+    share = max(counts) / sum(counts)
+    if not accuracy < share:
+        return ""
+    larger = "larger" if len(counts) == 2 else "largest"
+    return f"It is right on {accuracy:.1%} {_FEWER} {larger} class has ({share:.1%})."
+
+
+def is_void(relative_gap: float) -> bool:
+    """Whether a relative gap promises little; one that is not known (NaN) says nothing of the kind."""
+    return relative_gap > VOID_GAP
+
+
+def is_below_larger_class(message: str) -> bool:
+    """Whether a run's message holds the sentence of `of_accuracy`."""
+    return _FEWER in message
+
+
+def is_finite(objective: float, message: str) -> bool:
+    """Whether a finished run's numbers are finite, as far as its row tells; an empty objective (NaN) tells nothing."""
+    return not math.isinf(objective) and NOT_FINITE not in message
+
+
+def in_short(relative_gaps: Sequence[float], messages: Sequence[str]) -> str:
+    """Return what is void about some runs, in a few words for a table; '' where nothing is."""
+    said = ["numbers that are not finite"] if any(NOT_FINITE in message for message in messages) else []
+    void = [gap for gap in relative_gaps if is_void(gap)]
+    if void:
+        said.append(f"relative gap {max(void):.3g}")
+    if any(map(is_below_larger_class, messages)):
+        said.append("fewer training rows right than the largest class has")
+    return ", ".join(said)

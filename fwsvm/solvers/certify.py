@@ -1,0 +1,94 @@
+"""What may be called certified and converged: decided here alone, for all families and all ways to run them.
+
+A family computes objective, gap, primal and dual from scratch and says what its stopping rule wants of them; `proven`
+makes the `Outcome` of it. `verdict` makes the status and the message of a run out of those of its parts. No method's
+own word makes a run converged, and no number that is not finite takes part in a certificate.
+"""
+
+import math
+from collections.abc import Sequence
+
+from fwsvm import promises
+from fwsvm.solvers.process import Outcome
+from fwsvm.status import Status, worst
+
+
+def holds(measured: float, goal: float, *numbers: float) -> bool:
+    """Whether what was measured is within the goal, where it, the goal and the numbers it rests on are all finite."""
+    return all(map(math.isfinite, (measured, goal, *numbers))) and measured <= goal
+
+
+def proven(
+    objective: float, gap: float, primal: float, dual: float, *, goal: float, measured: float | None = None
+) -> Outcome:
+    """Return the outcome of a point whose numbers were recomputed from scratch over all rows.
+
+    Parameters
+    ----------
+    objective, gap, primal, dual : float
+    goal : float
+        What the stopping rule allows.
+    measured : float, optional
+        What the rule looks at, if that is not the gap.
+    """
+    at = gap if measured is None else measured
+    within = objective > 0.0 and holds(at, goal, objective, gap, primal, dual)
+    return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)
+
+
+def tracked(objective: float, gap: float, gap_kind: str = "none", gap_error: float = math.nan) -> Outcome:
+    """Return the outcome of a point from the numbers that the method kept, or estimated: it proves nothing."""
+    relative = _relative(gap, objective)
+    return Outcome(objective, gap, relative, math.nan, math.nan, gap_kind, within=False, gap_error=gap_error)
+
+
+def _relative(gap: float, objective: float) -> float:
+    """Return the gap in parts of the objective, which is above 0 but where rounding takes all of it."""
+    return gap / objective if objective > 0.0 else math.nan if math.isnan(gap) else math.inf
+
+
+def is_certified(outcome: Outcome) -> bool:
+    """Whether the outcome's numbers are from scratch, finite, and within the tolerance."""
+    return outcome.within and outcome.gap_kind == "exact" and holds(0.0, 0.0, outcome.objective, outcome.gap)
+
+
+def status_of(ended: Status, outcome: Outcome) -> Status:
+    """Return how a part ended that says of itself that it ended so, with this outcome."""
+    if is_certified(outcome) and ended.done:
+        return Status.CONVERGED
+    return Status.STALLED if ended is Status.CONVERGED else ended
+
+
+def together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of a run of several parts: sums, and the largest relative gap (conventions 1)."""
+    kinds = {outcome.gap_kind for outcome in outcomes}
+    errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
+    relative = [outcome.relative_gap for outcome in outcomes]
+    return Outcome(
+        objective=sum(outcome.objective for outcome in outcomes),
+        gap=sum(outcome.gap for outcome in outcomes),
+        relative_gap=math.nan if any(map(math.isnan, relative)) else max(relative),
+        primal=sum(outcome.primal for outcome in outcomes),
+        dual=sum(outcome.dual for outcome in outcomes),
+        gap_kind=kinds.pop() if len(kinds) == 1 else "none",
+        within=all(map(is_certified, outcomes)),
+        gap_error=math.hypot(*errors) if errors else math.nan,  # the parts' samples are independent
+    )
+
+
+def verdict(parts: Sequence[Status], total: Outcome) -> Status:
+    """Return how a run ended, from the `status_of` its parts (those not reached included) and `together`."""
+    status = worst(parts)
+    return Status.STALLED if status is Status.CONVERGED and not is_certified(total) else status
+
+
+def message(status: Status, total: Outcome, unreached: str = "") -> str:
+    """Return the status in a sentence with its particulars: what was not reached, estimated, or is worth little."""
+    said = [status.sentence]
+    if unreached:
+        said.append(unreached)
+    if math.isfinite(total.gap_error):
+        what = "Objective and gap are" if total.gap_kind == "estimate" else "The objective is"
+        said.append(f"{what} estimated from samples of the rows, standard error {total.gap_error:.3g}.")
+    said.append(promises.of_gap(status, total.objective, total.gap, total.relative_gap, total.gap_kind))
+    return " ".join(filter(None, said))

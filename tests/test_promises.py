@@ -1,0 +1,46 @@
+"""What is said of numbers that are within a tolerance and promise little all the same, and which status is worse."""
+
+import math
+
+import pytest
+
+from fwsvm import promises
+from fwsvm.status import SEVERITY, Status, worst
+
+
+def test_the_order_of_severity_is_that_of_the_conventions():
+    words = ["error", "interrupted", "time_limit", "max_iterations", "stalled", "sampled_stop", "converged"]
+    assert [status for status in map(str, SEVERITY) if status != "missing"] == words
+    assert set(SEVERITY) == set(Status)
+    for k, word in enumerate(words):
+        assert worst(reversed(words[k:])) == word
+
+
+@pytest.mark.parametrize("gap", [0.11, 3.06, math.inf])
+def test_a_large_relative_gap_is_said(gap):
+    said = promises.of_gap(Status.CONVERGED, 1.0, 3.0, gap, "exact")
+    assert said == f"The relative gap is {gap:.3g}: the stopping rule promises little here."
+    assert promises.in_short([0.0, gap], ["", ""]) == f"relative gap {gap:.3g}"
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1, math.nan])
+def test_a_small_gap_and_one_that_is_not_known_are_not(gap):
+    assert promises.of_gap(Status.CONVERGED, 1.0, gap, gap, "none") == ""
+    assert promises.in_short([gap], [Status.CONVERGED.sentence]) == ""
+
+
+@pytest.mark.parametrize(
+    ("objective", "gap"), [(math.inf, 1.0), (math.nan, 1.0), (1.0, math.inf), (1.0, math.nan)]
+)
+def test_numbers_that_are_not_finite_are_said_first(objective, gap):
+    said = promises.of_gap(Status.STALLED, objective, gap, math.inf, "exact")
+    assert said == promises.NOT_FINITE
+    assert promises.in_short([], [f"Stalled. {said}"]) == "numbers that are not finite"
+
+
+def test_an_accuracy_below_the_larger_class_is_said():
+    said = promises.of_accuracy(0.488, [512, 488])
+    assert said == "It is right on 48.8% of its training rows, fewer than the larger class has (51.2%)."
+    assert promises.is_below_larger_class(f"Converged. {said}")
+    assert promises.of_accuracy(0.512, [512, 488]) == ""
+    assert "than the largest class has (50.0%)" in promises.of_accuracy(0.4, [1, 2, 1])
