@@ -4,6 +4,7 @@ A table entry, a test, a point of a figure and a claim all look at cells; publis
 shape (`fwsvm.analysis.published`), so whatever is computed from ours is computed from theirs.
 """
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fwsvm import promises
 from fwsvm.analysis.measures import MEASURES
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import shortened
+from fwsvm.status import SEVERITY
 
 #: What makes two runs the same cell. gamma and sigma2 are added where no rule derives them from the data.
 SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
@@ -28,10 +31,6 @@ REPEATED = ["seed", "fold", "repetition"]
 MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
 #: What a run of several classes that was cut short says something about: the pairs not reached have no machine.
 OF_PARTS = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
-#: The first of these that occurs among a cell's runs is the cell's status.
-SEVERITY = (  # noqa: SIM905
-    "error missing interrupted time_limit stalled max_iterations sampled_stop converged"
-).split()
 
 
 def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +70,8 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
     Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run),
     ``runs``, ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored``
-    (a time limit cut a run short, so its time is a lower bound). A run of several subproblems that was cut short
+    (a time limit cut a run short, so its time is a lower bound), ``finite`` (all numbers are), ``void`` (in words, what
+    the runs do not promise, see `fwsvm.promises`). A run of several subproblems that was cut short
     counts with what it spent, not with what it found: to those not reached it has no machine.
     """
     rows = final_rows(frame)
@@ -114,18 +114,29 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
             cell[column] = float(values.mean()) if values.size else float("nan")
             cell[f"{column}_sd"] = _deviation(values)
     counts = group["status"].value_counts()
-    present = [status for status in SEVERITY if status in counts.index]
+    present = [status for status in SEVERITY if status in counts.index]  # the worst first
     cell |= {
         "rows": group["rows"].max(),
         "features": group["features"].max(),
         "classes": group["classes"].max(),
         "runs": len(group),
         "used": len(finished) - int(in_part.sum()) * (not in_part.all()),
-        "status": present[0],
+        "status": str(present[0]),
         "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
         "censored": bool((finished["status"] == "time_limit").any()),
+        "finite": all(map(promises.is_finite, finished["objective"], finished["message"])),
+        "void": _void(finished),
     }
     return cell
+
+
+def _void(finished: pd.DataFrame) -> str:
+    """Return in a few words what these runs, although they ended by their rule, do not promise; '' where all is well.
+
+    Of runs that a limit ended nobody expects a small gap: their status says enough.
+    """
+    by_rule = finished[finished["status"].isin(["converged", "sampled_stop"])]
+    return promises.in_short(by_rule["relative_gap"].tolist(), finished["message"].tolist())
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
@@ -199,7 +210,7 @@ def matrix(cells: pd.DataFrame, column: str, methods: list[str]) -> tuple[pd.Dat
     A data set counts only if every method has a finished, uncensored value on it.
     """
     chosen = one_each(cells[cells["method"].isin(methods)], ["dataset", "method"])
-    columns = ["dataset", "method", column, "statuses", "censored"]
+    columns = ["dataset", "method", column, "statuses", "censored", *({"finite"} & {*chosen.columns})]
     found = {(cell["dataset"], cell["method"]): cell for cell in chosen[columns].to_dict("records")}
     rows: dict[str, list[float]] = {}
     left_out: dict[str, str] = {}
@@ -218,8 +229,10 @@ def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str
     """Return why a cell cannot be compared, or nothing."""
     if cell is None:
         return f"{method} was not run"
-    if pd.isna(cell[column]):
-        return f"{method}: {cell['statuses']}"
+    if not math.isfinite(cell[column]):
+        return f"{method}: {cell['statuses']}" if pd.isna(cell[column]) else f"{method}: {cell[column]}"
+    if not cell.get("finite", True):
+        return f"{method}: numbers that are not finite"
     if column == "train_seconds" and cell["censored"]:
         return f"{method} stopped at its time limit"
     return ""

@@ -60,6 +60,8 @@ def command(
                 break
             made.append(fold)
             say(f"fold {len(made) - 1}", _line(fold))
+            if fold.result.message != fold.result.status.sentence:
+                say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
     if made:
         _tell(made, folds, as_json=as_json)
     click.get_current_context().exit(0 if len(made) == folds else 130)

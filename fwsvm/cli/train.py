@@ -38,6 +38,7 @@ def command(
     """  # noqa: D301
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.errors import RangeError
     from fwsvm.experiments import record, training
     from fwsvm.experiments.store import write_trace
     from fwsvm.problems import model_files
@@ -52,8 +53,13 @@ def command(
     text.tell_problem(say, loaded, resolved, is_file=Path(data).is_file())
     if resolved.kernel_name in {"rbf", "laplacian"} and (warning := training.scaling_warning(loaded.train.X)):
         click.echo(f"fwsvm: {warning}", err=True)
-    with text.Bar() as bar:
-        result, row = training.train(loaded, settings, bar.update)
+    try:
+        with text.Bar() as bar:
+            result, row = training.train(loaded, settings, bar.update)
+    except RangeError as error:
+        if as_json:
+            click.echo(json.dumps(record.plain(training.refused(loaded, settings, error))))
+        raise
     if model is not None:
         for notice in model_files.write(model, text.with_facts(result, row)):
             click.echo(f"fwsvm: {notice}", err=True)
@@ -62,6 +68,6 @@ def command(
     text.tell_result(say, result, row)
     if as_json:
         click.echo(json.dumps(record.plain(row)))
-    if result.status is not Status.CONVERGED:
+    if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
     sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)

@@ -17,7 +17,7 @@ from fwsvm.experiments import record, samples
 from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.training import accuracy, costly
+from fwsvm.experiments.training import accuracy, costly, judged
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Status
 from fwsvm.solvers.loop import Progress
@@ -55,10 +55,11 @@ class Record:
 
 @dataclass(frozen=True)
 class _Bench:
-    """What the cells of a task share: the data, the rows to train on and to judge by, and the path of their runs."""
+    """What the cells of a task share: data, rows to train on, their class numbers, rows to judge by, and the path."""
 
     data: Dataset
     train: Table
+    codes: np.ndarray
     judged: Table | None
     path: Path
 
@@ -138,7 +139,9 @@ def _recorded(bench: _Bench, waiting: Sequence[tuple[Cell, Row]]) -> Iterator[Re
         if isinstance(error, KeyboardInterrupt):
             raise
         return
-    for (cell, more), result, accuracies in zip(waiting, proven, found, strict=True):
+    for (cell, more), ended, accuracies in zip(waiting, proven, found, strict=True):
+        known = accuracies.get("train_accuracy")
+        result = ended if known is None else judged(ended, known, bench.codes)
         said = record.untested(bench.data, result) if bench.judged is None else {}
         row = record.row({}, environment(), result, **more, **accuracies, **said)
         yield Record(cell, row, result.trace)
@@ -176,9 +179,9 @@ def _bench(cell: Cell, resources: Resources, given: Dataset | None) -> _Bench:
     if data.sha256 != cell.sha256:
         here, planned = data.sha256[:12], cell.sha256[:12]
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
-    train, judged = _divided(cell, data)
+    train, rest = _divided(cell, data)
     codes = encode(train.labels, data.classes)
-    return _Bench(data, train, judged, Path(train.X, codes, data.classes, warm=cell.after is not None))
+    return _Bench(data, train, codes, rest, Path(train.X, codes, data.classes, warm=cell.after is not None))
 
 
 def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.table import Column
 
+from fwsvm import promises
 from fwsvm.experiments.execute import Record
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers.loop import Progress as Inside
@@ -78,6 +79,8 @@ class Teller:
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
+        if void := promises.in_short([row.get("relative_gap") or 0.0], [row["message"]]):
+            said.append(f"little is promised: {void}")
         to_go = (self.total - self.done) * (time.monotonic() - self.started) / self.made
         left = f", {span(to_go)} left" if self.done < self.total else ""
         self.note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}{left}")

@@ -1,16 +1,17 @@
 """Choosing parameters from the rows of a search.
 
-The highest validation accuracy wins, then the smallest C, then the largest sigma^2. The parts of a
-cross-validation count together, as one sample of all training rows.
+The highest validation accuracy wins among the candidates whose numbers are all finite, then the smallest C, then the
+largest sigma^2. The parts of a cross-validation count together, as one sample of all training rows.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from fwsvm import promises
 from fwsvm.experiments.experiment import Selection
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import held_out_count
-from fwsvm.solvers import Status
+from fwsvm.status import Status
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,12 @@ def choose(
     for cell in cells:
         point = tuple(getattr(cell.settings, name) for name in names)
         row = rows.get(cell.run_id)
-        if row is None or not Status(row["status"]).done or not row["test_accuracy"]:
+        accuracy = _accuracy(row) if row is not None else None
+        if accuracy is None:
             failed.setdefault(point, row["message"] if row else "not run")
             continue
         count = held_out_count(training_rows, selection.held_out, cell.part or 0)
-        right[point] = right.get(point, 0) + round(float(row["test_accuracy"]) * count)
+        right[point] = right.get(point, 0) + round(accuracy * count)
     judged = {point: number for point, number in right.items() if point not in failed}
     if not judged:
         return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
@@ -68,6 +70,17 @@ def choose(
     parts = range(selection.held_out.parts)
     held_out = sum(held_out_count(training_rows, selection.held_out, part) for part in parts)
     return Choice(values, judged[best] / held_out, _on_edge(selection, values))
+
+
+def _accuracy(row: Mapping[str, str]) -> float | None:
+    """Return a finished run's accuracy on the rows held out, if its numbers are such that it can be judged."""
+    if not Status(row["status"]).done:
+        return None
+    try:
+        accuracy, objective = float(row["test_accuracy"]), float(row.get("objective") or "nan")
+    except ValueError:
+        return None
+    return accuracy if 0.0 <= accuracy <= 1.0 and promises.is_finite(objective, row["message"]) else None
 
 
 def _preference(values: Mapping[str, float]) -> tuple[float, float, float]:

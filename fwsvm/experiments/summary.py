@@ -1,6 +1,7 @@
 """The table an experiment ends with: for each data set and method what was chosen and what came of it."""
 
 import io
+import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from statistics import fmean
@@ -9,12 +10,11 @@ from urllib.parse import parse_qsl
 from rich.console import Console
 from rich.table import Table
 
+from fwsvm import promises
 from fwsvm.experiments.plan import Cell
-from fwsvm.solvers import Status
+from fwsvm.status import Status, worst
 
 WIDTH = 80
-#: A group of repetitions bears the first of these that occurs in it.
-WORST_FIRST = ("error", "missing", "interrupted", "time_limit", "stalled", "max_iterations", "sampled_stop")
 SHORT = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
 NUMBERS = {
     "C": ("C", 1.0, "{:g}"),
@@ -29,20 +29,26 @@ Row = Mapping[str, str]
 
 
 def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
-    """Return the table as text of 80 columns: means over repetitions."""
+    """Return the table as text of 80 columns, means over repetitions, and what is void about which runs."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("data set", max_width=14, no_wrap=True)
     table.add_column("method", max_width=9, no_wrap=True)
     for name in NUMBERS:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("status", no_wrap=True)
-    last = None
+    last, notes = None, []
     for (name, method, *_), group in _groups(finals, rows).items():
         table.add_row(_short(name) if name != last else "", method, *_averages(group), _status(group))
         last = name
+        if void := _void(group):
+            notes.append(f"little is promised by {_short(name)}, {method}: {void}")
     out = io.StringIO()
     Console(file=out, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    lines += [
+        part for note in dict.fromkeys(notes) for part in textwrap.wrap(note, WIDTH, subsequent_indent="  ")
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
@@ -74,8 +80,15 @@ def _averages(group: list[Row]) -> list[str]:
     return cells
 
 
+def _void(group: list[Row]) -> str:
+    """Return in a few words what the finished runs of a group do not promise."""
+    done = [row for row in group if Status(row["status"]).done]
+    gaps = [float(row["relative_gap"]) for row in done if row["relative_gap"]]
+    return promises.in_short(gaps, [row["message"] for row in done])
+
+
 def _status(group: list[Row]) -> str:
     statuses = [row["status"] for row in group]
-    worst = next((status for status in WORST_FIRST if status in statuses), statuses[0])
-    count = f" {statuses.count(worst)}/{len(group)}" if statuses.count(worst) < len(group) else ""
-    return SHORT.get(worst, worst) + count
+    of_all = worst(statuses)
+    count = f" {statuses.count(of_all)}/{len(group)}" if statuses.count(of_all) < len(group) else ""
+    return SHORT.get(of_all, str(of_all)) + count

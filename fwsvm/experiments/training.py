@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm import promises
 from fwsvm._occurring import occurring
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
+from fwsvm.errors import RangeError
 from fwsvm.experiments import record
 from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
+from fwsvm.results.columns import COLUMNS
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.resolve import resolve
 
 MOST_VALUES = 5e9  # kernel values to predict the training rows by: half a minute's worth
 UNEVEN = 100.0  # ranges of features this far apart are worth a warning
@@ -45,6 +49,7 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     try:
         if not costly(result, data.train):
             more["train_accuracy"] = accuracy(result, data.train, data.classes)
+            result = judged(result, more["train_accuracy"], codes)
         if data.test is None:
             more |= record.untested(data, result)
         else:
@@ -55,6 +60,24 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
         said = f"{result.message} Interrupted while rows were predicted."
         result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
     return result, record.row(record.about(data), environment(), result, **more)
+
+
+def judged(result: Result, train_accuracy: float, codes: np.ndarray) -> Result:
+    """Return the result with a word in its message if more training rows (m,) are in one class than it gets right."""
+    said = promises.of_accuracy(train_accuracy, np.bincount(codes).tolist())
+    return replace(result, message=f"{result.message} {said}") if said else result
+
+
+def refused(data: Dataset, settings: Settings, error: RangeError) -> Row:
+    """Return the row of a training that its numbers do not allow."""
+    asked = {
+        name: value for name, value in resolve(settings, data.train.X).as_columns().items() if name in COLUMNS
+    }
+    more: dict[str, Any] = {
+        "run_id": run_id(data.sha256, "", settings), "status": str(Status.ERROR), "message": str(error),
+        "role": "final", "started_utc": record.now_utc(), "parallel_cells": 1, "shared": False,
+    }  # fmt: skip
+    return record.row(record.about(data), environment(), **asked, **more)
 
 
 def costly(result: Result, table: Table) -> bool:

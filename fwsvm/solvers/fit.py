@@ -141,6 +141,7 @@ def warm_up(resolved: Resolved) -> float:
         resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
     )  # fmt: skip
 
+    @np.errstate(all="ignore")  # a kernel for small values may overflow here
     def work() -> None:
         for gaps in (0, GAPS):
             process = resolved.family.start(tiny_problem(gaps), resolved.rule, resolved, None)

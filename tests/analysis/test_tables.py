@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from fwsvm import promises
 from fwsvm.analysis import measures, published, tables
 from fwsvm.analysis.tables.render import latex_text
 from fwsvm.errors import ResultsError, UsageError
@@ -148,6 +149,31 @@ def test_two_solvers_have_stars_and_dashes_as_002_prints_them() -> None:
     drawn = tables.render(tables.paper_tables("002-2", table, with_published=False), "markdown")
     assert "| cover type | liblinear | **1.00** | 60.0\\* | — |" in drawn
     assert "| cover type | AVSF | 2.00 | **3.00** | — |" in drawn
+
+
+def test_a_cell_that_promises_little_is_marked_and_named() -> None:
+    table = cells_of(
+        row(dataset="a", method="fw", relative_gap=3.06),
+        row(dataset="a", method="mfw", message=promises.of_accuracy(0.4, [6, 4])),
+        row(dataset="a", method="cvm", relative_gap=3.06, status="max_iterations"),
+    )
+    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    assert "1.00§" in drawn.replace("**", "")
+    assert "a/fw (relative gap 3.06)" in drawn
+    assert "a/mfw (fewer training rows right than the largest class has)" in drawn
+    assert "a/cvm (" not in drawn, "nobody expects a small gap where a limit ended the run"
+
+
+@pytest.mark.parametrize("spoiled", [{"objective": "inf"}, {"message": promises.NOT_FINITE}])
+def test_a_run_whose_numbers_are_not_finite_is_never_the_best(spoiled: dict[str, str]) -> None:
+    table = cells_of(
+        row(dataset="a", method="fw", train_seconds=1, **spoiled),
+        row(dataset="a", method="mfw", train_seconds=3),
+        row(dataset="a", method="cvm", train_seconds=5),
+    )
+    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    assert "**3.00**" in drawn
+    assert "**1.00**" not in drawn
 
 
 def test_incomplete_cells_say_how_many_runs_they_rest_on() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from fwsvm import promises
 from fwsvm.experiments import plan, selection
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep
 from fwsvm.experiments.plan import Cell
@@ -75,3 +76,19 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
     choice = selection.choose(SEARCH, cells, found, facts.rows)
     assert choice.values == {"sigma2": 1.0, "C": 1.0}
     assert choice.accuracy == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"objective": "inf"},
+        {"message": f"Stalled. {promises.NOT_FINITE}"},
+        *({"test_accuracy": text} for text in ("", "nan", "inf", "1.5", "-1", "True", "0x10", "=1+1")),
+    ],
+)
+def test_what_is_no_finite_number_is_never_the_best(spoiled: dict[str, str]) -> None:
+    cells, found = rows({(2.0, 2.0): 0.9, (1.0, 2.0): 0.8})
+    for cell in cells:
+        if (cell.settings.sigma2, cell.settings.C) == (2.0, 2.0):
+            found[cell.run_id] |= spoiled
+    assert selection.choose(SEARCH, cells, found, FACTS.rows).values == {"sigma2": 1.0, "C": 2.0}

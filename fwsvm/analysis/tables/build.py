@@ -62,11 +62,11 @@ def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -
         )
     sources = _Source(ours, sheet), _Source(theirs, sheet)
     rows = [row for block in sheet.blocks for row in _lines(sheet, block, *sources, tidy)]
-    marks = {entry.mark for row in rows for entry in row.entries if entry.mark}
+    marks = {mark for row in rows for entry in row.entries for mark in MARKS.values() if mark in entry.mark}
     marks |= {entry.text for row in rows for entry in row.entries if entry.text in MEANING}
     notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MEANING.items() if mark in marks)]
     if ours is not None:
-        notes += [*_incomplete(sheet, ours), *_sizes(sheet, ours, theirs)]
+        notes += [*_incomplete(sheet, ours), *_void(sheet, ours), *_sizes(sheet, ours, theirs)]
     heads = tuple(column.head for column in sheet.columns)
     label_heads = sheet.label_heads if ours is None or theirs is None else (*sheet.label_heads, "")
     return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
@@ -106,6 +106,8 @@ class _Source:
             and not any(map(_finished, self._rivals(key)))
         ):
             return Entry("—")
+        if cell.get("void"):
+            mark += "§"
         if cell["used"] < cell["runs"]:
             mark += f" ({cell['used']}/{cell['runs']})"
         text = str(cell.get(f"{kind.column}_text") or "").rstrip("*") or kind.printed(value)
@@ -118,15 +120,22 @@ class _Source:
         return [cell for cell in found if cell is not None]
 
     def _best(self, key: dict[str, object], kind: Measure, cell: Cell) -> bool:
-        """Return whether no rival is better; one cut short is none if its bound already is worse."""
-        values = [
-            round(v, 12) for v in (_number(c, kind.column) for c in self._rivals(key)) if not math.isnan(v)
-        ]
-        if len(values) < 2 or (kind.timed and cell["censored"]):
+        """Return whether no rival is better; one cut short is none if its bound already is worse.
+
+        Runs whose numbers are not finite take no part.
+        """
+        found = [_number(c, kind.column) for c in self._rivals(key) if _is_finite(c)]
+        values = [round(v, 12) for v in found if math.isfinite(v)]
+        if len(values) < 2 or (kind.timed and cell["censored"]) or not _is_finite(cell):
             return False
         return round(_number(cell, kind.column), 12) == (
             min(values) if kind.better == "less" else max(values)
         )
+
+
+def _is_finite(cell: Cell) -> bool:
+    """Whether the numbers of a cell's runs are finite; published ones are."""
+    return cell.get("finite", True) is not False
 
 
 def _finished(cell: Cell) -> bool:
@@ -196,6 +205,16 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
         places.setdefault(cell["statuses"], []).append(f"{cell['dataset']}/{cell['method']}")
     listed = [f"{statuses} in {', '.join(dict.fromkeys(where))}" for statuses, where in places.items()]
     return [f"not complete: {'; '.join(listed)}"] if listed else []
+
+
+def _void(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
+    """Say which cells of this table promise little, and why."""
+    shown = _shown(sheet, ours)
+    said = [
+        f"{cell['dataset']}/{cell['method']} ({cell['void']})"
+        for cell in shown[shown["void"] != ""].to_dict("records")
+    ]
+    return [f"§ little is promised by {'; '.join(dict.fromkeys(said))}"] if said else []
 
 
 def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:

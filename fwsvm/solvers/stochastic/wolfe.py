@@ -11,7 +11,6 @@ from fwsvm.solvers.memory import Size, kernel_matrix
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.status import Status
 from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle
 from fwsvm.solvers.stochastic.line_search import checked_constants

@@ -1,0 +1,95 @@
+"""What `train` and `grid` say of machines whose numbers are not finite, or finite and worth little."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fwsvm.cli import main
+
+
+@pytest.fixture
+def overflowing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{2 * (i % 2) - 1} 1:{i // 2} 2:{0.3 * (i // 2):.1f}\n" for i in range(12)]
+    (tmp_path / "rows").write_text("".join(lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "newton", "chunking", "wolfe", "pegasos", "scs"])
+def test_kernel_values_that_overflow_are_an_error_row_and_no_certificate(method, overflowing):
+    words = ["train", "--method", method, "--kernel", "poly", "--degree", "1000", "--json", "rows"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 4
+    told = json.loads(done.stdout)
+    assert (told["status"], told["certified"], told["objective"]) == ("error", None, None)
+    assert "row 7 has the poly kernel's value inf" in told["message"]
+    assert "scale the data" in told["message"]
+    assert done.stderr.endswith(f"fwsvm: {told['message']}\n")
+
+
+def test_a_grid_records_them_as_errors_and_goes_on(overflowing):
+    (overflowing / "grid.yaml").write_text(
+        "name: over\ndatasets: [rows]\nmethods: [wolfe, swap-2o]\nkernel: poly\ndegree: 1000\n"
+    )
+    done = CliRunner().invoke(main, ["grid", "grid.yaml", "--out", "out"])
+    assert done.exit_code == 4
+    with (overflowing / "out" / "runs.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["status"] for row in rows] == ["error", "error"]
+    assert all("the poly kernel's value inf" in row["message"] for row in rows)
+
+
+@pytest.fixture
+def noise(tmp_path, monkeypatch):
+    """Rows of whose labels a rough solution learns little."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(400) < 0.35, 1, -1)
+    (tmp_path / "noisy").write_text(
+        "".join(
+            f"{y} 1:{x:.4f} 2:{z:.4f}\n" for y, x, z in zip(labels, *rng.normal(size=(2, 400)), strict=True)
+        )
+    )
+    return tmp_path
+
+
+def test_train_says_what_the_rule_does_not_promise(noise):
+    words = ["train", "-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "--json", "noisy"]
+    done = CliRunner().invoke(main, words)
+    told, said = json.loads(done.stdout), " ".join(done.stderr.split())
+    assert told["status"] == "converged"
+    assert told["relative_gap"] > 0.1
+    assert (
+        f"The relative gap is {told['relative_gap']:.3g}: the stopping rule promises little here."
+        in told["message"]
+    )
+    assert told["message"] in said
+
+
+def test_a_machine_right_on_fewer_rows_than_the_larger_class_has_is_told_of(noise):
+    (noise / "bare").write_text(
+        "1\n" * 8 + "-1 1:1\n" * 3
+    )  # without an offset, rows without features are of -1
+    done = CliRunner().invoke(main, ["train", "--method", "liblinear", "--json", "bare"])
+    told = json.loads(done.stdout)
+    assert told["status"] == "converged"
+    sentence = "It is right on 27.3% of its training rows, fewer than the larger class has (72.7%)."
+    assert told["message"].endswith(sentence)
+    assert sentence in " ".join(done.stderr.split())
+
+
+def test_cv_and_grid_and_table_say_it_too(noise):
+    (noise / "grid.yaml").write_text(
+        "name: void\ndatasets: [noisy]\nmethods: [swap-2o]\nC: 10000\ngamma: 20\nstop: meb\ntolerance: 0.01\n"
+    )
+    words = ["cv", "--folds", "2", "-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "noisy"]
+    folds = CliRunner().invoke(main, words)
+    assert "the stopping rule promises little here" in " ".join(folds.stdout.split())
+    grid = CliRunner().invoke(main, ["grid", "grid.yaml", "--out", "out"])
+    assert grid.exit_code == 0
+    assert "little is promised by noisy, swap-2o: relative gap" in " ".join(grid.stdout.split())
+    table = CliRunner().invoke(main, ["table", "out"])
+    assert "§ little is promised by noisy/swap-2o (relative gap" in " ".join(table.stdout.split())
