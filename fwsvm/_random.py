@@ -18,7 +18,8 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit
-def _mixed(z):
+def mixed(z):
+    """Return 64 bits of which half change where one of z (uint64) does."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -28,7 +29,7 @@ def _mixed(z):
 def next_bits(state):
     """Return 64 random bits and move the stream on."""
     state[0] += STEP
-    return _mixed(state[0])
+    return mixed(state[0])
 
 
 @njit
@@ -49,6 +50,6 @@ def shuffle(order, size, state):
     at = state[0]  # in a register, as far as the compiler knows `order` may be the same memory
     for k in range(size - 1, 0, -1):
         at += STEP
-        j = np.int64(((_mixed(at) >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
+        j = np.int64(((mixed(at) >> np.uint64(32)) * np.uint64(k + 1)) >> np.uint64(32))
         order[k], order[j] = order[j], order[k]
     state[0] = at

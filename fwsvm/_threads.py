@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+MOST_THREADS = 1024  # that may be asked for: each takes memory, and a slip of the pen takes all
+
 
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:

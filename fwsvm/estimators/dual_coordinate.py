@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
+from fwsvm.errors import shown
 from fwsvm.estimators.machine import Machine
 
 
@@ -16,7 +17,8 @@ class DualCoordinateSVC(Machine):
     fit_intercept, intercept_scaling : whether there is a constant feature, and its value; it is regularised, the less
         the larger its value
     stop, tol : relative (gap / primal), gap, or eps (each method's own rule); and the tolerance
-    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None: none
+    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None (or -1):
+        none
     class_weight : None, "balanced", or a mapping of labels to weights
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the order of the rows
@@ -54,11 +56,15 @@ class DualCoordinateSVC(Machine):
         self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""
-        bias = self.intercept_scaling if self.fit_intercept else 0.0
-        self._train(
-            X, y, sample_weight, parameters={**(self.parameters or {}), "loss": self.loss, "bias": bias}
-        )
+        """Train on rows X (m, n), dense or sparse, with labels y (m,).
+
+        A row of ``sample_weight`` (m,) k counts as k rows, in the sum of losses and in balanced class weights: the fits
+        are the same to the last bit.
+        """
+        if self.fit_intercept not in (True, False):
+            raise ValueError(f"fit_intercept is True or False, not {shown(self.fit_intercept)}")
+        own = {"loss": self.loss, "bias": self.intercept_scaling if self.fit_intercept else 0.0}
+        self._train(X, y, sample_weight, parameters=own)
         model = self.result_.model
         self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
         return self

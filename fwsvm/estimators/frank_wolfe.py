@@ -13,12 +13,13 @@ class FrankWolfeSVC(KernelMachine):
     C : penalty; each row's is multiplied by its class's and its own weight
     method : swap-2o, swap, mfw, fw, cvm, or another of the simplex family
     kernel : rbf, linear, poly, quadratic or laplacian
-    gamma : width of the kernel; None: by ``width_rule`` from the mean squared distance D of the rows, their weights
-        apart: paper 1/(2D), readme 1/D, libcvm 2/D
+    gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
+        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
     stop, tol : relative (gap / objective), gap, or meb; and the tolerance
     search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed at the end alone)
-    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None for no limit
+    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None (or -1) for
+        no limit
     class_weight : None, "balanced", or a mapping of labels to weights
     decision_function_shape : ovr or ovo, for more than two classes
     cache_size : memory for kernel columns in MiB; None: from the memory that is free
@@ -32,7 +33,7 @@ class FrankWolfeSVC(KernelMachine):
     family: ClassVar[str] = "simplex"
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "swap-2o", kernel: str = "rbf", gamma: float | None = None,
+        self, C: float = 1.0, *, method: str = "swap-2o", kernel: str = "rbf", gamma: float | str | None = None,
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,
@@ -60,5 +61,9 @@ class FrankWolfeSVC(KernelMachine):
         self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows X (m, n), dense or sparse, with labels y (m,); ``sample_weight`` (m,) multiplies C."""
+        """Train on rows X (m, n), dense or sparse, with labels y (m,).
+
+        A row of ``sample_weight`` (m,) k counts as k rows, in the sum of losses, the default width and balanced class
+        weights: the fits are the same to the last bit.
+        """
         return self._train(X, y, sample_weight, search=self.search)

@@ -4,23 +4,23 @@ scikit-learn sorts its classes and lets a decision value > 0 mean the second of 
 two classes are handed over in reverse order, more as they are.
 """
 
+import inspect
 import warnings
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.data.labels import text
-from fwsvm.errors import RangeError, UsageError
+from fwsvm.errors import FwsvmError, shown
+from fwsvm.estimators import parameters
+from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import METHODS, Result, Settings, Status, fit
@@ -40,7 +40,14 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     """
 
     family: ClassVar[str]
+    weighted: ClassVar[bool] = True  # whether rows and classes may have weights
     result_: Any  # a Result, once fitted
+
+    def __new__(cls, *_: Any, **named: Any) -> Self:
+        """Refuse what is no parameter with the sentence of a ValueError, as set_params does."""
+        parameters.refuse_unknown(cls.__name__, named, list(inspect.signature(cls).parameters))
+        made: Self = super().__new__(cls)
+        return made
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
@@ -59,7 +66,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         ready = prepared(self.result_.model, canonical(rows))
         for notice in ready.notices:
             warnings.warn(notice, stacklevel=4)
-        decision: np.ndarray = self.result_.model.decision(ready.X, effective_n_jobs(self.n_jobs))
+        decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
         return decision
 
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
@@ -67,7 +74,8 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
         """Fit by the settings that are the family's own; those of all families are read from the parameters."""
-        if self.method in METHODS and METHODS[self.method].family != self.family:
+        method = METHODS.get(self.method) if isinstance(self.method, str) else None
+        if method is not None and method.family != self.family:
             raise ValueError(
                 f"{type(self).__name__} has the methods of the {self.family} family, not {self.method}"
             )
@@ -79,11 +87,21 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if len(self.classes_) == 2:
             codes = 1 - codes
         names = [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(self.classes_)]
+        rows, weights = Distinct(canonical(X), codes, None), None
+        if self.weighted:
+            if sample_weight is not None:
+                sample_weight = _check_sample_weight(
+                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
+                )
+            rows = distinct(*rows[:2], sample_weight)
+            labels = self._in_our_order(self.classes_)
+            weights = parameters.class_weights(getattr(self, "class_weight", None), labels, rows)
         try:
-            weights = self._weights(X, y, sample_weight)
-            rows, ranges = self._scaled(canonical(X), weights)
-            result = fit(rows, codes, names, self._settings(settings), weights=weights).with_ranges(ranges)
-        except (RangeError, UsageError) as error:
+            rows, ranges = self._scaled(rows, weights)
+            chosen = self._settings(self._of_kernel(rows) | settings)
+            result = fit(rows.X, rows.codes, names, chosen, weights=weights, counts=rows.weights)
+            result = result.with_ranges(ranges)
+        except FwsvmError as error:
             raise ValueError(str(error)) from error
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -93,34 +111,31 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self
 
     def _settings(self, own: dict[str, Any]) -> Settings:
+        of_method = parameters.mapping("parameters", self.parameters)
         return Settings(
             method=self.method,
             C=self.C,
             stop=self.stop,
             tolerance=self.tol,
-            max_iterations=self.max_iter,
+            max_iterations=parameters.limit(self.max_iter),
             time_limit=self.time_limit,
-            threads=effective_n_jobs(self.n_jobs),
-            seed=_seed(self.random_state),
-            **{"parameters": self.parameters or {}, **own},
+            threads=parameters.threads(self.n_jobs),
+            seed=parameters.seed(self.random_state),
+            **own | {"parameters": {**of_method, **own.get("parameters", {})}},
         )
 
-    def _scaled(self, X: Any, weights: np.ndarray | None) -> tuple[Any, scaling.Ranges | None]:
+    def _scaled(self, rows: Distinct, weights: np.ndarray | None) -> tuple[Distinct, scaling.Ranges | None]:
         """Return the rows as the machine is trained on them, and the ranges it scales by."""
         if self.scale is None:
-            return X, None
-        if self.scale not in scaling.TARGETS:
-            raise UsageError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {self.scale!r}")
-        ranges = scaling.fit(X, self.scale, None if weights is None else weights != 0)
-        return scaling.apply(X, ranges), ranges
+            return rows, None
+        if not isinstance(self.scale, str) or self.scale not in scaling.TARGETS:
+            raise ValueError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {shown(self.scale)}")
+        ranges = scaling.fit(rows.X, self.scale, None if weights is None else weights != 0)
+        return rows._replace(X=scaling.apply(rows.X, ranges)), ranges
 
-    def _weights(self, X: Any, y: np.ndarray, sample_weight: Any) -> np.ndarray | None:
-        class_weight = getattr(self, "class_weight", None)
-        if sample_weight is None and class_weight is None:
-            return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        product: np.ndarray = weights * compute_sample_weight(class_weight, y)
-        return product
+    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002
+        """Return the settings of the kernel, for a family that has one to choose."""
+        return {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,12 +177,11 @@ class KernelMachine(Machine):
         return weights
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
-        if self.decision_function_shape not in {"ovr", "ovo"}:
+        if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(
-                f"decision_function_shape is 'ovr' or 'ovo', not {self.decision_function_shape!r}"
+                f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
-        kernel = {name: getattr(self, name) for name in ("kernel", "gamma", "width_rule", "degree", "coef0")}
-        super()._train(X, y, sample_weight, **kernel, cache_mib=self.cache_size, **settings)
+        super()._train(X, y, sample_weight, **settings)
         model = self._machine()
         order = np.arange(model.support.shape[0])
         if len(self.classes_) == 2:
@@ -177,6 +191,11 @@ class KernelMachine(Machine):
         self.dual_coef_ = model.coefficients[order].T
         self.intercept_ = model.biases
         return self
+
+    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
+        chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
+        gamma, cache = parameters.gamma(self.gamma, rows), parameters.whole(self.cache_size)
+        return {**chosen, "gamma": gamma, "cache_mib": cache}
 
     def _machine(self) -> KernelModel:
         check_is_fitted(self)
@@ -195,12 +214,6 @@ def votes_and_values(decision: np.ndarray, K: int) -> np.ndarray:
         values[:, j] -= decision[:, p]
     ranked: np.ndarray = votes + values / (3 * (np.abs(values) + 1))
     return ranked
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _sentence(result: Result) -> str:

@@ -15,12 +15,12 @@ class StochasticSVC(KernelMachine):
     C : penalty; lambda = 1 / (C m) of the paper's problem
     method : scs, wolfe, pegasos, or another of the stochastic family
     kernel : rbf, linear, poly, quadratic or laplacian
-    gamma : width of the kernel; None: by ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D),
-        readme 1/D, libcvm 2/D
+    gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
+        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
     stop, tol : relative (gap / objective) or eps (each method's own rule); and the tolerance
-    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None: 100,000
-        iterations and no limit of time
+    max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None (or -1):
+        100,000 iterations and no limit of time
     decision_function_shape : ovr or ovo, for more than two classes
     cache_size : memory for kernel values in MiB; None: from the memory that is free
     n_jobs : threads; None for one, -1 for all there are
@@ -31,9 +31,10 @@ class StochasticSVC(KernelMachine):
     """
 
     family: ClassVar[str] = "stochastic"
+    weighted: ClassVar[bool] = False
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "scs", kernel: str = "rbf", gamma: float | None = None,
+        self, C: float = 1.0, *, method: str = "scs", kernel: str = "rbf", gamma: float | str | None = None,
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,

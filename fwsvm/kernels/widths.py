@@ -24,15 +24,30 @@ def sigma2_of(gamma: float) -> float:
 
 
 @np.errstate(over="ignore")
-def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
+def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
     """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers).
 
-    Without BLAS, whose sums differ in the last bit from one processor to the next: a loose run may end elsewhere by it.
+    With ``counts``, shape (m,), row i is one of so many that are the same (see `_unlike`). Without BLAS, whose sums
+    differ in the last bit from one processor to the next: a loose run may end elsewhere by it.
     """
     m = X.shape[0]
     if m < 2:
         return 0.0
     X = occurring(X).X
+    if counts is not None:
+        shares = counts / np.sum(counts)
+        if sparse.issparse(X):
+            rows = sparse.csr_array(X)
+            each = sparse.csr_array(
+                (rows.data * np.repeat(shares, np.diff(rows.indptr)), rows.indices, rows.indptr),
+                shape=rows.shape,
+            )
+            mean = np.asarray(each.sum(axis=0)).ravel()
+            spread = max(0.0, float(np.sum(each.data * rows.data)) - float(np.sum(np.square(mean))))
+        else:
+            centred = X - np.sum(shares[:, None] * X, axis=0)
+            spread = float(np.sum(shares * np.sum(np.square(centred), axis=1)))
+        return 2.0 * _unlike(counts) * spread
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
@@ -40,35 +55,49 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array) -> float:
     return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
 
 
-def mean_absolute_distance(X: np.ndarray | sparse.csr_array) -> float:
-    """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values."""
+def _unlike(counts: np.ndarray) -> float:
+    """Return how many pairs there are of W rows, copies counted, over those i != j: W / (W - 1).
+
+    Counts may be weights instead, of a sum of 1 or less; below 2 rows it is that of 2.
+    """
+    rows = max(2.0, float(np.sum(counts)))
+    return rows / (rows - 1.0)
+
+
+def mean_absolute_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
+    """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values; ``counts`` as above."""
     m, columns = X.shape[0], sparse.csc_array(occurring(X).X)
     if m < 2:
         return 0.0
+    each, whole = (np.ones(m), float(m)) if counts is None else (counts / np.sum(counts), 1.0)
     total = 0.0
     for f in range(columns.shape[1]):
-        values = columns.data[columns.indptr[f] : columns.indptr[f + 1]]
-        values = np.sort(np.concatenate([values, np.zeros(min(1, m - len(values)))]))
-        repeats = np.ones(len(values))
-        if len(values) and columns.indptr[f + 1] - columns.indptr[f] < m:
-            repeats[np.searchsorted(values, 0.0)] = m - (len(values) - 1)
+        stored = slice(columns.indptr[f], columns.indptr[f + 1])
+        values, repeats = columns.data[stored], each[columns.indices[stored]]
+        if len(values) < m:  # the zeros, which are not stored
+            values, repeats = np.append(values, 0.0), np.append(repeats, whole - float(np.sum(repeats)))
+        order = np.argsort(values, kind="stable")
+        values, repeats = values[order], repeats[order]
         below = np.concatenate([[0.0], np.cumsum(repeats)[:-1]])
-        above = m - below - repeats
+        above = whole - below - repeats
         total += float(np.sum(values * repeats * (below - above)))
-    return 2.0 * total / (m * (m - 1))
+    return 2.0 * total / (m * (m - 1)) if counts is None else 2.0 * total * _unlike(counts)
 
 
-def default_gamma(kernel: str, X: np.ndarray | sparse.csr_array, width_rule: str = "paper") -> float:
+def default_gamma(
+    kernel: str, X: np.ndarray | sparse.csr_array, width_rule: str = "paper", counts: np.ndarray | None = None
+) -> float:
     """Return the kernel's gamma where the user gives none.
 
     rbf: by the width rule; quadratic and poly: 1/D (003 section 5.8); laplacian: 1 / mean |x - z|_1.
-    Data without any spread get gamma = 1.
+    Data without any spread get gamma = 1. ``counts`` (m,), where given, say how often each row stands in the data.
     """
     if kernel == "laplacian":
-        spread, factor = mean_absolute_distance(X), 1.0
+        spread, factor = mean_absolute_distance(X, counts), 1.0
     elif kernel == "rbf":
         step = -(-X.shape[0] // LIBCVM_SAMPLE) if width_rule == "libcvm" else 1
-        spread, factor = mean_squared_distance(X[::step]), WIDTH_RULES[width_rule]
+        some = counts[::step] if counts is not None else None
+        spread, factor = mean_squared_distance(X[::step], some), WIDTH_RULES[width_rule]
     else:
-        spread, factor = mean_squared_distance(X), 1.0
+        spread, factor = mean_squared_distance(X, counts), 1.0
     return factor / spread if spread > 0 else 1.0

@@ -33,6 +33,7 @@ def fit(
     settings: Settings,
     *,
     weights: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
     watch: Watch | None = None,
     handover: Handover | None = None,
 ) -> Result:
@@ -48,6 +49,11 @@ def fit(
     settings : Settings
     weights : ndarray, shape (m,), optional
         Multiplies the penalty C of each row; rows of weight zero are left out.
+    counts : ndarray, shape (m,), optional
+        How often each row stands in the data: multiplies its penalty, too, and counts where a default width is
+        taken from the rows.
+    counts : ndarray, shape (m,), optional
+        How often each row stands in the data, more than 0: multiplies its penalty, too, and counts in a default width.
     watch : callable, optional
         Told of the progress a few times a second.
     handover : Handover, optional
@@ -61,8 +67,12 @@ def fit(
         Kernel values that single precision cannot hold.
     """
     with blas_on(1):
+        if counts is not None:
+            weights = counts if weights is None else counts * weights
+            counts = counts[weights > 0]
         X, codes, weights = checked(X, codes, classes, weights)
-        return gathered(train(X, codes, tuple(classes), resolve(settings, X), weights, watch, handover))
+        resolved = resolve(settings, X, counts)
+        return gathered(train(X, codes, tuple(classes), resolved, weights, watch, handover))
 
 
 class Trained(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._memory import MIB, available_bytes
-from fwsvm._threads import usable_threads
+from fwsvm._threads import MOST_THREADS, usable_threads
 from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.polynomial import MOST_DEGREE
@@ -19,7 +19,7 @@ from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
 
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 MOST_SEED = 2**64 - 1
-MOST = {"max_iterations": 2**53, "threads": 1024, "cache_mib": 1 << 30}
+MOST = {"max_iterations": 2**53, "threads": MOST_THREADS, "cache_mib": 1 << 30}
 DEFAULT_TOLERANCE = 1e-3
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 
@@ -75,8 +75,12 @@ class Resolved:
         }
 
 
-def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
+def resolve(
+    settings: Settings, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None
+) -> Resolved:
     """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
+
+    ``counts`` (m,), where given, say how often each row stands in the data.
 
     Raises
     ------
@@ -98,7 +102,7 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     _whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None:
         _in_range(X)
-    kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X)
+    kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X, counts)
     C, lambda_ = _penalty(settings, X.shape[0])
     if settings.time_limit is not None:
         _positive("time-limit", settings.time_limit)
@@ -129,7 +133,7 @@ def resolve(settings: Settings, X: np.ndarray | sparse.csr_array) -> Resolved:
     )
 
 
-def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple[str, Any, str]:
+def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: Any) -> tuple[str, Any, str]:
     name = settings.kernel or family.default_kernel
     known = kernel_family(name)
     if family.kernels is not None and name not in family.kernels:
@@ -150,7 +154,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple
         given = gamma_of(settings.sigma2)
     if given is not None:
         _positive("gamma", given)
-    gamma = float(given if given is not None else default_gamma(name, X, settings.width_rule))
+    gamma = float(given if given is not None else default_gamma(name, X, settings.width_rule, counts))
     rule_of_width = "given" if given is not None else settings.width_rule if name == "rbf" else "default"
     if name != "poly":
         return name, known.make(gamma), rule_of_width
@@ -209,7 +213,10 @@ def _whole(what: str, value: Any, least: int, most: int) -> None:
 
 def _is(value: Any, kind: type) -> bool:
     """Return whether a value is a number of a kind; True and False are none, and none is beyond a double."""
-    return isinstance(value, kind) and not isinstance(value, bool) and abs(value) < 2**1023  # type: ignore[arg-type]
+    try:
+        return isinstance(value, kind) and not isinstance(value, bool) and not math.isnan(float(value))  # type: ignore[arg-type]
+    except OverflowError:
+        return False
 
 
 def default_cache_mib() -> int:

@@ -37,15 +37,7 @@ def named(estimators):
     return pytest.mark.parametrize("estimator", estimators, ids=lambda e: type(e).__name__)
 
 
-def excused(estimator):
-    """Weighted and repeated rows have one solution; two runs to 1e-3 are not the same to 1e-7 (see the test below)."""
-    why = "runs to a gap of 1e-3 agree to that gap, and the default gamma does not look at weights"
-    weighted = not isinstance(estimator, StochasticSVC)
-    kinds = ("dense", "sparse") if weighted else ()
-    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in kinds}
-
-
-@parametrize_with_checks(EVERY, expected_failed_checks=excused)
+@parametrize_with_checks(EVERY)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -139,6 +131,63 @@ def test_a_weight_is_a_row_given_so_often(estimator):
     assert weighted.result_.certified
     assert weighted.result_.objective == pytest.approx(repeated.result_.objective, rel=1e-7)
     assert np.allclose(weighted.decision_function(X), repeated.decision_function(X), atol=2e-3)
+
+
+@named(EVERY[:2])
+def test_copies_weights_and_the_order_of_rows_do_not_change_a_bit(estimator):
+    rng = np.random.default_rng(3)
+    rounded, weights = np.round(X, 1), rng.integers(0, 4, len(X))
+    order = rng.permutation(np.repeat(np.arange(len(X)), weights))
+    settings = {"random_state": 0, "class_weight": "balanced"}
+    for form in (np.asarray, sparse.csr_array):
+        weighted = clone(estimator).set_params(**settings).fit(form(rounded), Y3, sample_weight=weights)
+        copied = clone(estimator).set_params(**settings).fit(form(rounded[order]), Y3[order])
+        assert copied.result_.objective == weighted.result_.objective
+        assert (copied.decision_function(X) == weighted.decision_function(X)).all()
+        assert copied.result_.settings["gamma"] == weighted.result_.settings["gamma"]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_words_for_gamma_are_scikit_learns_numbers(form):
+    counts = np.arange(len(X2)) % 3 + 1
+    for rows, weights in ((X2, None), (X2.repeat(counts, axis=0), counts)):
+        for kind in KERNEL if weights is None else KERNEL[:1]:
+            named_so = {"sample_weight": weights} if weights is not None else {}
+            fitted = clone(kind).set_params(gamma="scale").fit(form(X2), Y2, **named_so)
+            assert fitted.result_.settings["gamma"] == pytest.approx(1 / (6 * rows.var()))
+            fitted = clone(kind).set_params(gamma="auto").fit(form(X2), Y2, **named_so)
+            assert fitted.result_.settings["gamma"] == pytest.approx(1 / 6)
+
+
+HOSTILE = [
+    None, True, False, 0, -1, 1, 2.5, 10**400, float("nan"), float("inf"), 1e-320, 1e308, 1j, "", "auto", "scale",
+    "balanced", "1", "sigmoid", "precomputed", "l2", [], {}, {"ant": -1}, {"ant": "x"}, {"dog": 1}, {1: 2}, (1,),
+    np.ones(3), np.array(1.0), np.int64(2), np.float32(0.5), lambda x: x, object(), b"rbf",
+]  # fmt: skip
+
+
+@named(EVERY)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::RuntimeWarning")
+def test_every_value_of_a_parameter_gives_a_machine_or_a_sentence(estimator):
+    for name in estimator.get_params():
+        for value in HOSTILE:
+            try:
+                fitted = clone(estimator).set_params(**{"max_iter": 20, name: value}).fit(X2[::4], Y2[::4])
+                assert np.isfinite(fitted.result_.gap) or not fitted.result_.certified
+            except ValueError as error:
+                said = str(error)
+                assert said, (name, value)
+                assert "\n" not in said, (name, value, said)
+
+
+@named(EVERY)
+def test_what_is_no_parameter_is_a_value_error(estimator):
+    kind = type(estimator)
+    with pytest.raises(ValueError, match="CalibratedClassifierCV gives probabilities"):
+        kind(probability=True)
+    with pytest.raises(ValueError, match="has no parameter 'max_itr'; did you mean 'max_iter'"):
+        kind(max_itr=3)
+    assert kind(max_iter=-1).fit(X2, Y2).result_.certified
 
 
 def test_the_stochastic_machine_has_no_weights():

@@ -1,0 +1,111 @@
+"""What the parameters of the classifiers may be, those that users of scikit-learn's machines type among them.
+
+Each is a value of `Settings`, or a ValueError that says in a sentence what it may be.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
+from fwsvm.errors import shown
+from fwsvm.problems.distinct import Distinct
+
+#: What scikit-learn's machines have and these do not, and what to do instead.
+ELSEWHERE = {
+    "probability": "sklearn.calibration.CalibratedClassifierCV gives probabilities",
+    "shrinking": "these methods do not shrink",
+    "verbose": "result_ holds the certificate and the trace",
+    "break_ties": "with decision_function_shape='ovr' the largest decision value breaks ties",
+    "penalty": "the norm is l2",
+    "dual": "the methods see to that themselves",
+    "multi_class": "each family has its own way",
+    "nu": "give C",
+}
+
+
+def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise ValueError for a name that is none of those known."""
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+            raise ValueError(f"{owner} has no parameter {shown(name)}; {ELSEWHERE.get(name, hint)}")
+
+
+def mapping(name: str, given: Any) -> Mapping[str, Any]:
+    """Return a mapping; None is an empty one."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{name} is a mapping or None, not {shown(given)}")
+    return given or {}
+
+
+def gamma(given: Any, rows: Distinct) -> Any:
+    """Return the number that a word of scikit-learn's for gamma stands for; what is no text is returned as it is."""
+    if not isinstance(given, str):
+        return given
+    n = int(rows.X.shape[1])
+    if given == "auto":
+        return 1.0 / n
+    if given != "scale":
+        raise ValueError(f"gamma is a positive number, 'scale', 'auto' or None, not {shown(given)}")
+    each = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
+    values = float(np.sum(each)) * n
+    mean = float(np.sum(each * np.ravel(rows.X.sum(axis=1)))) / values
+    if isinstance(rows.X, np.ndarray):
+        variance = float(np.sum(each * np.sum(np.square(rows.X - mean), axis=1))) / values
+    else:
+        variance = float(np.sum(each * np.ravel(rows.X.power(2).sum(axis=1)))) / values - mean**2
+    return 1.0 / (n * variance) if variance > 0.0 else 1.0
+
+
+def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray | None:
+    """Return the weight of each row's class, shape (m,), or None; in balanced ones the weights of rows count."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "balanced":
+        sums = np.bincount(rows.codes, rows.weights, minlength=len(labels))
+        each = sums.sum() / (len(labels) * np.maximum(sums, np.finfo(float).tiny))
+    elif isinstance(given, Mapping):
+        names = labels.tolist()
+        if unknown := [label for label in given if label not in names]:
+            raise ValueError(f"class_weight has {shown(unknown[0])}, which is no label")
+        each = np.array([_weight(given.get(label, 1.0)) for label in names])
+    else:
+        raise ValueError(f"class_weight is None, 'balanced' or a mapping, not {shown(given)}")
+    weights: np.ndarray = each[rows.codes]
+    return weights
+
+
+def _weight(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise ValueError(f"the weight of a class is a number of at least 0, not {shown(value)}")
+    return float(value)
+
+
+def limit(given: Any) -> Any:
+    """Return a limit; -1 is scikit-learn's word for none."""
+    return None if isinstance(given, Integral) and given == -1 else given
+
+
+def whole(given: Any) -> Any:
+    """Return a number of MiB; 200.0 is one."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+def threads(n_jobs: Any) -> int:
+    """Return the threads that n_jobs stands for, as in joblib."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
+    return int(effective_n_jobs(n_jobs))
+
+
+def seed(random_state: Any) -> int:
+    """Return the seed of a random_state: a number, a generator to draw it from, or None."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
