@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm._threads import MOST_THREADS
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
               type=click.Path(path_type=Path, file_okay=False),
               help="Take runs that this results folder holds already; may be repeated.")  # fmt: skip
 @click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Worker processes [default: the file's]."
+    "--workers", type=click.IntRange(1, 1000), metavar="N", help="Worker processes [default: the file's]."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster to run on, such as tcp://10.0.0.1:8786.")
 @click.option(
     "--beside", is_flag=True, help="Run the reported runs beside each other, too; their times mean less."
 )
-@click.option("--threads", type=click.IntRange(1), metavar="N",
+@click.option("--threads", type=click.IntRange(1, MOST_THREADS), metavar="N",
               help="Threads of a run [default: all of the machine; 1 beside others].")  # fmt: skip
-@click.option("--cache-mb", "cache_mib", type=click.IntRange(1), metavar="N",
+@click.option("--cache-mb", "cache_mib", type=click.IntRange(1, 1 << 30), metavar="N",
               help="Memory for kernel columns, shared out among workers [default: from what is free].")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 @click.option("--force", is_flag=True, help="Repeat also what is done.")

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm._threads import MOST_THREADS
+from fwsvm.cli._files import keep_apart
+
 if TYPE_CHECKING:
     from fwsvm.experiments.prediction import Prediction
-from fwsvm.cli._files import keep_apart
 
 
 @click.command()
@@ -20,7 +22,9 @@ from fwsvm.cli._files import keep_apart
 @click.argument("output", type=click.Path(path_type=Path), required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use; the default is all there are.")
+@click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
+)
 @click.option("--zero-based", is_flag=True, help="The file DATA counts its features from 0.")
 def command(
     model: Path,
