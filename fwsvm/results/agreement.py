@@ -59,7 +59,7 @@ def contradictions(a: Row, b: Row) -> list[str]:
         ):
             if low - high > ROUNDING * max(abs(low), abs(high)) and said not in found:
                 found.append(said)
-    elif not cut and not _alike("objective", a, b):
+    elif not cut and "objective" in _said(a, b) and not _alike("objective", a, b):
         found.append(_of("objective", a, b))
     if all(_alike(name, a, b) for name in POINT):
         found += [_of(name, a, b) for name in FOLLOWING if not _alike(name, a, b)]
@@ -82,7 +82,7 @@ def _of_gaps(a: Row, b: Row) -> str:
 
 
 def _of_bounds(a: Row, b: Row) -> str:
-    return f"dual {a['dual']} is above primal {b['primal']}"
+    return f"dual {a.get('dual', '')} is above primal {b.get('primal', '')}"
 
 
 def _exact(row: Row) -> bool:

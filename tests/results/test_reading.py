@@ -9,7 +9,7 @@ import pytest
 from fwsvm.analysis import merge, results
 from fwsvm.errors import ResultsError
 from fwsvm.experiments.store import Store, read_rows
-from fwsvm.results.columns import COLUMNS, SCHEMA
+from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA
 from tests.analysis.folders import row, write
 
 NAMES = ("a1a", "a2a")
@@ -178,6 +178,14 @@ def test_folders_of_two_schemas_merge_and_agree(folder: Path, tmp_path: Path) ->
     lines = (tmp_path / "out" / "runs.csv").read_text().splitlines()
     assert lines[0] == ",".join(COLUMNS)
     assert all(line.endswith(",") for line in lines[1:])
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name not in REQUIRED])
+def test_folders_merge_whichever_column_one_of_them_lacks(folder: Path, tmp_path: Path, column: str) -> None:
+    older = write(tmp_path / "older", [row(dataset=name, method="fw", schema=SCHEMA) for name in NAMES])
+    changed(older, without(column))
+    allow_mixed = column in {"fwsvm", "commit"}  # an unknown version is another one
+    assert merge.merge([older, folder], tmp_path / "out", allow_mixed=allow_mixed).rows == 2
 
 
 def test_columns_that_are_not_known_are_left_out(folder: Path) -> None:
