@@ -45,6 +45,17 @@ def past_spaces(text: NDArray[np.uint8], pos: int, delimiter: int) -> int:
 
 
 @njit
+def past_empty(text: NDArray[np.uint8], pos: int, delimiter: int, comment: int) -> int:
+    """Return where the next line says something that is neither nothing nor a comment; the text's length if none."""
+    while pos < len(text):
+        pos = past_spaces(text, pos, delimiter)
+        if text[pos] != NEWLINE and (comment == 0 or text[pos] != comment):
+            return pos
+        pos = past_line(text, pos)
+    return pos
+
+
+@njit
 def word(text: NDArray[np.uint8], pos: int, delimiter: int) -> tuple[int, int, int]:
     """Return start, stop and the place after the field at ``text[pos]``; a stop of -1: its quote is open."""
     if text[pos] == QUOTE:
@@ -84,16 +95,13 @@ def scan_fields(
         Of that field.
     """
     m = 0
+    pos = past_empty(text, pos, columns.delimiter, columns.comment)
     while pos < len(text):
-        pos = past_spaces(text, pos, columns.delimiter)
-        if text[pos] == NEWLINE or (columns.comment != 0 and text[pos] == columns.comment):
-            pos = past_line(text, pos)
-            continue
         outcome, column, pos = scan_line(text, pos, columns, fields, m)
         if outcome != READ:
             return outcome, m, column, pos
         m += 1
-        pos += 1
+        pos = past_empty(text, pos + 1, columns.delimiter, columns.comment)
     return READ, m, 0, pos
 
 

@@ -54,7 +54,8 @@ def layout_of(
     if wrong := not_a_separator(delimiter, comment):
         raise UsageError(wrong)
     byte = _fields.BLANKS if delimiter in BLANK_RUNS else ord(str(delimiter))
-    first = list(islice(_lines(text, byte, comment), 1 + header))
+    sign = ord(comment) if comment else 0
+    first = list(islice(_lines(text, byte, sign), 1 + header))
     if len(first) < 1 + header:
         raise DataError(f"{path} has no rows")
     rows = [_split(path, text, at, byte) for at in first]
@@ -66,20 +67,18 @@ def layout_of(
         path=path,
         start=past_line(text, first[0]) if header else 0,
         delimiter=byte,
-        comment=ord(comment) if comment else 0,
+        comment=sign,
         width=len(rows[-1]),
         names=names,
     )
 
 
-def _lines(text: NDArray[np.uint8], delimiter: int, comment: str) -> Iterator[int]:
+def _lines(text: NDArray[np.uint8], delimiter: int, comment: int) -> Iterator[int]:
     """Yield where the lines start that are neither empty nor comments."""
-    at = 0
+    at = _fields.past_empty(text, 0, delimiter, comment)
     while at < len(text):
-        at = _fields.past_spaces(text, at, delimiter)
-        if text[at] != NEWLINE and chr(text[at]) != comment:
-            yield at
-        at = past_line(text, at)
+        yield at
+        at = _fields.past_empty(text, past_line(text, at), delimiter, comment)
 
 
 def _split(path: str | Path, text: NDArray[np.uint8], at: int, delimiter: int) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import labels, loaders, splits
+from fwsvm.data import labels, loaders, memory, splits
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.digests import file_sha256
 from fwsvm.data.entry import Entry, File, Source
@@ -161,6 +161,7 @@ def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, 
             return Table(
                 csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
             ), ()
+        memory.for_wide(str(path), table.rows, features)
         return Table(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
     lost = (
         np.count_nonzero(X.indices >= features)

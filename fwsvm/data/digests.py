@@ -20,6 +20,8 @@ def measure(path: Path, *, md5: bool = True) -> Found:
     """Read a file once and return its size and digests (``md5`` empty where it is not asked for)."""
     digests = [hashlib.sha256()] + ([hashlib.md5(usedforsecurity=False)] if md5 else [])
     size = 0
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path}: not a regular file")
     buffer = bytearray(1 << 20)
     view = memoryview(buffer)
     try:

@@ -29,3 +29,9 @@ def for_drawn(name: str, rows: int, features: int, stored: int | None) -> None:
     """Refuse synthetic rows that do not fit, of which each stores so many numbers (None: all)."""
     row = 8 * features if stored is None else ENTRY * stored
     require(rows * (row + ROW) + 64 * features, name, "ask for fewer rows or features", DataError)
+
+
+def for_wide(name: str, rows: int, features: int) -> None:
+    """Refuse to bring dense rows to a number of features that does not fit."""
+    what = f"{name}: bringing {rows:,} rows to {features:,} features"
+    require(8 * rows * features, what, "declare fewer features", DataError)

@@ -58,7 +58,7 @@ def _load(place: Path) -> tuple[Table, tuple[str, ...]] | None:
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
         arrays = {name: np.load(place / f"{name}.npy", allow_pickle=False) for name in about["arrays"]}
-    except (OSError, ValueError, KeyError, EOFError):
+    except (OSError, ValueError, KeyError, EOFError, TypeError):
         return None
     if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
         return None

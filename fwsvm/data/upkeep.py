@@ -81,7 +81,8 @@ def _stale(folder: Path) -> str:
         about = json.loads((folder / "about.json").read_text("utf-8"))
     except (OSError, ValueError):
         return "unfinished parsed copy"
-    return "" if about.get("readers") == parsed.reader_version() else "parsed by another version"
+    known = about.get("readers") if isinstance(about, dict) else None
+    return "" if known == parsed.reader_version() else "parsed by another version"
 
 
 def remove(removals: list[Removal]) -> None:

@@ -167,6 +167,12 @@ def test_rubbish_is_read_or_refused_but_never_crashes(tmp_path, lines, delimiter
     assert len(table.labels) == table.rows
 
 
+def test_empty_lines_before_the_first_row_cost_next_to_nothing(read):
+    assert read(b"\n" * 20_000_000 + b"1,2,a\n").rows == 1
+    with pytest.raises(DataError, match="has no rows"):
+        read(b"#\n" * 10_000_000, comment="#")
+
+
 @pytest.mark.parametrize("delimiter", ["", ",,", "é", "1", "\n", '"', "."])
 def test_a_delimiter_is_one_character_that_no_field_has(read, delimiter):
     with pytest.raises(UsageError, match="delimiter"):
