@@ -61,7 +61,7 @@ def parse(text: str, name: str, error: type[FwsvmError] = UsageError, *, typed_k
     """Return the one document of a text; ``name`` is that of the file in messages. Else like `read`."""
     if odd := Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, odd.start()) + 1
-        raise error(f"{name}:{line}: the character {odd.group()!r} cannot stand in YAML")
+        raise error(f"{name}:{line}: not YAML: unacceptable character {odd.group()!r}")
     loader = SAFE(text)
     try:
         return _Composer(loader, name, error, typed_keys=typed_keys).document()

@@ -79,7 +79,7 @@ def test_plain_values(text, value):
         ("<<: 3", "1: << takes a mapping or a list of mappings, not 3"),
         ("a: 1\na: 2", "2: the key 'a' stands here a second time"),
         ("a: 1\nb: *c", "2: nothing is named &c before this"),
-        ("a: 1\nb: \0", "2: the character '\\x00' cannot stand in YAML"),
+        ("a: 1\nb: \0", "2: not YAML: unacceptable character '\\x00'"),
         ("- 1\n---\n- 2\n", "2: a second document begins here; there may be one"),
         ("# nothing", "1: the file is empty"),
     ],

@@ -56,6 +56,11 @@ def text(label: float | str) -> str:
     return repr(value)
 
 
+def brief(name: str) -> str:
+    """Return a class as messages show it: a long name cut off."""
+    return name if len(name) <= SHOWN else name[: SHOWN - 3] + "..."
+
+
 def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> None:
     """Refuse labels from which nothing can be learned.
 
@@ -66,8 +71,9 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     """
     found = classes(labels)
     if len(found) < 2:
-        shown = found[0] if len(found[0]) <= SHOWN else found[0][: SHOWN - 3] + "..."
-        raise DataError(f"{name}: all {len(labels)} rows have the label {shown}; two classes are needed")
+        raise DataError(
+            f"{name}: all {len(labels)} rows have the label {brief(found[0])}; two classes are needed"
+        )
     if len(found) == len(labels) > 2:
         raise DataError(
             f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "

@@ -87,17 +87,14 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if len(self.classes_) == 2:
             codes = 1 - codes
         names = [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(self.classes_)]
-        rows, weights = Distinct(canonical(X), codes, None), None
-        if self.weighted:
-            if sample_weight is not None:
-                sample_weight = _check_sample_weight(
-                    sample_weight, X, dtype=np.float64, ensure_non_negative=True
-                )
-            rows = distinct(*rows[:2], sample_weight)
-            labels = self._in_our_order(self.classes_)
-            weights = parameters.class_weights(getattr(self, "class_weight", None), labels, rows)
+        if self.weighted and sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        rows, weights = Distinct(canonical(X), codes, sample_weight if self.weighted else None), None
         try:
-            rows, ranges = self._scaled(rows, weights)
+            rows, ranges = self._scaled(rows)
+            if self.weighted:  # equal rows become one as they are trained on, scaled
+                rows = distinct(*rows)
+                weights = self._class_weights(rows)
             chosen = self._settings(self._of_kernel(rows) | settings)
             result = fit(rows.X, rows.codes, names, chosen, weights=weights, counts=rows.weights)
             result = result.with_ranges(ranges)
@@ -124,13 +121,20 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             **own | {"parameters": {**of_method, **own.get("parameters", {})}},
         )
 
-    def _scaled(self, rows: Distinct, weights: np.ndarray | None) -> tuple[Distinct, scaling.Ranges | None]:
-        """Return the rows as the machine is trained on them, and the ranges it scales by."""
+    def _class_weights(self, rows: Distinct) -> np.ndarray | None:
+        labels = self._in_our_order(self.classes_)
+        return parameters.class_weights(getattr(self, "class_weight", None), labels, rows)
+
+    def _scaled(self, rows: Distinct) -> tuple[Distinct, scaling.Ranges | None]:
+        """Return the rows as the machine is trained on them, and the ranges it scales by: of rows that count."""
         if self.scale is None:
             return rows, None
         if not isinstance(self.scale, str) or self.scale not in scaling.TARGETS:
             raise ValueError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {shown(self.scale)}")
-        ranges = scaling.fit(rows.X, self.scale, None if weights is None else weights != 0)
+        counted = np.ones(len(rows.codes), dtype=bool) if rows.weights is None else rows.weights > 0
+        if (weights := self._class_weights(rows)) is not None:
+            counted &= weights > 0
+        ranges = scaling.fit(rows.X, self.scale, counted)
         return rows._replace(X=scaling.apply(rows.X, ranges)), ranges
 
     def _of_kernel(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002

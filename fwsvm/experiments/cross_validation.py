@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import encode
+from fwsvm.data.labels import brief, encode
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError
 from fwsvm.experiments import samples, training
@@ -46,7 +46,9 @@ def cross_validate(
         held_out = samples.held_out_rows(codes, rule, settings.seed, part)
         lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
         if lost:
-            raise DataError(f"{data.name}: class {lost[0]} has too few rows to be in every training part")
+            raise DataError(
+                f"{data.name}: class {brief(lost[0])} has too few rows to be in every training part"
+            )
         train, test = (take(data.train, np.flatnonzero(chosen)) for chosen in (~held_out, held_out))
         result, row = training.train(replace(data, train=train, test=test), settings, watch)
         row |= {

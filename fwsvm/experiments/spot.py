@@ -80,13 +80,13 @@ class Spot:
             raise self.wrong(f"{what} must be a number {bound}, not {self.shown}")
         return value
 
-    def whole(self, what: str, *, least: int = 1, most: int = LARGEST) -> int:
-        """Return a whole number within the bounds."""
-        value = self.number(what, above=least - 1)
+    def whole(self, what: str, *, least: int = 1, most: int | None = None) -> int:
+        """Return a whole number within the bounds; with ``most`` it counts what is named in the plural."""
+        value = self.number(what, above=least - 1, below=LARGEST + 1)
         if value != int(value):
             raise self.wrong(f"{what} must be a whole number, not {self.shown}")
-        if value > most:
-            raise self.wrong(f"{what} is {self.shown}; {most:,} is the most")
+        if most is not None and value > most:
+            raise self.wrong(f"{int(value):,} {what} are too many; {most:,} are enough")
         return int(value)
 
     def truth(self, what: str) -> bool:

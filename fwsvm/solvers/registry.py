@@ -174,6 +174,6 @@ def _converted(what: str, raw: Any, kind: Any) -> Any:
         raise UsageError(f"{what} must be a {kind.__name__}, not {shown(raw)}") from None
     if not whole or isinstance(raw, bool):
         raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
-    if not (math.isfinite(value) if kind is float else -LARGEST <= value <= LARGEST):
+    if (kind is float and not math.isfinite(value)) or (kind is int and not -LARGEST <= value <= LARGEST):
         raise UsageError(f"{what} must be a number that it has room for, not {shown(raw)}")
     return value

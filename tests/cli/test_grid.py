@@ -271,7 +271,7 @@ def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "code", "said"),
     [
-        (QUICK + "# \0\n", (), 2, "trial.yaml:1: not YAML: unacceptable character"),
+        (QUICK + "# \0\n", (), 2, "trial.yaml:7: not YAML: unacceptable character"),
         (
             QUICK + "repetitions: 100000000000\n",
             (),
