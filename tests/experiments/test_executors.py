@@ -99,7 +99,7 @@ def chain() -> list[Cell]:
     for number, C in enumerate(penalties := (0.5, 2.0, 8.0)):
         made = replace(cell(1e-2).settings, C=C)
         if number == 1:
-            made = replace(made, tolerance=1e-12, max_iterations=300_000)
+            made = replace(made, tolerance=1e-12, max_iterations=3_000_000)
         after = penalties[:number]
         identity = plan.run_id(cell(1e-2).sha256, "", made, after=after)
         cells.append(Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).sha256, made, after=after))

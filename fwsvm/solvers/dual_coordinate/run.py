@@ -162,11 +162,12 @@ class LinearRun:
 
     def _proven(self, c: Certificate) -> Outcome:
         """Return the outcome of a certificate by the run's stopping rule."""
+        violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
         tolerance = self.resolved.tolerance
         measured, goal = {
             "relative": (c.relative_gap, tolerance),
             "gap": (c.gap, tolerance),
-            "eps": (self.rule.violation(c.least, c.most), np.nextafter(tolerance, 0.0)),  # below, not at it
+            "eps": (violation, np.nextafter(tolerance, 0.0)),  # below, not at it
         }[self.resolved.stop]
         return certify.proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
 

@@ -95,12 +95,15 @@ def test_one_feature_of_any_size_that_can_be_squared(method, scale):
     assert found.relative_gap <= 1e-9
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"p_min": 0.0}, {"p_min": 2.0}, {"p_max": 0.5}, {"c": -0.2}, {"c": np.nan}]
-)
+@pytest.mark.parametrize("wrong", [{"p_min": 0.0}, {"p_min": 2.0}, {"p_max": 0.5}, {"c": -0.2}])
 def test_constants_of_avsf_that_make_no_sense_are_refused(wrong):
     with pytest.raises(UsageError, match="p_min"):
         start("avsf", *text_like(20), **wrong)
+
+
+def test_constants_of_avsf_that_are_no_numbers_are_refused():
+    with pytest.raises(UsageError, match=r"parameter c of avsf .*nan"):
+        start("avsf", *text_like(20), c=np.nan)
 
 
 @both
