@@ -160,6 +160,6 @@ warmup: .venv/installed ## compile everything now, so that no first run has to
 
 clean: ## remove what tools left behind, and all compiled code
 	@test ! -e .venv/installed || $(BIN)/python -c \
-		"import shutil; from fwsvm.folders import numba_folder; shutil.rmtree(numba_folder(), ignore_errors=True)"
+		"import shutil; from fwsvm.files.folders import numba_folder; shutil.rmtree(numba_folder(), ignore_errors=True)"
 	rm -rf .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 	find fwsvm tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

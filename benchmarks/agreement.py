@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import side_by_side as bench
-from linear import PENALTIES, TOLERANCES, Set, drive, linear_svc, load, primal, start, warm_up
+from linear import PENALTIES, TOLERANCES, Set, linear_svc, load, primal, run_until_miss, start, warm_up
 from scipy import sparse
 
 SETS = (
@@ -35,7 +35,7 @@ ROUNDING = 1e-9  # parts of P that a value may be below the dual
 def of_ours(method: str, data: Set, C: float, gap: float, deadline: float) -> tuple[float, float]:
     """Return primal and dual of one of our methods, recomputed from scratch; P is infinite after the deadline."""
     run = start(method, *data, C, tolerance=gap)
-    _, done = drive(run, deadline)
+    _, done = run_until_miss(run, deadline)
     found = run.outcome(final_gap=True)
     return (found.primal if done else np.inf), found.dual
 

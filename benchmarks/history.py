@@ -186,7 +186,7 @@ def draw(history: Path, picture: Path) -> None:
                 ]
                 for end in ("least", "most")
             ]
-            look: dict[str, Any] = (
+            select: dict[str, Any] = (
                 {"color": "black", "linewidth": 2.5} if name.startswith(MEAN) else {"linewidth": 1}
             )
             marker = "os^Dv"[machines.index((machine[0], machine[1])) % 5]
@@ -196,7 +196,7 @@ def draw(history: Path, picture: Path) -> None:
             if len(machines) > 1:
                 label += f" ({machine[0]}, {machine[1]} cores)"
             axis.errorbar(
-                places, ratios, yerr=off, marker=marker, markersize=4, capsize=2, label=label, **look
+                places, ratios, yerr=off, marker=marker, markersize=4, capsize=2, label=label, **select
             )
         axis.axhline(1.0, color="grey", linewidth=0.8, linestyle="--")
         axis.set(title=f"{panel[0]}: {panel[1]} / fwsvm", ylabel="ratio of seconds")

@@ -97,7 +97,7 @@ def start(method: str, X: sparse.csr_array, y: np.ndarray, C: float, **settings:
     return resolved.family.start(problem, resolved.rule, resolved)
 
 
-def drive(run: Any, deadline: float, chunk: int = 100_000) -> tuple[float, bool]:
+def run_until_miss(run: Any, deadline: float, chunk: int = 100_000) -> tuple[float, bool]:
     """Advance a run to its end; return its seconds and whether it ended by the deadline.
 
     The certificate at its end is off the clock, as in `fwsvm train`; one that sends the run on is not.
@@ -121,7 +121,7 @@ def warm_up() -> None:
     y = np.where(np.arange(30) % 2, 1.0, -1.0)
     for method in ("liblinear", "avsf"):
         run = start(method, X, y, 1.0)
-        drive(run, math.inf)
+        run_until_miss(run, math.inf)
         run.outcome(final_gap=True)
     linear_svc(1.0, 1.0, 1).fit(X, y)
 
@@ -195,7 +195,7 @@ def of_linear_svc(X: sparse.csr_array, y: np.ndarray, C: float, dual: float, dea
 def of_avsf(X: sparse.csr_array, y: np.ndarray, C: float, deadline: float) -> tuple[float, tuple[Any, bool]]:
     """Return our seconds to the goal with setting up, the run, and whether it got there."""
     set_up, run = seconds(lambda: start("avsf", X, y, C, tolerance=GOAL))
-    spent, done = drive(run, deadline)
+    spent, done = run_until_miss(run, deadline)
     return set_up + spent, (run, done)
 
 
@@ -207,7 +207,7 @@ def gap(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str, An
         sums = np.zeros(2)
         for C in PENALTIES:
             run = start("avsf", X, y, C, tolerance=BEST_DUAL)
-            drive(run, 2 * deadline)
+            run_until_miss(run, 2 * deadline)
             dual = run.outcome(final_gap=True).dual
             spent, (run, done) = in_turns(lambda: of_avsf(X, y, C, deadline))  # noqa: B023
             theirs = of_linear_svc(X, y, C, dual, deadline)
@@ -244,7 +244,7 @@ def factor(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str,
                 counts, gaps = {}, {}
                 for method in ("liblinear", "avsf"):
                     run = start(method, X, y, C, stop="eps", tolerance=epsilon)
-                    _, done = drive(run, arguments.deadline)
+                    _, done = run_until_miss(run, arguments.deadline)
                     counts[method] = run.counters().steps, "" if done else "*"
                     gaps[method] = run.outcome(final_gap=True).relative_gap
                 (base, star), (ours, ours_star) = counts["liblinear"], counts["avsf"]

@@ -82,7 +82,7 @@ def curve(
 
 def reached(points: Curve, goal: float) -> tuple[float, bool]:
     """Return the first time at or below the goal and True, or the whole time and False."""
-    there = (spot.seconds for spot in points if spot.objective <= goal)
+    there = (cache_index.seconds for cache_index in points if cache_index.objective <= goal)
     return next(((t, True) for t in there), (points[-1].seconds, False))
 
 
@@ -159,7 +159,7 @@ def main() -> None:
                 for _, method, parameters in runs:
                     more = {**settings, "seed": REFERENCE_SEED, "parameters": parameters}
                     points = curve(method, X, y, more, asked.reference, clock, -np.inf)
-                    best = min(best, *(spot.objective for spot in points))
+                    best = min(best, *(cache_index.objective for cache_index in points))
                 goal = 1.01 * best
             curves: dict[str, list[Curve]] = {title: [] for title, _, _ in runs}
             for seed in range(asked.seeds):
@@ -182,7 +182,10 @@ def main() -> None:
 
 def report(name: str, lam: float, curves: dict[str, list[Curve]], best: float) -> list[list[Any]]:
     """Print the times of one lambda and the ratio of pegasos' best to scs; return them as lines."""
-    best = min(best, *(spot.objective for many in curves.values() for points in many for spot in points))
+    best = min(
+        best,
+        *(cache_index.objective for many in curves.values() for points in many for cache_index in points),
+    )
     print(f"lambda {lam:g}: best objective {best:.5f}, goal {1.01 * best:.5f}")
     lines: list[list[Any]] = []
     for title, many in curves.items():

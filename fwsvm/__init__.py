@@ -15,23 +15,23 @@ Where to look, from the top; a layer imports only from those below it:
     analysis                   tables, tests, figures and claims from result files, whoever wrote them
     solvers                    how: `fit`, one loop (clock, limits, trace) over the families, a method a file
       solvers.frank_wolfe        fw, mfw, swap, swap-2o, cvm: on the simplex, with any kernel
-      solvers.active_face        newton: ours, exact on the face of the active rows, for large C
+      solvers.newton             newton: ours, exact on the active set, for large C
       solvers.chunking           chunking: ours, one of the above on the rows that matter, for few support vectors
       solvers.dual_coordinate    liblinear, avsf: on the box, linear
       solvers.stochastic         wolfe, pegasos, scs: on samples, with any kernel
     data                       files, downloads by digest, names; knows no kernel and no solver
     problems                   what is minimised, what a point is worth (its gap), trained machines, model files
-    kernels                    numbers: rows, kernel values in blocks, the columns that are kept
-    _compile                   the one `njit`, its cache, functions that choose by type
+    kernels                    rows, kernel values in tiles, the cache of kernel columns
+    numerics                   the one `njit` and its disk cache, SIMD, atomics, threads, random numbers
     scaling                    ranges of features: of training rows, of machines, of svm-scale's files
     errors, folders, atomic    a user's mistake in one sentence; where the cache is; whole files or none
 
 The way of a run: `solvers.fit` resolves the settings, splits several classes into two-class problems and gives each to
 its family, which returns a `Process`; `solvers.loop` advances it in chunks of compiled steps on the clock. Several
 two-class problems are solved at a time, a thread each (`solvers.subproblems`); of a single one threads share the kernel
-values and the passes over all rows (`solvers.frank_wolfe.crew`), with the same result to the last bit. The engine
+values and the passes over all rows (`solvers.frank_wolfe.thread_team`), with the same result to the last bit. The engine
 of the simplex family computes no kernel value itself: it comes back and asks for the columns it lacks, which
-`kernels.columns` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one
+`kernels.column_cache` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one
 file in `kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's
 module recomputes objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
 """

@@ -31,7 +31,7 @@ from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.meaning import refuse_what_does_nothing
+from fwsvm.solvers.unused_options import refuse_what_does_nothing
 
 Model: TypeAlias = KernelModel | LinearModel
 Rows: TypeAlias = np.ndarray | sparse.csr_array

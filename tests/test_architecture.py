@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from importlinter.cli import lint_imports
 
-from fwsvm._fingerprint import source_digest
 from fwsvm.cli import main
+from fwsvm.numerics.source_digest import source_digest
 from fwsvm.solvers import FAMILIES, METHODS
 
 ROOT = Path(__file__).parents[1]

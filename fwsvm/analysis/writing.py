@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from fwsvm.atomic import replacing
 from fwsvm.errors import ResultsError
+from fwsvm.files.atomic import replacing
 
 _NUMERAL = re.compile(r"[+-](?:[0-9]+\.?[0-9]*|\.[0-9]+|inf)(?:[eE][+-]?[0-9]+)?|-")
 

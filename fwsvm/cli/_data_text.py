@@ -52,7 +52,7 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
 
 def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
     """Return all that is known of an entry, sources and files included."""
-    from fwsvm.data.wanted import cached_path
+    from fwsvm.data.cache_paths import cached_path
 
     record = entry_record(entry, mirror, lock.overlay.get(entry.name))
     record |= {
@@ -117,7 +117,7 @@ def _state(entry: Entry, mirror: str | None) -> tuple[Source, str]:
 
 
 def _file_state(source: Source, file: File, mirror: str | None) -> str:
-    from fwsvm.data.wanted import cached_path
+    from fwsvm.data.cache_paths import cached_path
 
     if (file.pinned or file.complement) and cached_path(source, file).is_file():
         return "ready"

@@ -56,8 +56,8 @@ scale_option = click.option(
 
 def settings_from(options: dict[str, Any]) -> "Settings":
     """Return the settings that the options say."""
-    from fwsvm.solvers.meaning import refuse_what_does_nothing
     from fwsvm.solvers.settings import Settings
+    from fwsvm.solvers.unused_options import refuse_what_does_nothing
 
     pairs = [text.partition("=") for text in options.pop("parameters")]
     for name, sign, _ in pairs:

@@ -133,10 +133,10 @@ def fetch(
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def verify(names: tuple[str, ...]) -> None:
     """Hash files in the cache again, of the data sets named or of all; exit 3 if one is not what it was."""
-    from fwsvm.data import upkeep
+    from fwsvm.data import cache_maintenance
 
     bad = whole = 0
-    for checked in upkeep.check(_entries(names, None)):
+    for checked in cache_maintenance.check(_entries(names, None)):
         if checked.state == "missing" and not names:
             continue
         click.echo(f"{checked.entry.name}/{checked.source.name}/{checked.file.file}: {checked.state}")
@@ -170,28 +170,28 @@ def lock(
     A digest that is not known yet is recorded; one that differs is recorded only with --accept, and exit 3
     says so without it.
     """
-    from fwsvm.data import keeping
+    from fwsvm.data import pinning
 
     entry = _entries((name,), None)[0]
     chosen = entry.source(source) if source else entry.sources[0]
-    findings = keeping.examine(chosen, _options(mirror, offline=offline, seconds=seconds))
+    findings = pinning.examine(chosen, _options(mirror, offline=offline, seconds=seconds))
     for finding in findings:
         for line in _finding_lines(finding):
             click.echo(line)
     differ = [f.file.file for f in findings if f.file.pinned and not f.agrees]
     if differ and not accept:
-        keeping.discard(chosen, findings)
+        pinning.discard(chosen, findings)
         raise DataError(
             f"{', '.join(differ)}: not what datasets.lock says, kept as .bad; --accept records what was found"
         )
     if not findings:
         click.echo("nothing to record: shipped")
         return
-    written = keeping.accept(chosen, findings, into_checkout=into_checkout)
+    written = pinning.accept(chosen, findings, into_checkout=into_checkout)
     click.echo(f"recorded in {written}" if written else "nothing to record: all is known")
 
 
-def _finding_lines(finding: "keeping.Finding") -> list[str]:  # type: ignore[name-defined]  # noqa: F821
+def _finding_lines(finding: "pinning.Finding") -> list[str]:  # type: ignore[name-defined]  # noqa: F821
     file, found = finding.file, finding.found
     state = "unchanged" if finding.agrees else ("differs" if file.pinned else "new")
     index = f", features up to {finding.max_index:,}" if finding.max_index else ""
@@ -237,13 +237,13 @@ def add(
     A NAME that is not in the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with
     --test.
     """
-    from fwsvm.data import keeping, lockfile
+    from fwsvm.data import lockfile, pinning
 
     entry = lockfile.read().find(name)
     if entry is None:
         if len(files) > 1:
             raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
-        written = keeping.add_new(
+        written = pinning.add_new(
             name,
             files[0],
             test,
@@ -258,7 +258,7 @@ def add(
             f"{entry.name} is in the lock already: --test, --scaling and --title are for a new name"
         )
     for given in files:
-        source, file, place = keeping.add(entry, given, into_checkout=into_checkout)
+        source, file, place = pinning.add(entry, given, into_checkout=into_checkout)
         click.echo(f"{given}: is {entry.name}/{source.name}/{file.file}, now {place}")
 
 
@@ -268,7 +268,7 @@ def add(
 def remove(name: str, *, into_checkout: bool) -> None:
     """Take a data set that you added, or what you locked of NAME, out of your datasets.lock again."""
     from fwsvm.data import lockedit
-    from fwsvm.folders import data_folder
+    from fwsvm.files.folders import data_folder
 
     gone = lockedit.remove(name, into_checkout=into_checkout)
     what = ["the entry"] if gone.entry else []
@@ -283,13 +283,13 @@ def remove(name: str, *, into_checkout: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 def prune(*, everything: bool, dry_run: bool) -> None:
     """Remove from the cache what nothing will use again: broken downloads, stale parsed copies."""
-    from fwsvm.data import upkeep
+    from fwsvm.data import cache_maintenance
 
-    removals = upkeep.removable(everything=everything)
+    removals = cache_maintenance.removable(everything=everything)
     for removal in removals:
         click.echo(f"{removal.path}: {removal.why}, {removal.bytes:,} bytes")
     if not dry_run:
-        upkeep.remove(removals)
+        cache_maintenance.remove(removals)
     total = sum(removal.bytes for removal in removals)
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {len(removals)} places")
 

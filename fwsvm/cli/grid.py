@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm._threads import MOST_THREADS
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
+from fwsvm.numerics.threads import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import Data, Experiment
     from fwsvm.experiments.forecast import Expected
-    from fwsvm.experiments.lending import Loan
+    from fwsvm.experiments.reuse import Reusable
     from fwsvm.experiments.samples import Facts
 
 
@@ -73,13 +73,13 @@ def command(
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     if (workers or 1) > 1 and not dry_run:
-        from fwsvm.experiments.nursery import open_nursery
+        from fwsvm.experiments.executors.forkserver import open_nursery
 
         open_nursery()  # before all else: it imports while this process does
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast
-    from fwsvm.experiments.lending import loans, with_loans
+    from fwsvm.experiments.reuse import loans, with_loans
     from fwsvm.experiments.store import read_rows
 
     experiment = configs.load(config, profile)
@@ -142,7 +142,7 @@ def _run(
     folder: Path,
     executor: "Executor",
     config: Path,
-    lent: "Mapping[str, Loan]",
+    lent: "Mapping[str, Reusable]",
     *,
     force: bool,
     fail_fast: bool,
@@ -151,8 +151,8 @@ def _run(
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm import __version__
     from fwsvm.experiments.forecast import forecast, words
-    from fwsvm.experiments.lending import with_loans
     from fwsvm.experiments.progress import Teller
+    from fwsvm.experiments.reuse import with_loans
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import Store
     from fwsvm.experiments.summary import summary

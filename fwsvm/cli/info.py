@@ -23,11 +23,11 @@ def command(as_json: bool) -> None:
 
 
 def _facts() -> dict[str, Any]:
-    from fwsvm import folders
-    from fwsvm._fingerprint import PACKAGE
     from fwsvm._memory import available_bytes
-    from fwsvm._threads import usable_threads
     from fwsvm.experiments.environment import environment
+    from fwsvm.files import folders
+    from fwsvm.numerics.source_digest import PACKAGE
+    from fwsvm.numerics.threads import usable_threads
     from fwsvm.solvers.resolve import default_cache_mib
 
     here = environment()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm._threads import MOST_THREADS
 from fwsvm.cli._files import keep_apart
+from fwsvm.numerics.threads import MOST_THREADS
 
 if TYPE_CHECKING:
     from fwsvm.experiments.prediction import Prediction
@@ -46,9 +46,9 @@ def command(
     Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
     one whose training did not scales nothing, not even a data set whose entry says so.
     """
-    from fwsvm._threads import usable_threads
     from fwsvm.data import unseen
     from fwsvm.experiments import prediction
+    from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
 
     keep_apart([model, data], [output])
@@ -113,7 +113,7 @@ def _tell(predicted: "Prediction", features: int) -> None:
 
 
 def _write(output: Path, predicted: "Prediction", *, decision: bool) -> None:
-    from fwsvm.atomic import replacing
+    from fwsvm.files.atomic import replacing
 
     with replacing(output) as stream:
         stream.writelines(_lines(predicted, decision=decision))

@@ -58,8 +58,8 @@ def command(
     keep_apart([data, restore], [save, output])
     from scipy.sparse import csr_array
 
-    from fwsvm.atomic import replacing
     from fwsvm.data import ranges, training_rows
+    from fwsvm.files.atomic import replacing
 
     table, notices = training_rows.read(data, zero_based=zero_based)
     X = csr_array(table.X)

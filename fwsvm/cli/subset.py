@@ -29,8 +29,8 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     DATA is a file, or a name of `fwsvm data list`, of whose training rows, not scaled, some are written in LIBSVM's
     format. Rows of a file stay as they are written; all stay in their order. The same seed draws the same rows.
     """
-    from fwsvm.atomic import replacing
     from fwsvm.data import subset, training_rows
+    from fwsvm.files.atomic import replacing
 
     keep_apart([data], [output, rest])
     lines = training_rows.lines(data)

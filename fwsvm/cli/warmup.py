@@ -26,7 +26,7 @@ def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
     Without this each of them is compiled when it is first used. The code is kept for every later process, until
     fwsvm itself changes.
     """
-    from fwsvm.folders import code_folder
+    from fwsvm.files.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
     chosen = [method(name) for name in methods] or list(METHODS.values())

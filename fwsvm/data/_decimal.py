@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 
 SPACE, PLUS, MINUS, DOT, ZERO, NINE, LETTER_E = 32, 43, 45, 46, 48, 57, 101
 LOWER_CASE = 32  # or-ed to a letter

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm._compile import njit
 from fwsvm.data._decimal import UNSETTLED, decimal
 from fwsvm.data._scan import NEWLINE, past_line
+from fwsvm.numerics.compile import njit
 
 SPACE, QUOTE, TAB, RETURN = 32, 34, 9, 13
 BLANKS = 0  # as the delimiter: any run of spaces and tabs

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm._compile import njit
 from fwsvm.data._decimal import UNSETTLED, ZERO, decimal
+from fwsvm.numerics.compile import njit
 
 NEWLINE, SPACE, HASH, COMMA, COLON = 10, 32, 35, 44, 58
 DELETE = 127

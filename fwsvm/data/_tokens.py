@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 
 FIRST_SLOTS = 1024  # a power of two
 HASH_BITS = 0xFFFFFFFF

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.atomic import replacing
 from fwsvm.data import labels as label_rules
 from fwsvm.errors import DataError
+from fwsvm.files.atomic import replacing
 
 BLOCK = 1 << 16  # entries formatted at a time
 SEPARATORS = (":", ",", "#")

@@ -13,7 +13,7 @@ from typing import IO
 
 from fwsvm.data import unpacking
 from fwsvm.errors import DataError
-from fwsvm.folders import parsed_folder
+from fwsvm.files.folders import parsed_folder
 
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 ENCRYPTED = 0x1  # bit of a member's flags

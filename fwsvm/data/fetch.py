@@ -16,13 +16,13 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from fwsvm.data import complement, digests, lockfile
+from fwsvm.data.cache_paths import Wanted, settle, whole_on_disk
 from fwsvm.data.download import Bar, FetchError, Patience, download
 from fwsvm.data.entry import Complement, Entry, File, Source
-from fwsvm.data.exclusive import exclusive
 from fwsvm.data.lockvalue import is_address
-from fwsvm.data.wanted import Wanted, settle, whole_on_disk
 from fwsvm.errors import DataError, UsageError
-from fwsvm.folders import data_folder
+from fwsvm.files.folders import data_folder
+from fwsvm.files.lock import exclusive
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import yaml
 
 from fwsvm import bounded_yaml
-from fwsvm.atomic import replacing
 from fwsvm.data import lockfile, lockparse
-from fwsvm.data.exclusive import exclusive
 from fwsvm.data.lockvalue import Value
 from fwsvm.errors import DataError, UsageError, shown
+from fwsvm.files.atomic import replacing
+from fwsvm.files.lock import exclusive
 
 Address = tuple[str, str, str]
 

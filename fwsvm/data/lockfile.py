@@ -16,7 +16,7 @@ from fwsvm.data import lockparse
 from fwsvm.data.entry import Lock
 from fwsvm.data.lockvalue import Value, placed
 from fwsvm.errors import DataError
-from fwsvm.folders import data_folder
+from fwsvm.files.folders import data_folder
 
 
 def in_checkout() -> bool:

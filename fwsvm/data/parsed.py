@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm._fingerprint import FOUNDATION, READING, package_digest
 from fwsvm.data.dataset import Table
-from fwsvm.folders import parsed_folder
+from fwsvm.files.folders import parsed_folder
+from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 Read = Callable[[], tuple[Table, tuple[str, ...]]]
 

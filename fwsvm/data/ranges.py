@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.atomic import replacing
 from fwsvm.data import _writing, labels
 from fwsvm.data._content import read_text
 from fwsvm.data._scan import MOST_WIDTH
 from fwsvm.errors import DataError
+from fwsvm.files.atomic import replacing
 
 Labels = NDArray[np.float64] | NDArray[np.str_]
 

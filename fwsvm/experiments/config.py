@@ -16,8 +16,8 @@ from typing import Any
 from fwsvm.data import lockfile
 from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
-from fwsvm.experiments.layers import MOST_ENTRIES, Layer, merged, source
-from fwsvm.experiments.spot import Spot
+from fwsvm.experiments.inheritance import MOST_ENTRIES, Layer, merged, source
+from fwsvm.experiments.source_location import Spot
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.widths import WIDTH_RULES
 from fwsvm.solvers import FAMILIES, METHODS, Settings

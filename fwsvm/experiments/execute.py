@@ -20,8 +20,8 @@ from fwsvm.experiments.record import Row
 from fwsvm.experiments.training import accuracy, costly, judged
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Status
+from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.loop import Progress
-from fwsvm.solvers.path import Path
 from fwsvm.solvers.result import TracePoint
 
 Watch = Callable[[Cell, Progress], None]
@@ -61,7 +61,7 @@ class _Bench:
     train: Table
     codes: np.ndarray
     judged: Table | None
-    path: Path
+    path: CPath
 
     def columns(self) -> Row:
         return {**record.about(self.data), "rows": self.train.rows}
@@ -75,7 +75,7 @@ def run_task(
 
     Several in one task differ in C alone. Those of a chain each take over the kernel values, and start at the end, of
     the one before; where that one is not among them, failed, or was cut short by a clock, at the end of the last one
-    that was not. The records of short runs come several at a time (`fwsvm.solvers.path`); ``begins`` is told of each
+    that was not. The records of short runs come several at a time (`fwsvm.solvers.c_path`); ``begins`` is told of each
     before it begins.
 
     The data is loaded by name unless it is given; in either case its digest must be the planned one.
@@ -181,7 +181,7 @@ def _bench(cell: Cell, resources: Resources, given: Dataset | None) -> _Bench:
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
     train, rest = _divided(cell, data)
     codes = encode(train.labels, data.classes)
-    return _Bench(data, train, codes, rest, Path(train.X, codes, data.classes, warm=cell.after is not None))
+    return _Bench(data, train, codes, rest, CPath(train.X, codes, data.classes, warm=cell.after is not None))
 
 
 def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
@@ -193,7 +193,7 @@ def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
     return take(data.train, np.flatnonzero(~held_out)), take(data.train, np.flatnonzero(held_out))
 
 
-def _train(path: Path, cell: Cell, resources: Resources, watch: Watch | None) -> None:
+def _train(path: CPath, cell: Cell, resources: Resources, watch: Watch | None) -> None:
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
     path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from fwsvm._compile import code_digest
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Trial
 from fwsvm.experiments.samples import Facts
+from fwsvm.numerics.compile import code_digest
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 
@@ -249,7 +249,7 @@ def unfinished(
     """Return the groups of cells to be made: a chain as a whole as soon as one of its cells is not ``done``.
 
     So each starts where it would have, had nothing been done before. But a cell that is done and was ``cut`` short by
-    a clock need not be made again: no other starts where it ended (`fwsvm.solvers.path.Path.begin_again`).
+    a clock need not be made again: no other starts where it ended (`fwsvm.solvers.c_path.Path.begin_again`).
     """
     found = []
     for group in tasks(cells):

@@ -13,9 +13,9 @@ from fwsvm.experiments import plan, selection
 from fwsvm.experiments.execute import Record, failed
 from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import Data, Experiment, Trial
-from fwsvm.experiments.lending import Loan
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import fields
+from fwsvm.experiments.reuse import Reusable
 from fwsvm.experiments.samples import Facts
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import Store
@@ -83,7 +83,7 @@ class Runner:
         Stop at the first run that fails.
     beside : bool
         Let reported runs go on beside each other, too.
-    lent : mapping of run id to Loan
+    lent : mapping of run id to Reusable
         Finished runs of other folders, which are taken over instead of made.
     """
 
@@ -95,7 +95,7 @@ class Runner:
     force: bool = False
     fail_fast: bool = False
     beside: bool = False
-    lent: Mapping[str, Loan] = field(default_factory=dict)
+    lent: Mapping[str, Reusable] = field(default_factory=dict)
     course: Course = field(default_factory=Course)
     _refused: set[str] = field(default_factory=set)
     _made: set[str] = field(default_factory=set)  # finished and recorded in this pass

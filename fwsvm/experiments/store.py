@@ -17,10 +17,10 @@ from typing import Any, Self
 
 import yaml
 
-from fwsvm.atomic import replacing
-from fwsvm.data.exclusive import exclusive
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.record import Row, fields, now_utc, text
+from fwsvm.files.atomic import replacing
+from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, refuse_link
 from fwsvm.results.reading import runs_table, trace_table

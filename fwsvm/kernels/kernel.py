@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
 from fwsvm.errors import UsageError, shown
-from fwsvm.kernels.lanes import muladd
 from fwsvm.kernels.rows import Rows
+from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.simd import muladd
 
 
 class Family(NamedTuple):
@@ -80,7 +80,7 @@ def of_inner_products(kind: type) -> type:
     return kind
 
 
-@njit(fastmath={"reassoc"})  # the sum in any order: else it waits on itself at every term
+@njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
 def _own_terms(kernel, values, starts, out):
     for t in range(out.size):
         total = 0.0
@@ -100,7 +100,9 @@ def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     return out
 
 
-@njit(nogil=False)  # as short as `fwsvm.kernels.panels.laid_out`, but for many rows, and then once
+@njit(
+    nogil=False
+)  # as short as `fwsvm.kernels.dense_tiles.pack_left_block`, but for many rows, and then once
 def _values_of_own(kernel, own):
     for t in range(own.size):
         own[t] = value(kernel, itself(kernel, own[t]), own[t], own[t])

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from fwsvm.kernels.kernel import alone, itself, pair, register, value
-from fwsvm.kernels.lanes import exp, larger, size
+from fwsvm.numerics.simd import absolute, exp, maximum
 
 
 @register("laplacian", "exp(-gamma |x - z|_1)", ("gamma",))
@@ -15,7 +15,9 @@ class Laplacian(NamedTuple):
 
 @pair.implements(Laplacian)
 def _pair(kernel, total, x, z):
-    return total + (size(x - z) - (size(x) + size(z)))  # bracketed so that k(x, z) = k(z, x) to the last bit
+    return total + (
+        absolute(x - z) - (absolute(x) + absolute(z))
+    )  # bracketed so that k(x, z) = k(z, x) to the last bit
 
 
 @alone.implements(Laplacian)
@@ -30,4 +32,4 @@ def _itself(kernel, own):
 
 @value.implements(Laplacian)
 def _value(kernel, total, own_x, own_z):
-    return exp(larger(own_x + own_z + total, 0.0) * -kernel.gamma)
+    return exp(maximum(own_x + own_z + total, 0.0) * -kernel.gamma)

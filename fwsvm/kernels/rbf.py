@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from fwsvm.kernels.kernel import of_inner_products, register, value
-from fwsvm.kernels.lanes import exp, larger
+from fwsvm.numerics.simd import exp, maximum
 
 
 @register("rbf", "exp(-gamma |x - z|^2)", ("gamma",))
@@ -16,4 +16,4 @@ class Rbf(NamedTuple):
 
 @value.implements(Rbf)
 def _value(kernel, total, own_x, own_z):
-    return exp(larger(own_x + own_z - (total + total), 0.0) * -kernel.gamma)
+    return exp(maximum(own_x + own_z - (total + total), 0.0) * -kernel.gamma)

@@ -1,8 +1,7 @@
-"""Rows of features as the kernels read them: one compressed form for dense and for sparse data.
+"""Rows in compressed sparse row (CSR) form, for dense and sparse data alike.
 
-A kernel value is a sum over the features of one row, looked up in a small dense table of the other rows (see
-`fwsvm.kernels.blocks`). Read in that way a dense row is a sparse row without gaps. Columns of rows with few gaps have a
-faster way (`fwsvm.kernels.panels`), with the same bits.
+Kernel values of sparse rows come from `fwsvm.kernels.sparse_tiles`; rows with few zeros have a faster path with the
+same bits, `fwsvm.kernels.dense_tiles`.
 """
 
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 
 
 class Rows(NamedTuple):

@@ -1,27 +1,24 @@
-"""Weighted sums of kernel values, none of them stored: decision values, and gradients from scratch.
-
-Where rows have few gaps both sides are laid out in panels, a part at a time; else one side is a table for look-ups.
-"""
+"""Weighted sums of kernel values that are not stored: decision values, and gradients recomputed from scratch."""
 
 from typing import Any
 
 import numpy as np
 
-from fwsvm._compile import njit
-from fwsvm._threads import in_shares
-from fwsvm.kernels.blocks import WIDE, clear, lay_out, room_for_anchors, threads_for, wide_row
+from fwsvm.kernels.dense_sums import add_sums_of_rows
+from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.panel_sums import add_sums_of_rows
-from fwsvm.kernels.panels import HEIGHT, few_gaps, lay_down, room_for_panels
 from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.threads import in_shares
 
 
-@njit(fastmath={"reassoc"})  # the sum over anchors in any order: else it waits on itself at every term
-def _add_range(kernel, anchors, rows, own, weights, first, last, out):
-    """Add the anchors' weighted kernel values to ``out[first:last]``; weights (outputs, 64)."""
+@njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
+def _add_range(kernel, left_block, rows, own, weights, first, last, out):
+    """Add the block's weighted kernel values to ``out[first:last]``; weights (outputs, 64)."""
     values = np.empty(WIDE, rows.values.dtype)
     for t in range(first, last):
-        wide_row(kernel, anchors, rows, t, own[t], values, 0)
+        wide_row(kernel, left_block, rows, t, own[t], values, 0)
         for o in range(out.shape[1]):
             total = 0.0
             for c in range(WIDE):
@@ -46,21 +43,21 @@ def weighted_sums(
     ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision
     where they are dense.
     """
-    if few_gaps(sources) and few_gaps(rows):
+    if is_dense(sources) and is_dense(rows):
         return _sums_of_dense(kernel, some_rows(sources, which), weights, rows, threads)
     return _sums_of_sparse(kernel, sources, which, weights, rows, threads)
 
 
 def _sums_of_dense(kernel: Any, sources: Rows, weights: np.ndarray, rows: Rows, threads: int) -> np.ndarray:
     out = np.zeros((weights.shape[1], rows.height))
-    anchors, own = (
-        room_for_panels(sources.height, sources.features, rows.values.dtype),
+    left_block, own = (
+        empty_dense_tiles(sources.height, sources.features, rows.values.dtype),
         own_terms(kernel, rows),
     )
-    lay_down(anchors, sources, own_terms(kernel, sources), 0)
+    pack_rows(left_block, sources, own_terms(kernel, sources), 0)
     lines = np.ascontiguousarray(weights.T, dtype=np.float64)
     in_shares(
-        lambda first, last: add_sums_of_rows(kernel, anchors, lines, rows, own, first, last, out),
+        lambda first, last: add_sums_of_rows(kernel, left_block, lines, rows, own, first, last, out),
         rows.height, threads_for(rows, rows.height, len(weights), threads), HEIGHT,
     )  # fmt: skip
     return out.T
@@ -70,20 +67,20 @@ def _sums_of_sparse(
     kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int
 ) -> np.ndarray:
     out = np.zeros((rows.height, weights.shape[1]))
-    anchors = room_for_anchors(sources)
+    left_block = empty_left_block(sources)
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
     lines = np.zeros((weights.shape[1], WIDE))
     parts = threads_for(rows, rows.height, WIDE, threads)
 
     def add(first: int, last: int) -> None:
-        _add_range(kernel, anchors, rows, own, lines, first, last, out)
+        _add_range(kernel, left_block, rows, own, lines, first, last, out)
 
     for first in range(0, len(which), WIDE):
         some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
         lines[:, : len(some)] = weights[first : first + WIDE].T
         lines[:, len(some) :] = 0.0
-        used = lay_out(anchors, sources, own_sources, some, WIDE)
+        used = scatter(left_block, sources, own_sources, some, WIDE)
         in_shares(add, rows.height, parts)
-        clear(anchors, used)
+        clear(left_block, used)
     return out

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import Rows
+from fwsvm.numerics.compile import njit
 
 POINT = np.dtype(
     [
@@ -76,22 +76,22 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
-    kept = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
+    cached = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
-    points = np.zeros(len(kept), POINT)
-    points["y"] = y[kept]
-    points["upper"] = penalties[kept] if hinge else np.inf
-    points["ridge"] = 0.0 if hinge else 0.5 / penalties[kept]
-    points["first"], points["end"] = rows.starts[kept], rows.starts[kept + 1]
+    points = np.zeros(len(cached), POINT)
+    points["y"] = y[cached]
+    points["upper"] = penalties[cached] if hinge else np.inf
+    points["ridge"] = 0.0 if hinge else 0.5 / penalties[cached]
+    points["first"], points["end"] = rows.starts[cached], rows.starts[cached + 1]
     qp = BoxQP(
-        _read_only(rows.values), _read_only(rows.columns.view(np.uint32)), points, kept, rows.features, float(bias),
-        float(penalties.sum() - penalties[kept].sum()) if len(kept) < rows.height else 0.0,
+        _read_only(rows.values), _read_only(rows.columns.view(np.uint32)), points, cached, rows.features, float(bias),
+        float(penalties.sum() - penalties[cached].sum()) if len(cached) < rows.height else 0.0,
     )  # fmt: skip
     _set_curvature(qp)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):
         raise UsageError(
-            f"row {kept[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
+            f"row {cached[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
             "precision; scale the data first (fwsvm scale)"
         )
     return qp

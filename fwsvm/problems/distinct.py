@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._compile import njit
-from fwsvm._random import mixed
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.random import mixed
 
 
 class Distinct(NamedTuple):

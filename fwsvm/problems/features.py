@@ -66,9 +66,9 @@ def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_a
     if n == features:
         return X, 0
     if isinstance(X, csr_array):
-        kept = X.copy()
-        kept.resize(X.shape[0], features)
-        return kept, int(X.count_nonzero() - kept.count_nonzero())
+        cached = X.copy()
+        cached.resize(X.shape[0], features)
+        return cached, int(X.count_nonzero() - cached.count_nonzero())
     ignored = int(np.count_nonzero(X[:, features:]))
     return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
 

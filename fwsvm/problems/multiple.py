@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 from fwsvm.problems.box_qp import BoxQP, Certificate, certificate, margins_of
 
 LEAST, MOST = 0.5, 2.0

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
-from fwsvm.kernels.blocks import WIDE
-from fwsvm.kernels.columns import Columns, at_hand
+from fwsvm.kernels.column_cache import ColumnCache, get_columns
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.numerics.compile import njit
 
 
 class SimplexQP(NamedTuple):
@@ -31,13 +31,13 @@ class SimplexQP(NamedTuple):
     diagonal : ndarray of float64, shape (m,), K~_ii
     """
 
-    columns: Columns
+    columns: ColumnCache
     plus: int
     ridge: np.ndarray
     diagonal: np.ndarray
 
 
-def simplex_qp(columns: Columns, plus: int, penalties: np.ndarray) -> SimplexQP:
+def simplex_qp(columns: ColumnCache, plus: int, penalties: np.ndarray) -> SimplexQP:
     """Return the problem over the rows of ``columns``, with the penalties C_i > 0, shape (m,)."""
     ridge = 1.0 / penalties
     return SimplexQP(columns, plus, ridge, self_values(columns.kernel, columns.rows) + 1.0 + ridge)
@@ -85,15 +85,15 @@ def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     h, signed = np.zeros(len(y)), alpha * y
     for first in range(0, len(support), WIDE):
         some = support[first : first + WIDE]
-        kept, lines = at_hand(qp.columns, some, alpha)
-        _add_lines(kept, lines, signed[some], h)
+        cached, lines = get_columns(qp.columns, some, alpha)
+        _add_lines(cached, lines, signed[some], h)
     return y * (h + signed[support].sum()) + alpha * qp.ridge
 
 
 @njit
-def _add_lines(kept, lines, weights, out):
+def _add_lines(cached, lines, weights, out):
     for c in range(lines.size):
-        k, weight = kept[lines[c]], weights[c]
+        k, weight = cached[lines[c]], weights[c]
         for t in range(out.size):
             out[t] += weight * k[t]
 

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
-from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.widths import WIDTH_RULES
+from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.solvers import memory
 from fwsvm.solvers.fit import Trained, fit, gathered, warm_up

@@ -8,19 +8,19 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._occurring import Occurring, occurring
-from fwsvm._threads import blas_on
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
+from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify, memory
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.process import Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
-from fwsvm.solvers.warming import GAPS, once, some_steps, tiny_problem
+from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_up import GAPS, once, some_steps, tiny_problem
 from fwsvm.status import Status
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32

@@ -11,8 +11,8 @@ import numpy as np
 
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
-from fwsvm.kernels.blocks import WIDE
-from fwsvm.kernels.panels import DENSE
+from fwsvm.kernels.dense_tiles import DENSE
+from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.problems.box_qp import POINT
 from fwsvm.problems.hinge import EXACT_ROWS
 
@@ -49,8 +49,8 @@ class Size(NamedTuple):
         return self._replace(rows=rows, stored=-(-self.stored * rows // max(1, self.rows)))
 
     @property
-    def few_gaps(self) -> bool:
-        """Whether kernel values come from rows laid out with their zeros (`fwsvm.kernels.panels`)."""
+    def is_dense(self) -> bool:
+        """Whether kernel values come from rows laid out with their zeros (`fwsvm.kernels.dense_tiles`)."""
         return self.stored >= DENSE * self.rows * self.features
 
 
@@ -153,7 +153,7 @@ def kernel_matrix(size: Size, itemsize: int) -> int:
 def samples(size: Size, most: int, count: int, itemsize: int) -> int:
     """Return what scs takes: ``count`` samples of up to ``most`` rows."""
     each = _drawn(size, most, itemsize)
-    if size.few_gaps:
+    if size.is_dense:
         each += itemsize * most * size.features
     return count * each + _hinge(size)
 
@@ -166,7 +166,7 @@ def expansion(size: Size, most: int, itemsize: int) -> int:
 def _rows(size: Size) -> int:
     """Return what rows take in the order of the classes and as kernel columns and gradients read them."""
     copies = (2 if size.dense else 1) * ENTRY + FLOAT32
-    laid = FLOAT32 * size.rows * size.features if size.few_gaps else _anchors(size, FLOAT)
+    laid = FLOAT32 * size.rows * size.features if size.is_dense else _anchors(size, FLOAT)
     return copies * size.stored + laid
 
 

@@ -121,7 +121,7 @@ class Process(Protocol):
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps (on the clock); return how many. Fewer means that `verdict` has an answer."""
 
-    def assist(self, me: int) -> None:
+    def help(self, me: int) -> None:
         """Lend this thread, the ``me``-th, to an `advance` that runs in another; return when it ends, or at once."""
 
     def verdict(self) -> Status | None:

@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._memory import MIB, available_bytes
-from fwsvm._threads import MOST_THREADS, usable_threads
 from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.polynomial import MOST_DEGREE
 from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
+from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
 

@@ -14,12 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._memory import MIB
-from fwsvm._threads import together
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.solvers.handover import Handover
+from fwsvm.numerics.threads import together
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
 
 BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
@@ -162,10 +162,10 @@ class _Work:
             self.interrupted.set()
             raise
 
-    def do_and_lend(self, clock: Clock, me: int) -> None:
+    def do_and_help(self, clock: Clock, me: int) -> None:
         """Solve problems as long as there are any, then help those that solve the last ones."""
         self.do(clock, me)
-        self.lend(me)
+        self.help_team(me)
 
     def _solved(self, number: int, clock: Clock, me: int) -> Part:
         rows, positive = self.problems[number]
@@ -198,13 +198,13 @@ class _Work:
         else:
             self.said[number] = progress
 
-    def lend(self, me: int) -> None:
+    def help_team(self, me: int) -> None:
         """Assist those that are still at work, the longest first, until nobody is."""
         threads = self.resolved.threads
         while not self.interrupted.is_set() and (running := dict(self.running)):
             longest = max(running, key=lambda number: len(self.problems[number].rows))
             if (process := running[longest]) is not None:
-                together(partial(_assist, process, me * threads), threads)
+                together(partial(_help, process, me * threads), threads)
             if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
                 self.watch(progress)
             time.sleep(BETWEEN_STRETCHES)
@@ -215,8 +215,8 @@ def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
 
 
-def _assist(process: Process, first: int, part: int) -> None:
-    process.assist(first + part)
+def _help(process: Process, first: int, part: int) -> None:
+    process.help(first + part)
 
 
 def solve_all(
@@ -259,14 +259,14 @@ def solve_all(
 def _share(work: _Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
     with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
-        others = [pool.submit(work.do_and_lend, clock, me) for me, clock in enumerate(clocks[1:], 1)]
+        others = [pool.submit(work.do_and_help, clock, me) for me, clock in enumerate(clocks[1:], 1)]
         try:
             work.do(clocks[0], 0)
         except BaseException:
             work.interrupted.set()
             raise
         try:
-            work.lend(0)
+            work.help_team(0)
             wait(others)
         except BaseException as error:
             work.interrupted.set()

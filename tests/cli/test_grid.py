@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fwsvm._threads import usable_threads
 from fwsvm.cli import main
+from fwsvm.numerics.threads import usable_threads
 
 QUICK = """\
 name: quick

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import fwsvm._compile  # noqa: F401  (decides where compiled code is cached before the cache moves)
+import fwsvm.numerics.compile  # noqa: F401  (decides where compiled code is cached before the cache moves)
 from tests.data.site import Site, running
 
 

@@ -11,10 +11,10 @@ import pytest
 import requests
 
 from fwsvm.data import fetch
+from fwsvm.data.cache_paths import Wanted, cached_path
 from fwsvm.data.download import FetchError, Patience, Transfer
 from fwsvm.data.entry import Complement, Entry, File, Source
 from fwsvm.data.fetch import Options, Search, obtain
-from fwsvm.data.wanted import Wanted, cached_path
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.site import Site

@@ -6,7 +6,7 @@ import pytest
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments import config
-from fwsvm.experiments.spot import read
+from fwsvm.experiments.source_location import read
 
 BASE = """\
 name: trial

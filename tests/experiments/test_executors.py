@@ -17,9 +17,9 @@ import pytest
 from fwsvm.data import svmlight
 from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
+from fwsvm.experiments.executors.forkserver import open_nursery
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import Data
-from fwsvm.experiments.nursery import open_nursery
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.record import fields
 from fwsvm.results.agreement import differing
@@ -287,7 +287,7 @@ def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_p
     folder = tmp_path / ("long" * 40)
     folder.mkdir()
     script = """
-from fwsvm.experiments.nursery import nursery, open_nursery
+from fwsvm.experiments.executors.forkserver import nursery, open_nursery
 assert not open_nursery()
 assert nursery().get_start_method() == "spawn"
 """

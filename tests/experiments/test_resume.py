@@ -20,7 +20,7 @@ from fwsvm.experiments.plan import SELECT, Cell
 from fwsvm.experiments.record import fields
 from fwsvm.results.agreement import differing
 from fwsvm.solvers import Settings, Status
-from fwsvm.solvers import path as paths
+from fwsvm.solvers import c_path as paths
 
 TEXT = """\
 name: resumed
@@ -220,10 +220,10 @@ def test_after_nothing_but_runs_cut_short_the_next_starts_cold() -> None:
 def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sums of a certificate are rounded by what else is in them, so that must not be up to a clock."""
     cells = chain("swap-2o", 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-    path = paths.Path.results
+    path = paths.CPath.results
     together: list[int] = []
     monkeypatch.setattr(
-        paths.Path, "results", lambda self, n=None: (together.append(len(self.waiting)), path(self, n))[1]
+        paths.CPath, "results", lambda self, n=None: (together.append(len(self.waiting)), path(self, n))[1]
     )
     quick = made(cells)
     ticks = iter(range(10**9))

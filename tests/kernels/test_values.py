@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels import panels
-from fwsvm.kernels.columns import at_hand, columns_of, compute
+from fwsvm.kernels import dense_tiles
+from fwsvm.kernels.column_cache import column_cache, compute, get_columns
+from fwsvm.kernels.dense_sums import add_sums
+from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_rows
 from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
-from fwsvm.kernels.panel_sums import add_sums
-from fwsvm.kernels.panels import lay_down, room_for_panels
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from tests import naive
@@ -44,12 +44,12 @@ def data(m: int, n: int = 9, seed: int = 0, filled: float = 0.6) -> np.ndarray:
 def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
     """Return the kernel matrix as the store of columns computes it: a wide block, a narrow one, and the rest."""
     rows = as_rows(X, dtype)
-    store = columns_of(made(name), rows, 1 << 30, threads)
+    store = column_cache(made(name), rows, 1 << 30, threads)
     m = rows.height
     for first, last in ((0, min(m, 64)), (64, min(m, 71)), (71, min(m, 72)), (72, min(m, 136)), (136, m)):
         if first < last:
             compute(store, np.arange(first, last, dtype=np.int32), np.ones(m))
-    return store.kept[store.slot_of]
+    return store.cached[store.slot_of]
 
 
 @each_kernel
@@ -85,7 +85,7 @@ def test_panels_and_stored_numbers_give_the_same_bits(name, dtype, m, monkeypatc
     X = data(m)
     found = []
     for density in (0.0, 2.0):
-        monkeypatch.setattr(panels, "DENSE", density)
+        monkeypatch.setattr(dense_tiles, "DENSE", density)
         found.append(all_columns(name, X, dtype))
     np.testing.assert_array_equal(*found)
 
@@ -93,12 +93,12 @@ def test_panels_and_stored_numbers_give_the_same_bits(name, dtype, m, monkeypatc
 @pytest.mark.parametrize("room", [0, 20, 150])
 def test_columns_at_hand_are_the_same_kept_or_lent(room):
     X = data(150)
-    store = columns_of(made("rbf"), as_rows(X, np.float32), room * 150 * 4)
+    store = column_cache(made("rbf"), as_rows(X, np.float32), room * 150 * 4)
     wanted = np.random.default_rng(0).permutation(150)[:60]
     for _ in range(2):
-        kept, lines = at_hand(store, wanted, np.zeros(150))
-        np.testing.assert_array_equal(kept[lines], all_columns("rbf", X, np.float32)[wanted])
-    assert (kept is store.kept) == (room == 150)
+        cached, lines = get_columns(store, wanted, np.zeros(150))
+        np.testing.assert_array_equal(cached[lines], all_columns("rbf", X, np.float32)[wanted])
+    assert (cached is store.cached) == (room == 150)
 
 
 @each_kernel
@@ -106,10 +106,10 @@ def test_columns_at_hand_are_the_same_kept_or_lent(room):
 def test_threads_change_no_bit(name, dtype):
     X = data(700, 3)[:, :3]
     kernel, rows = made(name), as_rows(X, dtype)
-    stores = [columns_of(kernel, rows, 1 << 24, threads) for threads in (1, 3)]
+    stores = [column_cache(kernel, rows, 1 << 24, threads) for threads in (1, 3)]
     for store in stores:
         compute(store, np.arange(64, dtype=np.int32), np.ones(700))
-    np.testing.assert_array_equal(stores[0].kept[:64], stores[1].kept[:64])
+    np.testing.assert_array_equal(stores[0].cached[:64], stores[1].cached[:64])
 
 
 @each_kernel
@@ -180,10 +180,10 @@ def test_sums_from_panels_are_matrix_products(name, dtype, first, last):
     both = []
     for matrix in (X, Z):
         rows = as_rows(matrix, dtype)
-        both.append(room_for_panels(rows.height, rows.features, dtype))
+        both.append(empty_dense_tiles(rows.height, rows.features, dtype))
         for some in (rows.height // 3, rows.height):  # they come in two parts
             part = as_rows(matrix[:some], dtype)
-            lay_down(both[-1], part, own_terms(kernel, part), 0 if some < rows.height else rows.height // 3)
+            pack_rows(both[-1], part, own_terms(kernel, part), 0 if some < rows.height else rows.height // 3)
     add_sums(kernel, both[0], which, weights, both[1], first, last, first, out)
     K = naive.gram(name, X[which], Z, **PARAMETERS[name])
     np.testing.assert_allclose(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fwsvm.kernels.columns import columns_of
+from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, signs, simplex_qp
@@ -31,7 +31,7 @@ def problem(seed: int, name: str, m: int = 24, n: int = 3):
     y = np.where(np.arange(m) < plus, 1.0, -1.0)
     C = np.exp(rng.uniform(-2, 4, m))
     kernel = KERNELS[name].make(**PARAMETERS[name])
-    qp = simplex_qp(columns_of(kernel, as_rows(sparse.csr_array(X)), 0), plus, C)
+    qp = simplex_qp(column_cache(kernel, as_rows(sparse.csr_array(X)), 0), plus, C)
     K = naive.gram(name, X, X, **PARAMETERS[name])
     return X, y, C, qp, K, naive.extended(K, y, C)
 
@@ -107,8 +107,8 @@ def test_sharing_a_row_s_weight_among_copies_gains_what_the_ridge_says():
     X, y, C = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.array([3.0, 3.0])
     twice = np.array([[1.0], [1.0], [-1.0], [-1.0]])
     kernel = KERNELS["rbf"].make(0.5)
-    one = simplex_qp(columns_of(kernel, as_rows(X), 0), 1, 2 * C)
-    two = simplex_qp(columns_of(kernel, as_rows(twice), 0), 2, np.repeat(C, 2))
+    one = simplex_qp(column_cache(kernel, as_rows(X), 0), 1, 2 * C)
+    two = simplex_qp(column_cache(kernel, as_rows(twice), 0), 2, np.repeat(C, 2))
     a = np.array([0.6, 0.4])
     R = certified(one, X, a).objective
     assert certified(two, twice, np.repeat(a / 2, 2)).objective == pytest.approx(R, rel=1e-14)

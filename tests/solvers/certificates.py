@@ -93,7 +93,7 @@ def train(case: Case) -> Result:
     return fwsvm.train(X, case.y, weights=case.weights, **case.settings)
 
 
-def worth(case: Case, result: Result, path: Path) -> Worth:
+def priority(case: Case, result: Result, path: Path) -> Worth:
     """Return what the machine of a result is worth after it was written and read back."""
     fwsvm.save(path, result)
     model = fwsvm.load(path)

@@ -91,19 +91,19 @@ def test_a_generator_of_data_is_drawn_block_by_block(many):
 
 
 def test_only_the_rows_drawn_are_kept(many, monkeypatch):
-    kept = []
+    cached = []
     monkeypatch.setattr(
-        module, "Picked", lambda m, numbers, values: kept.append(numbers) or Picked(m, numbers, values)
+        module, "Picked", lambda m, numbers, values: cached.append(numbers) or Picked(m, numbers, values)
     )
     X, y = drawn(2000)
     fwsvm.train_blocks(cut(X, y, 1000), parameters=SMALL)
-    assert max(map(len, kept)) <= 200 + 200 + 300
+    assert max(map(len, cached)) <= 200 + 200 + 300
 
 
 def test_blocks_of_wide_sparse_rows_are_not_laid_out_without_gaps(many, monkeypatch):
     """As in text: 2,000 features of which a row has twenty."""
     made = []
-    monkeypatch.setattr(sums, "room_for_panels", lambda *given: made.append(given))
+    monkeypatch.setattr(sums, "empty_dense_tiles", lambda *given: made.append(given))
     X = sparse.random_array((1000, 2000), density=0.01, rng=np.random.default_rng(0), format="csr")
     y = np.where(np.asarray(X.sum(axis=1)).ravel() > 10.0, 1, -1)
     result = fwsvm.train_blocks(cut(X, y, 300), method="scs", gamma=0.1, max_iterations=5, parameters=SMALL)

@@ -30,7 +30,7 @@ def hold(case, folder):
     claimed = (result.objective, result.gap, result.relative_gap, result.primal, result.dual)
     assert all(map(math.isfinite, claimed))
     assert result.relative_gap <= 0.1 or f"{result.relative_gap:.3g}" in result.message
-    found = certificates.worth(case, result, folder / "machine")
+    found = certificates.priority(case, result, folder / "machine")
     off = found.rounding
     assert result.objective == pytest.approx(found.objective, rel=1e-9, abs=off)
     if case.settings["stop"] == "eps":

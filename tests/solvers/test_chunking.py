@@ -9,9 +9,9 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.chunking import run
-from fwsvm.solvers.chunking.nearest import FEW, PART, SPARE, drawn, nearest
-from fwsvm.solvers.handover import Handover
-from fwsvm.solvers.warming import ROWS
+from fwsvm.solvers.chunking.working_set import FEW, PART, SPARE, drawn, select_rows
+from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_up import ROWS
 from tests import naive
 
 CLASSES, GAMMA = ("1", "-1"), 0.3
@@ -230,7 +230,7 @@ def test_a_chunk_has_the_rows_that_matter_and_the_next_ones_to_the_margin(m, dra
     rng = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
     plus, bound = draw.draw(st.integers(1, m - 1)), draw.draw(st.floats(0.0, 1.0))
     f, alpha = rng.normal(loc=2.0, size=m), np.where(rng.random(m) < bound, rng.random(m), 0.0)
-    chunk = nearest(f, alpha, plus)
+    chunk = select_rows(f, alpha, plus)
     assert (np.diff(chunk) > 0).all()
     assert chunk[0] < plus <= chunk[-1]
     inside = np.zeros(m, dtype=bool)

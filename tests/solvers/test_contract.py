@@ -296,9 +296,9 @@ def test_a_row_of_weight_two_is_a_row_twice_and_one_of_weight_zero_none(name):
         with pytest.raises(UsageError, match="weight"):
             fit(X, codes, CLASSES, settings(name), weights=weights)
         return
-    kept = np.concatenate([np.arange(5), np.arange(5), np.arange(10, len(codes))])
+    cached = np.concatenate([np.arange(5), np.arange(5), np.arange(10, len(codes))])
     weighted = fit(X, codes, CLASSES, settings(name), weights=weights)
-    copied = fit(X[kept], codes[kept], CLASSES, settings(name))
+    copied = fit(X[cached], codes[cached], CLASSES, settings(name))
     assert abs(weighted.objective - copied.objective) <= max(weighted.gap, copied.gap)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import fwsvm
-from fwsvm._compile import code_digest
-from fwsvm._outside import is_outside, sources
+from fwsvm.numerics.compile import code_digest
+from fwsvm.numerics.compiled_cache import is_external, sources
 
 ROOT = Path(fwsvm.__file__).parents[1]
 RULE = """
@@ -130,6 +130,6 @@ def test_the_digest_of_a_run_covers_code_from_outside_and_nothing_else(tmp_path,
     (tmp_path / "digested_module.py").write_text("a = 1")
     monkeypatch.syspath_prepend(tmp_path)
     __import__("digested_module")
-    assert is_outside("digested_module")
+    assert is_external("digested_module")
     assert code_digest("digested_module") != code_digest()
     assert code_digest("fwsvm.solvers.frank_wolfe.fw") == code_digest()

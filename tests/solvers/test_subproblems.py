@@ -63,14 +63,14 @@ def test_a_small_budget_for_columns_is_shared(search):
 
 
 def test_who_has_nothing_left_to_solve_helps_with_the_longest_pair(monkeypatch):
-    taken, take = [], run.lend
+    taken, take = [], run.help_team
 
     def watched(s, me):
         before = s.now[0]["steps"]
         take(s, me)
         taken.append(s.now[0]["steps"] - before)
 
-    monkeypatch.setattr(run, "lend", watched)
+    monkeypatch.setattr(run, "help_team", watched)
     X, codes = clouds((3, 2500, 2500))
     alone, helped = (solve(X, codes, threads=threads) for threads in (1, 2))
     assert sum(taken) > 100  # steps went by while another thread was at their disposal
@@ -117,7 +117,7 @@ def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
         if me == 0:  # the main thread, where interrupts arrive
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(subproblems._Work, "lend", interrupted)
+    monkeypatch.setattr(subproblems._Work, "help_team", interrupted)
     X, codes = clouds(
         (3, 3, 900, 900)
     )  # the first pair is done at once, and then there is nothing left to begin

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
 from fwsvm.experiments.executors import Deliver, Task
-from fwsvm.experiments.nursery import nursery
+from fwsvm.experiments.executors.forkserver import nursery
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.atomic import replacing
 from fwsvm.errors import ModelError
+from fwsvm.files.atomic import replacing
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.problems.model_files import liblinear, libsvm
 from fwsvm.problems.model_files._header import read_header

@@ -1,16 +1,16 @@
 """A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
 
-`nearest` says which rows matter, `run` is the Process; another method of the simplex solves on each set of rows.
+`select_rows` says which rows matter, `run` is the Process; another method of the simplex solves on each set of rows.
 """
 
 from dataclasses import replace
 from typing import Any
 
 from fwsvm.solvers import memory
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, method, on_simplex
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 
 
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:

@@ -5,19 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.columns import columns_of
+from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
 from fwsvm.solvers import certify
-from fwsvm.solvers.chunking.nearest import drawn, nearest
-from fwsvm.solvers.frank_wolfe.goals import largest_gap
+from fwsvm.solvers.chunking.working_set import drawn, select_rows
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
-from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warming import GAPS, once, tiny_problem
+from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
 ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
@@ -37,7 +37,7 @@ class ChunkRun:
         plus = int(np.count_nonzero(problem.y > 0))
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         for_columns(settings, len(self.y), np.float32)  # a later chunk may be all rows
-        self.qp = simplex_qp(columns_of(settings.kernel, self.rows, 0), plus, self.penalties)
+        self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), plus, self.penalties)
         self.widest = float(self.qp.diagonal.max())
         self.alpha = np.zeros(len(self.y))
         self.found: Certificate | None = None  # of alpha, over all rows
@@ -97,7 +97,7 @@ class ChunkRun:
         evaluations = self.before.kernel_evaluations + len(q) * int(np.count_nonzero(self.alpha))
         self.before = self.before._replace(kernel_evaluations=evaluations)
         R = float(self.alpha @ q)
-        return nearest((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
+        return select_rows((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
 
     def _goal(self, R: float) -> float:
         return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
@@ -109,10 +109,10 @@ class ChunkRun:
         assert self.inner is not None  # noqa: S101  (but while `verdict` or `outcome` is at work)
         return self.inner.advance(steps)
 
-    def assist(self, me: int) -> None:
+    def help(self, me: int) -> None:
         """Help the inner method."""
         if (inner := self.inner) is not None:
-            inner.assist(me)
+            inner.help(me)
 
     def verdict(self) -> Status | None:
         """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""

@@ -7,10 +7,10 @@ with what it does at the beginning and at the end of a sweep, and at a visit.
 from typing import Any
 
 from fwsvm.solvers import memory
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 
 
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:

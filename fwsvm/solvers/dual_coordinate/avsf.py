@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
-from fwsvm._random import shuffle, uniform
 from fwsvm.errors import UsageError
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.random import shuffle, uniform
 from fwsvm.problems.box_qp import Loss
 from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests
 from fwsvm.solvers.registry import register

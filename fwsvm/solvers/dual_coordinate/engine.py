@@ -14,8 +14,8 @@ best multiple of w is tried (`fwsvm.problems.multiple`): nothing but the stop de
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
-from fwsvm.kernels.prefetch import prefetch
+from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.prefetch import prefetch
 from fwsvm.problems.box_qp import add, inner, projected, shortfall
 from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
@@ -187,7 +187,7 @@ def _survey(s, budget):
 @njit
 def goal(s):
     """Return the gap that the run is to reach."""
-    return s.now[0].goal_constant + s.now[0].goal_slope * s.now[0].dual
+    return s.now[0].stop_constant + s.now[0].stop_slope * s.now[0].dual
 
 
 @njit

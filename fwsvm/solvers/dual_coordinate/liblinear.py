@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._random import shuffle
+from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import Loss
 from fwsvm.solvers.dual_coordinate.engine import begin, end, leaves
 from fwsvm.solvers.registry import register

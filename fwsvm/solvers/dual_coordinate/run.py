@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm._random import stream
 from fwsvm.kernels.rows import as_rows
+from fwsvm.numerics.random import stream
 from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
 from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers import certify
@@ -20,9 +20,9 @@ from fwsvm.solvers.dual_coordinate.state import (
     SURVEYING,
     State,
 )
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
 
 MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
@@ -100,11 +100,11 @@ class LinearRun:
         now["epsilon"] = tolerance if self.resolved.stop == "eps" else self.rule.first_epsilon
         now["by_own_rule"] = self.resolved.stop == "eps"
         if self.resolved.stop == "gap":
-            now["goal_constant"] = tolerance
+            now["stop_constant"] = tolerance
         elif tolerance < 1.0:  # P = D + gap, so gap <= tolerance P says:
-            now["goal_slope"] = tolerance / (1.0 - tolerance)
+            now["stop_slope"] = tolerance / (1.0 - tolerance)
         else:
-            now["goal_constant"] = np.inf
+            now["stop_constant"] = np.inf
 
     @property
     def _alpha(self) -> np.ndarray:
@@ -122,7 +122,7 @@ class LinearRun:
         """Visit up to ``steps`` rows."""
         return int(advance(self.rule, self.state, steps))
 
-    def assist(self, me: int) -> None:
+    def help(self, me: int) -> None:
         """Return: visits follow one another."""
 
     def verdict(self) -> Status | None:

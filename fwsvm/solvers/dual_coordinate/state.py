@@ -36,8 +36,8 @@ NOW = np.dtype(
         ("reference", np.float64),  # Delta_ref of AVSF
         ("share", np.float64),  # 1 / m
         ("fade", np.float64),  # exp(-c), what a step of length zero does to a preference
-        ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * D
-        ("goal_slope", np.float64),
+        ("stop_constant", np.float64),  # stop where gap <= stop_constant + stop_slope * D
+        ("stop_slope", np.float64),
         ("optimism", np.float64),  # gap as tracked / best gap as surveyed, when last surveyed
         ("theta", np.float64),  # the best multiple of w, when last surveyed,
         ("decrease", np.float64),  # and what it takes off P and the gap
@@ -70,7 +70,7 @@ class State(NamedTuple):
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `NOW`, shape (1,)
-    random : ndarray of uint64, shape (1,), a stream of `fwsvm._random`
+    random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`
     """
 
     qp: BoxQP

@@ -8,10 +8,10 @@ is one file with its `choose`.
 from typing import Any
 
 from fwsvm.solvers import memory
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, on_simplex
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 
 
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:

@@ -1,20 +1,20 @@
-"""The arrays of a run: its store of kernel columns and its state, which grow and change form as it goes on."""
+"""Allocation of a run's arrays: its column cache and its state, and their growth."""
 
 from typing import Any
 
 import numpy as np
 
-from fwsvm._random import stream
-from fwsvm.kernels.blocks import WIDE
-from fwsvm.kernels.columns import Columns, columns_of
+from fwsvm.kernels.column_cache import ColumnCache, column_cache
 from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP
-from fwsvm.solvers.frank_wolfe.crew import crew_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked, drawn_soon
-from fwsvm.solvers.frank_wolfe.state import NOW, State
-from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.frank_wolfe.state import CONTROL, State
+from fwsvm.solvers.frank_wolfe.thread_team import thread_team
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
 READING = (
@@ -28,7 +28,7 @@ Search = Full | Sampled | Tracked
 
 def full_columns(
     resolved: Resolved, rows: Rows, dtype: Any, handover: Handover | None, number: int
-) -> Columns:
+) -> ColumnCache:
     """Return the store for full search: another run's, where there is one.
 
     Raises
@@ -40,20 +40,20 @@ def full_columns(
     held = handover.column_bytes() if handover is not None else 0
     for_columns(resolved, rows.height, dtype, held=held)
     if handover is None:
-        return columns_of(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+        return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
 
 
-def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> Columns:
+def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> ColumnCache:
     """Return the store for sampled search, which keeps columns over all rows only where q is kept there, too."""
     budget = resolved.cache_bytes if tracked else 0
-    return columns_of(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
+    return column_cache(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
 
 def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> State:
     """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
     cache_bytes, threads = resolved.cache_bytes, resolved.threads + resolved.lent
-    m, dtype, columns = len(qp.ridge), qp.columns.kept.dtype, qp.columns
+    m, dtype, columns = len(qp.ridge), qp.columns.cached.dtype, qp.columns
     own_lines = isinstance(search, Sampled)
     room = min(m, FIRST_ROOM) if own_lines else 1
     return State(
@@ -65,14 +65,14 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Res
         q=np.zeros(m),
         active=np.zeros(m, np.int32),
         place=np.full(m, -1, np.int32),
-        lit=np.full(m, -1.0),
-        now=np.zeros(1, NOW),
+        active_diagonal=np.full(m, -1.0),
+        now=np.zeros(1, CONTROL),
         random=stream(*seed),
-        kept=np.empty((_lines(room, dtype, cache_bytes), room), dtype) if own_lines else columns.kept,
+        cached=np.empty((_lines(room, dtype, cache_bytes), room), dtype) if own_lines else columns.cached,
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
         drawn=np.zeros(WIDE, np.int32),
-        crew=crew_of(0 if own_lines else m, threads),
+        team=thread_team(0 if own_lines else m, threads),
     )
 
 
@@ -87,11 +87,11 @@ def with_room(s: State, cache_bytes: int) -> State:
     if needed <= before:
         return s
     room = max(2 * before, needed)
-    lines = _lines(room, s.kept.dtype, cache_bytes)
-    kept = np.empty((lines, room), s.kept.dtype)
-    kept[: len(s.kept), :before] = s.kept[:lines]
+    lines = _lines(room, s.cached.dtype, cache_bytes)
+    cached = np.empty((lines, room), s.cached.dtype)
+    cached[: len(s.cached), :before] = s.cached[:lines]
     s.slot_of[s.slot_of >= lines] = -1
-    return s._replace(values=np.empty((WIDE, room), s.values.dtype), kept=kept)
+    return s._replace(values=np.empty((WIDE, room), s.values.dtype), cached=cached)
 
 
 def tracking_pays(s: State, cache_bytes: int) -> bool:
@@ -100,7 +100,7 @@ def tracking_pays(s: State, cache_bytes: int) -> bool:
     That is the gradient once, a column for each active row, and an update of m entries a step.
     """
     now, m = s.now[0], len(s.q)
-    fits = 2 * int(now["active"]) * m * s.kept.itemsize <= cache_bytes
+    fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
     each = 1 if drawn_soon(s.search, m) else ALONE
     a_step = READING if fits else each
     return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

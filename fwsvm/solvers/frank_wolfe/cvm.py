@@ -7,10 +7,10 @@ Then the ascent vertex of all rows enters.
 
 from typing import NamedTuple
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 from fwsvm.solvers.frank_wolfe.engine import choose, find
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, best_partner, swap, toward
-from fwsvm.solvers.frank_wolfe.search import look
+from fwsvm.solvers.frank_wolfe.search import select
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.registry import register
 
@@ -59,7 +59,7 @@ def _find(rule, s):
     # Candidates that were drawn are looked at before anything moves: their kernel values are of this core set.
     if s.now[0].draws == 0 and within_core(s):
         return
-    look(s.search, s)
+    select(s.search, s)
     now = s.now[0]
     while now.stop == GOING and 0.5 * now.gap <= now.inner:
         now.inner *= 0.5

@@ -5,9 +5,9 @@ A method is a NamedTuple with an implementation of `choose`; CVM also says itsel
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
-from fwsvm.solvers.frank_wolfe.search import ROUNDING, entered, left, look, shift
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_PROGRESS, WANTS_COLUMN
+from fwsvm.numerics.compile import generic, njit
+from fwsvm.solvers.frank_wolfe.search import ROUNDING, on_add, on_drop, select, update
+from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 
 # steps made: never by chunks, whose lengths follow the clock and would reach the last bits
 SETTLE_EVERY = 256
@@ -19,7 +19,7 @@ def choose(rule, s, i):
 
 
 def _ascent_vertex(rule, s):
-    look(s.search, s)
+    select(s.search, s)
 
 
 @generic(default=_ascent_vertex, each_step=True)
@@ -33,9 +33,9 @@ def _enter(s, i):
         now = s.now[0]
         s.place[i] = now.active
         s.active[now.active] = i
-        s.lit[i] = s.diagonal[i]
+        s.active_diagonal[i] = s.diagonal[i]
         now.active += 1
-        entered(s.search, s, i)
+        on_add(s.search, s, i)
 
 
 @njit(each_step=True)
@@ -45,11 +45,11 @@ def _leave(s, j):
     s.active[place] = last
     s.place[last] = place
     s.place[j] = -1
-    s.lit[j] = -1.0
+    s.active_diagonal[j] = -1.0
     s.alpha[j] = 0.0
     now.active -= 1
     now.drops += 1
-    left(s.search, s, j, place)
+    on_drop(s.search, s, j, place)
 
 
 @njit(each_step=True)
@@ -58,7 +58,7 @@ def make(s, move):
     now = s.now[0]
     if move.i >= 0:
         _enter(s, move.i)
-    shift(s.search, s, move)
+    update(s.search, s, move)
     if move.scale == 0.0:
         for p in range(now.active - 1, -1, -1):
             if s.active[p] != move.i:
@@ -83,7 +83,7 @@ def _at_hand(s, i):
     """Whether the column of row i is there; else come back for it."""
     if s.slot_of[i] >= 0:
         return True
-    s.now[0].wanted, s.now[0].stop = i, WANTS_COLUMN
+    s.now[0].wanted, s.now[0].stop = i, COLUMN_MISS
     return False
 
 
@@ -109,7 +109,7 @@ def step(rule, s):
     return True
 
 
-@njit(each_step=True, nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
+@njit(each_step=True, nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
 def settle(alpha, q, diagonal, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
 

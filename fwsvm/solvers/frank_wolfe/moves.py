@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
-from fwsvm.solvers.frank_wolfe.crew import partner_by_shares
-from fwsvm.solvers.frank_wolfe.passes import TINY, highest_pass, partner_pass
-from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, spot
+from fwsvm.numerics.compile import generic, njit
+from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active, partner_scan
+from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, cache_index
+from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan
 
 NOBODY = -1
 # a pass over all rows beats a walk through the active ones unless they are fewer than one in so many
@@ -82,7 +82,7 @@ def swap(s, i, j):
 @njit(each_step=True)
 def entry(s, i, j):
     """Return K~_ij for the vertex i and an active j other than i."""
-    k = s.kept[s.slot_of[i], spot(s.search, s, j)] + 1.0
+    k = s.cached[s.slot_of[i], cache_index(s.search, s, j)] + 1.0
     return k if (i < s.plus) == (j < s.plus) else -k
 
 
@@ -96,7 +96,7 @@ def worst_active(s):
             if s.q[j] > s.q[worst] or (s.q[j] == s.q[worst] and j < worst):
                 worst = j
         return np.int64(worst)
-    return highest_pass(s.q, s.lit)
+    return highest_active(s.q, s.active_diagonal)
 
 
 @njit(each_step=True)
@@ -115,12 +115,12 @@ def _partner(search, s, i):
 
 @njit(each_step=True)
 def _partner_among_active(s, i):
-    k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
+    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
     partner, most = np.int64(NOBODY), 0.0
     for j in s.active[: s.now[0].active]:
         slope = q[j] - q_i
         if slope > 0.0:
-            k = 2.0 * (k_i[spot(s.search, s, j)] + 1.0)
+            k = 2.0 * (k_i[cache_index(s.search, s, j)] + 1.0)
             curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
             gain = slope * slope / max(curvature, TINY)
             if gain > most or (gain == most and j < partner):
@@ -136,11 +136,11 @@ def _sampled_partner(search, s, i):
 @_partner.implements(Full)
 @_partner.implements(Tracked)
 def _full_partner(search, s, i):
-    k_i, q, q_i, K_ii, plus = s.kept[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
+    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
     if s.now[0].active * DENSE < q.size:
         return _partner_among_active(s, i)
     alike = 2.0 if i < plus else -2.0
-    if s.crew.claims.size > 0:
-        return partner_by_shares(s, i, alike)
-    partner, most = partner_pass(k_i, q, s.lit, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0)
-    return partner_pass(k_i, q, s.lit, q_i, K_ii, -alike, plus, q.size, partner, most)[0]
+    if s.team.claimed.size > 0:
+        return shared_partner_scan(s, i, alike)
+    partner, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0)
+    return partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -alike, plus, q.size, partner, most)[0]

@@ -8,7 +8,7 @@ from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradients, signs
 from fwsvm.solvers import certify
-from fwsvm.solvers.frank_wolfe.goals import largest_gap
+from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.process import Binary, Claim, Expansion, Outcome
 
 
@@ -24,24 +24,24 @@ def outcome_of(found: Certificate, goal: float) -> Outcome:
     return certify.proven(found.objective, found.gap, found.primal, found.dual, goal=goal)
 
 
-def prove(rows: Rows, y: np.ndarray, claims: Sequence[Claim], threads: int) -> list[Outcome]:
+def prove(rows: Rows, y: np.ndarray, claimed: Sequence[Claim], threads: int) -> list[Outcome]:
     """Return what the points of several runs on the same rows are worth: each kernel value is computed once for all.
 
     Parameters
     ----------
     rows : Rows of float64
     y : ndarray, shape (m,)
-    claims : sequence of Claim
+    claimed : sequence of Claim
         Their kernels are one and the same.
     """
-    kernel = claims[0].resolved.kernel
+    kernel = claimed[0].resolved.kernel
     alphas, ridges = (
         np.stack(columns, axis=1)
-        for columns in ([claim.alpha for claim in claims], [1.0 / claim.penalties for claim in claims])
+        for columns in ([claim.alpha for claim in claimed], [1.0 / claim.penalties for claim in claimed])
     )
     q = gradients(kernel, rows, y, alphas, ridges, threads)
     own, outcomes = self_values(kernel, rows) + 1.0, []
-    for k, claim in enumerate(claims):
+    for k, claim in enumerate(claimed):
         ridge, rule = ridges[:, k], claim.resolved
         found = certificate(ridge, claim.alpha, np.ascontiguousarray(q[:, k]))
         goal = largest_gap(rule.stop, rule.tolerance, float((own + ridge).max()), found.objective)

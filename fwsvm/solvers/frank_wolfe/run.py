@@ -5,30 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.columns import EVALUATIONS, MISSES, at_hand
+from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, get_columns
 from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, simplex_qp
 from fwsvm.solvers import certify
 from fwsvm.solvers.frank_wolfe.arrays import EXACT, state_of, tracking_pays
-from fwsvm.solvers.frank_wolfe.crew import lend
-from fwsvm.solvers.frank_wolfe.form import Form
-from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL, MARGIN, largest_gap, line_of_goals
+from fwsvm.solvers.frank_wolfe.gradient_storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, ROUNDING, Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, WANTS_VALUES
-from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR
+from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, MARGIN, largest_gap, stopping_line
+from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warming import once, some_steps, tiny_problem
+from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
 
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
 NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
 
 
-class SimplexRun(Form):
+class SimplexRun(GradientStorage):
     """A `Process`: state, goal, and what to do when the compiled loop comes back.
 
     Kernel columns are float32 and q is float64. Where the loop says it is done, q is recomputed in float64 from
@@ -76,8 +76,8 @@ class SimplexRun(Form):
             few = some_rows(self.rows, which)
             gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
         else:  # steps will ask for these columns
-            kept, lines = at_hand(columns, which, self.state.alpha)
-            gram = kept[lines[:, None], which].astype(np.float64)
+            cached, lines = get_columns(columns, which, self.state.alpha)
+            gram = cached[lines[:, None], which].astype(np.float64)
         weights = optimum(gram, self.qp, which)
         return which[weights > 0], weights[weights > 0]
 
@@ -86,7 +86,7 @@ class SimplexRun(Form):
         s.alpha[support] = weights
         s.active[: len(support)] = support
         s.place[support] = np.arange(len(support))
-        s.lit[support] = s.diagonal[support]
+        s.active_diagonal[support] = s.diagonal[support]
         now["active"] = len(support)
         now["inner"] = getattr(self.rule, "inner", 0.0)
         if self.sampled:
@@ -97,11 +97,11 @@ class SimplexRun(Form):
 
     def _set_goal(self) -> None:
         """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check."""
-        checked = not self.sampled and self.resolved.final_gap and self.state.kept.dtype == np.float32
+        checked = not self.sampled and self.resolved.final_gap and self.state.cached.dtype == np.float32
         aim = 1.0 - MARGIN if checked else 1.0
-        constant, slope = line_of_goals(self.resolved.stop, self.level, self.widest)
+        constant, slope = stopping_line(self.resolved.stop, self.level, self.widest)
         now = self.state.now[0]
-        now["goal_constant"], now["goal_slope"] = aim * constant, aim * slope
+        now["stop_constant"], now["stop_slope"] = aim * constant, aim * slope
 
     def _goal(self, R: float) -> float:
         """Return the largest gap at which the run has converged."""
@@ -120,16 +120,16 @@ class SimplexRun(Form):
         taken, now = 0, self.state.now[0]
         while True:
             taken += self._steps(steps - taken)
-            if now["stop"] != WANTS_VALUES:
+            if now["stop"] != CANDIDATES_MISS:
                 return taken
             if self._track_if_it_pays():
                 now["stop"] = GOING
             else:
                 self._provide_candidates()
 
-    def assist(self, me: int) -> None:
+    def help(self, me: int) -> None:
         """Take shares of the passes over all rows while `advance` runs."""
-        lend(self.state, me)
+        help_team(self.state, me)
 
     def verdict(self) -> Status | None:
         """Check the claim of the compiled loop, and say how the run ended, or go on."""
@@ -184,7 +184,7 @@ class SimplexRun(Form):
         helped = found.objective < self.last.objective if self.sampled else found.gap < 0.5 * self.last.gap
         self.last = found
         if not helped:
-            if self.qp.columns.kept.dtype == np.float64:
+            if self.qp.columns.cached.dtype == np.float64:
                 return Status.STALLED
             tracked = isinstance(self.state.search, Tracked)
             self.compile_seconds += _compile(self.rule, self.resolved, tracked=tracked, double=True)
@@ -204,14 +204,14 @@ class SimplexRun(Form):
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
         if not tracking_pays(self.state, self.resolved.cache_bytes):
             return False
-        double = bool(self.state.kept.dtype == np.float64)
+        double = bool(self.state.cached.dtype == np.float64)
         self.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
         self.track()
         return True
 
     def track(self) -> None:
         """Go on with q over all rows (`Sampled`)."""
-        self._renew(Tracked(*self.state.search), self.state.kept.dtype)
+        self._renew(Tracked(*self.state.search), self.state.cached.dtype)
         self._refresh(self._gradient())
         self.qp.columns.counts[EVALUATIONS] += len(self.state.q) * int(self.state.now["active"][0])
 

@@ -1,4 +1,4 @@
-"""How the ascent vertex i* = argmin q is found, and how much of q is kept: all of it, or its active part.
+"""Search for the ascent vertex i* = argmin q, and storage of the gradient q: over all rows, or the active set.
 
 `Full` keeps q over all m rows; a step reads one or two kernel columns, and the gap is exact. `Sampled` (003 section
 4.2) looks at some rows drawn at random and keeps q on the active set alone: the kernel values it needs, between the
@@ -7,7 +7,7 @@ active set: each row that enters brings its column, which is a line for itself a
 `Tracked` draws the same candidates but reads their q off, for it keeps q over all rows as `Full` does: what `Sampled`
 becomes once that is cheaper (`fwsvm.solvers.frank_wolfe.run`). The points are the same but for rounding.
 
-Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.values`), which comes back with
+Kernel values are computed outside the compiled loop (see `fwsvm.solvers.frank_wolfe.fetch`), which comes back with
 ``now.stop`` when it wants some; so it is compiled once for all kernels.
 """
 
@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
-from fwsvm._random import below
-from fwsvm.solvers.frank_wolfe.crew import shift_by_shares
-from fwsvm.solvers.frank_wolfe.passes import shift_pass
-from fwsvm.solvers.frank_wolfe.state import GOING, NO_VIOLATOR, REACHED, WANTS_VALUES
+from fwsvm.numerics.compile import generic, njit
+from fwsvm.numerics.random import below
+from fwsvm.solvers.frank_wolfe.scans import update_scan
+from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, REACHED
+from fwsvm.solvers.frank_wolfe.thread_team import shared_update_scan
 
-ROUNDING = 4.0 * np.finfo(np.float64).eps  # gaps of so many parts of R are noise
-VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: lent for one move to rows without a line of their own
-SOON = 512  # steps
-OWN_LINES = 2  # where the lines of active rows begin
+ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
+VERTEX_LINE, PARTNER_LINE = 0, 1  # of `Sampled`: used for one move by rows without a line of their own
+SOON = 512  # steps within which a candidate that was prefetched should be drawn
+OWN_LINES = 2  # the first line that belongs to an active row
 
 
 class Full(NamedTuple):
@@ -55,42 +55,42 @@ def drawn_soon(search, m):
 
 
 @generic(each_step=True)
-def look(search, s):
+def select(search, s):
     """Set ``now.vertex`` and ``now.gap``, or ``now.stop``."""
 
 
 @generic(each_step=True)
-def shift(search, s, move):
+def update(search, s, move):
     """Update q for a move: q <- scale q + gain K~_i - loss K~_j. Both rows are in the active set."""
 
 
 @generic(each_step=True)
-def spot(search, s, t):
-    """Return where in a line of ``kept`` the kernel value with row t stands."""
+def cache_index(search, s, t):
+    """Return the place in a cached column of the kernel value with row t."""
 
 
 @generic(each_step=True)
-def entered(search, s, i):
-    """Keep the column of row i, which has become the last of the active set."""
+def on_add(search, s, i):
+    """Store the column of row i, which was added to the end of the active set."""
 
 
 @generic(each_step=True)
-def left(search, s, j, place):
-    """Follow the leaving of row j, whose place the last of the active set has taken."""
+def on_drop(search, s, j, place):
+    """Remove row j from the storage; the last row of the active set has taken its place."""
 
 
 @njit(each_step=True)
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, or what rounding makes of none."""
     now = s.now[0]
-    return max(now.goal_constant + now.goal_slope * now.R, ROUNDING * now.R, now.noise)
+    return max(now.stop_constant + now.stop_slope * now.R, ROUNDING * now.R, now.noise)
 
 
 # ---------------------------------------------------------------- q over all rows
 
 
-@look.implements(Full)
-def _look_at_all(search, s):
+@select.implements(Full)
+def _select_from_all(search, s):
     now = s.now[0]
     now.iterations += 1
     now.vertex = now.best
@@ -107,38 +107,38 @@ def _signed(s, move):
     return i, j, move.gain if i < s.plus else -move.gain, -move.loss if j < s.plus else move.loss
 
 
-@spot.implements(Full)
-@spot.implements(Tracked)
-def _spot_in_all(search, s, t):
+@cache_index.implements(Full)
+@cache_index.implements(Tracked)
+def _index_in_all(search, s, t):
     return t
 
 
-@entered.implements(Full)
-@entered.implements(Tracked)
-def _entered_all(search, s, i):
+@on_add.implements(Full)
+@on_add.implements(Tracked)
+def _on_add_all(search, s, i):
     """Nothing: the columns are those of the store."""
 
 
-@left.implements(Full)
-@left.implements(Tracked)
-def _left_all(search, s, j, place):
+@on_drop.implements(Full)
+@on_drop.implements(Tracked)
+def _on_drop_all(search, s, j, place):
     """Nothing."""
 
 
-@shift.implements(Full)
-@shift.implements(Tracked)
-def _shift_all(search, s, move):
+@update.implements(Full)
+@update.implements(Tracked)
+def _update_all(search, s, move):
     q, plus = s.q, s.plus
     i, j, a, b = _signed(s, move)
-    k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
+    k_i, k_j = s.cached[s.slot_of[i]], s.cached[s.slot_of[j]]
     if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
         q[i] += move.gain * s.ridge[i] / move.scale
         q[j] -= move.loss * s.ridge[j] / move.scale
-    if s.crew.claims.size > 0:
-        best = shift_by_shares(s, i, j, move.scale, a, b)
+    if s.team.claimed.size > 0:
+        best = shared_update_scan(s, i, j, move.scale, a, b)
     else:
-        best, least = shift_pass(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
-        best, least = shift_pass(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
+        best, least = update_scan(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+        best, least = update_scan(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
     if move.scale == 0.0:
         q[i] += s.ridge[i]
         best = q.argmin()
@@ -148,8 +148,8 @@ def _shift_all(search, s, move):
 # ---------------------------------------------------------------- some rows, drawn at random
 
 
-@look.implements(Sampled)
-def _look_at_some(search, s):
+@select.implements(Sampled)
+def _select_from_some(search, s):
     """Draw candidates, come back for their kernel values with the active set, and decide."""
     now = s.now[0]
     if now.draws > 0:
@@ -162,11 +162,11 @@ def _look_at_some(search, s):
         now.iterations += 1
     _draw(search, s)
     now.looked += search.candidates * now.active
-    now.stop = WANTS_VALUES
+    now.stop = CANDIDATES_MISS
 
 
-@look.implements(Tracked)
-def _look_at_some_known(search, s):
+@select.implements(Tracked)
+def _select_from_some_known(search, s):
     """Draw candidates and decide by their q, which are at hand."""
     now = s.now[0]
     if now.draws == 0:
@@ -236,47 +236,47 @@ def _hold(s, c, i):
 
 @njit(each_step=True)
 def put_column(s, c, i):
-    """Copy line c of ``values``, kernel values with the active set, to row i's line of ``kept``."""
+    """Copy line c of ``values``, kernel values with the active set, to row i's line of ``cached``."""
     line = s.slot_of[i]
     for p in range(s.now[0].active):
-        s.kept[line, p] = s.values[c, p]
+        s.cached[line, p] = s.values[c, p]
 
 
 @njit(each_step=True)
 def line_of_place(s, place):
-    """Return the line of ``kept`` for the active row of that place, -1 where memory ends before."""
-    return place + OWN_LINES if place + OWN_LINES < s.kept.shape[0] else -1
+    """Return the line of ``cached`` for the active row of that place, -1 where memory ends before."""
+    return place + OWN_LINES if place + OWN_LINES < s.cached.shape[0] else -1
 
 
 @njit(each_step=True)
-def _copy(kept, line, other, count):
+def _copy(cached, line, other, count):
     """Copy the first ``count`` numbers of a line to another."""
     for p in range(count):
-        kept[other, p] = kept[line, p]
+        cached[other, p] = cached[line, p]
 
 
-@spot.implements(Sampled)
-def _spot_in_active(search, s, t):
+@cache_index.implements(Sampled)
+def _index_in_active(search, s, t):
     return s.place[t]
 
 
-@entered.implements(Sampled)
-def _entered_active(search, s, i):
+@on_add.implements(Sampled)
+def _on_add_active(search, s, i):
     place, borrowed = s.place[i], s.slot_of[i]
-    k_i = s.kept[borrowed]
+    k_i = s.cached[borrowed]
     k_i[place] = s.diagonal[i] - s.ridge[i] - 1.0
     for p in range(place):
         line = s.slot_of[s.active[p]]
         if line >= 0:
-            s.kept[line, place] = k_i[p]
+            s.cached[line, place] = k_i[p]
     line = line_of_place(s, place)
     if line >= 0:
-        _copy(s.kept, borrowed, line, place + 1)
+        _copy(s.cached, borrowed, line, place + 1)
         s.slot_of[i] = line
 
 
-@left.implements(Sampled)
-def _left_active(search, s, j, place):
+@on_drop.implements(Sampled)
+def _on_drop_active(search, s, j, place):
     active = s.now[0].active
     s.slot_of[j] = -1
     if place == active:
@@ -284,19 +284,19 @@ def _left_active(search, s, j, place):
     for p in range(active):
         line = s.slot_of[s.active[p]]
         if line >= 0:
-            s.kept[line, place] = s.kept[line, active]
+            s.cached[line, place] = s.cached[line, active]
     last = s.active[place]
     if s.slot_of[last] >= OWN_LINES:
         line = line_of_place(s, place)
-        _copy(s.kept, s.slot_of[last], line, active)
+        _copy(s.cached, s.slot_of[last], line, active)
         s.slot_of[last] = line
 
 
-@shift.implements(Sampled)
-def _shift_active(search, s, move):
+@update.implements(Sampled)
+def _update_active(search, s, move):
     q = s.q
     i, j, a, b = _signed(s, move)
-    k_i, k_j = s.kept[s.slot_of[i]], s.kept[s.slot_of[j]]
+    k_i, k_j = s.cached[s.slot_of[i]], s.cached[s.slot_of[j]]
     for p in range(s.now[0].active):
         t = s.active[p]
         change = a * (k_i[p] + 1.0) + b * (k_j[p] + 1.0)

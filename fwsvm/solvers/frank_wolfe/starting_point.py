@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 from fwsvm.problems.simplex_qp import SimplexQP, signs
-from fwsvm.solvers.frank_wolfe.passes import TINY
+from fwsvm.solvers.frank_wolfe.scans import TINY
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
@@ -37,7 +37,7 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     return alpha
 
 
-@njit(nogil=False)  # microseconds, see `fwsvm.kernels.panels.laid_out`
+@njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
 def _improve_pairs(K, alpha, q):
     """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
     for _ in range(SWAPS):

@@ -1,19 +1,19 @@
-"""What a Frank-Wolfe-type run on the simplex carries from step to step."""
+"""State of a Frank-Wolfe-type run on the simplex: iterate, gradient, cached kernel values, counters and control."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Why the compiled loop came back: nothing yet; the gap is within the goal; no candidate violated it; a step would not
-#: lower R; a kernel column or the candidates' kernel values must be computed first.
-GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, WANTS_COLUMN, WANTS_VALUES = range(6)
+#: Why the compiled loop returned: it has not; the gap is small enough; no candidate violates the stopping rule; a step
+#: would not lower R; a kernel column is not cached; the candidates' kernel values are not computed.
+GOING, REACHED, NO_VIOLATOR, NO_PROGRESS, COLUMN_MISS, CANDIDATES_MISS = range(6)
 
-NOW = np.dtype(
+CONTROL = np.dtype(
     [
         ("R", np.float64),  # alpha' K~ alpha
         ("gap", np.float64),  # 2 (R - q_i) of the ascent vertex i
-        ("goal_constant", np.float64),  # stop where gap <= goal_constant + goal_slope * R
-        ("goal_slope", np.float64),
+        ("stop_constant", np.float64),  # stop where gap <= stop_constant + stop_slope * R
+        ("stop_slope", np.float64),
         ("noise", np.float64),  # gaps below it are what rounding leaves of kernel values this large
         ("inner", np.float64),  # CVM: how far pairs inside the core set may differ
         ("vertex", np.int64),  # i, the vertex the next move is about
@@ -50,21 +50,21 @@ class State(NamedTuple):
         The active set A in its first ``now.active`` places.
     place : ndarray of int32, shape (m,)
         Position in ``active``, -1 for none.
-    lit : ndarray of float64, shape (m,)
-        K~_ii of active rows, -1 of the others: what a pass over all rows asks of the active ones, in one array.
-    now : ndarray of `NOW`, shape (1,)
+    active_diagonal : ndarray of float64, shape (m,)
+        K~_ii of active rows, -1 of the others: one array tells a scan which rows are active, and their K~_ii.
+    now : ndarray of `CONTROL`, shape (1,)
     random : ndarray of uint64, shape (1,)
-        A stream of `fwsvm._random`.
-    kept : ndarray, shape (slots, m)
+        A stream of `fwsvm.numerics.random`.
+    cached : ndarray, shape (slots, m)
         Kernel columns k(x_i, .) by row; under `Sampled`, shape (lines, room), by place in the active set.
     slot_of : ndarray of int32, shape (m,)
-        Line of ``kept`` with a row's column, -1 for none.
+        Line of ``cached`` with a row's column, -1 for none.
     values : ndarray, shape (64, room)
         `Sampled`: kernel values of the candidates with the active set.
     drawn : ndarray of int32, shape (64,)
         `Sampled`, `Tracked`: the candidates.
-    crew : Crew
-        The threads that share passes over all rows.
+    team : Crew
+        The threads that share scans over all rows.
     """
 
     search: Any
@@ -75,11 +75,11 @@ class State(NamedTuple):
     q: np.ndarray
     active: np.ndarray
     place: np.ndarray
-    lit: np.ndarray
+    active_diagonal: np.ndarray
     now: np.ndarray
     random: np.ndarray
-    kept: np.ndarray
+    cached: np.ndarray
     slot_of: np.ndarray
     values: np.ndarray
     drawn: np.ndarray
-    crew: Any
+    team: Any

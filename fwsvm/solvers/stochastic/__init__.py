@@ -8,11 +8,11 @@ and its loop; `walk` is the step of pegasos.
 
 from typing import Any
 
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
 
 
 def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:

@@ -8,8 +8,8 @@ the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
 
 import numpy as np
 
-from fwsvm._compile import njit
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.numerics.compile import njit
 from fwsvm.solvers.process import Binary
 from fwsvm.solvers.stochastic.sample import Sample, take
 from fwsvm.solvers.stochastic.state import State

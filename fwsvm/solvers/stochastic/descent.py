@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 from fwsvm.solvers.stochastic.acceptance import Kept
 from fwsvm.solvers.stochastic.direction import turn
 from fwsvm.solvers.stochastic.line_search import Constants, search
-from fwsvm.solvers.stochastic.objective import look, measure, raise_bound, subgradient
+from fwsvm.solvers.stochastic.objective import measure, raise_bound, select, subgradient
 from fwsvm.solvers.stochastic.state import State, inner, move
 
 #: The part of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too
@@ -52,7 +52,7 @@ class Descent:
     state : State
     sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
     eps : float, the length of a subgradient below which it counts as 0
-    kept : Kept, optional, a test whose sums follow the point
+    cached : Kept, optional, a test whose sums follow the point
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class Descent:
         state: State,
         sums: Any,
         eps: float,
-        kept: Kept | None = None,
+        cached: Kept | None = None,
     ) -> None:
         self.directions, self.constants, self.state = directions, constants, state
-        self.sums, self.eps, self.kept = sums, eps, kept
+        self.sums, self.eps, self.cached = sums, eps, cached
 
     def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
@@ -87,19 +87,19 @@ class Descent:
 
     def aim(self) -> None:
         """Set g and d for the point ahead."""
-        s, kept = self.state, self.kept
-        look(s)
+        s, cached = self.state, self.cached
+        select(s)
         flips = int(s.now["flips"][0])
-        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside, kept.inside if kept else None)
+        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside, cached.inside if cached else None)
         subgradient(s)
-        if kept:
-            kept.subgradient(s)
+        if cached:
+            cached.subgradient(s)
         if s.euclid:
             n = int(s.now["rows"][0])
-            self._add(np.arange(n), s.g[:n], s.Q_g, kept.g if kept else None)
+            self._add(np.arange(n), s.g[:n], s.Q_g, cached.g if cached else None)
         turn_to(self.directions, s)
-        if kept:
-            kept.turn(s)
+        if cached:
+            cached.turn(s)
 
     def _add(
         self, which: np.ndarray, weights: np.ndarray, here: np.ndarray, there: np.ndarray | None
@@ -111,8 +111,8 @@ class Descent:
     def move(self) -> None:
         """Make the candidate the incumbent."""
         move(self.state)
-        if self.kept:
-            self.kept.move(self.state)
+        if self.cached:
+            self.cached.move(self.state)
 
 
 @njit

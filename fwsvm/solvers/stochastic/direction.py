@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import generic, njit
+from fwsvm.numerics.compile import generic, njit
 from fwsvm.solvers.stochastic.state import copy, dot, inner
 
 #: The shortest of a bundle is found to this part of its squared length, or after so many exchanges.

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
 from fwsvm.errors import UsageError
+from fwsvm.numerics.compile import njit
 from fwsvm.solvers.stochastic.objective import along
 from fwsvm.solvers.stochastic.state import dot, inner
 

@@ -1,6 +1,6 @@
 """The objective on a sample, f_k (004 problem (3)): its value, a subgradient, and its course along a line."""
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 from fwsvm.problems.hinge import box_dual
 from fwsvm.solvers.stochastic.state import copy, dot
 
@@ -39,7 +39,7 @@ def measure(s):
 
 
 @njit
-def look(s):
+def select(s):
     """List the rows that went in or out of their margins at alpha + ahead d since the last subgradient."""
     now = s.now[0]
     n, t, count = now.rows, now.ahead, 0
@@ -54,7 +54,7 @@ def look(s):
 
 @njit
 def subgradient(s):
-    """Set g to a subgradient of f_k at alpha + ahead d, with Q g; `look` has been there, and Q inside is right.
+    """Set g to a subgradient of f_k at alpha + ahead d, with Q g; `select` has been there, and Q inside is right.
 
     In the kernel's space it is sum_i c_i phi(x_i) with c = lambda alpha - w.*inside/n: g is c, and lengths
     are c' Q c. The Euclidean reading of "g in the subdifferential of f_k(alpha)" is the vector Q c; Q g is then

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
-from fwsvm._threads import together
 from fwsvm.errors import UsageError
-from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import some_rows
+from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, scatter, wide_row
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.threads import together
 from fwsvm.solvers.memory import Size, expansion
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
@@ -48,11 +48,11 @@ class Pegasos(NamedTuple):
 
 
 @njit(fastmath={"contract"})
-def _add_range(kernel, anchors, rows, own, counts, y, first, last, out):
-    """Add the values of rows first ... last - 1 of the expansion at the 64 anchors to ``out`` (64,)."""
+def _add_range(kernel, left_block, rows, own, counts, y, first, last, out):
+    """Add the values of rows first ... last - 1 of the expansion at the 64 left_block to ``out`` (64,)."""
     values = np.empty(WIDE, rows.values.dtype)
     for j in range(first, last):
-        wide_row(kernel, anchors, rows, j, own[j], values, 0)
+        wide_row(kernel, left_block, rows, j, own[j], values, 0)
         weight = counts[j] * y[j]
         for c in range(WIDE):
             out[c] += weight * values[c]
@@ -120,17 +120,17 @@ class PegasosRun(StochasticRun):
         size = self.store.rows.height
         for first in range(0, self.block, WIDE):
             some = everyone[first : first + WIDE]
-            used = lay_out(self.anchors, self.pool, self.pool_own, some, WIDE)
+            used = scatter(self.left_block, self.pool, self.pool_own, some, WIDE)
             fill(
-                kernel, self.anchors, WIDE, len(some), self.pool, self.pool_own, everyone, self.block,
+                kernel, self.left_block, WIDE, len(some), self.pool, self.pool_own, everyone, self.block,
                 self.products, np.arange(first, first + len(some)), 1,
             )  # fmt: skip
             self.sums[first : first + len(some)] = self._over_expansion(size, threads)[: len(some)]
-            clear(self.anchors, used)
+            clear(self.left_block, used)
         self.kernel_evaluations += self.block * (self.block + size)
 
     def _over_expansion(self, size: int, threads: int) -> np.ndarray:
-        """Return sum_j counts[j] y_j k(x_j, .) at the anchors laid out, shape (64,)."""
+        """Return sum_j counts[j] y_j k(x_j, .) at the left_block laid out, shape (64,)."""
         parts = threads if size * WIDE > WORTH_A_THREAD else 1
         ends = [size * part // parts for part in range(parts + 1)]
         outs = np.zeros((parts, WIDE))
@@ -138,7 +138,7 @@ class PegasosRun(StochasticRun):
 
         def add(part: int) -> None:
             _add_range(
-                self.resolved.kernel, self.anchors, rows, own, self.walk.counts, self.walk.y, ends[part],
+                self.resolved.kernel, self.left_block, rows, own, self.walk.counts, self.walk.y, ends[part],
                 ends[part + 1], outs[part],
             )  # fmt: skip
 
@@ -155,7 +155,7 @@ class PegasosRun(StochasticRun):
         self.pool_ids = self.random.integers(self.m, size=self.pool_end)
         self.pool = take(self.problem.X, self.pool_ids, self.dtype)
         self.pool_own = own_terms(self.resolved.kernel, self.pool)
-        self.anchors = room_for_anchors(self.pool)
+        self.left_block = empty_left_block(self.pool)
 
     def _take_in(self) -> None:
         """Append the rows that joined the expansion in the block that ended to the stored ones."""

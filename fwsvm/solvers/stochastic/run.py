@@ -89,7 +89,7 @@ class StochasticRun(ABC):
     def solution(self) -> Solution:
         """Return the method's present answer."""
 
-    def assist(self, me: int) -> None:  # noqa: B027 - not abstract: there is nothing to help with
+    def help(self, me: int) -> None:  # noqa: B027 - not abstract: there is nothing to help with
         """Return: iterations follow one another, and share what they can themselves."""
 
     def certificate(self, found: Solution) -> Certificate:
@@ -139,9 +139,9 @@ class StochasticRun(ABC):
     def machine(self) -> Expansion:
         """Return the machine: the rows with a coefficient, ascending, and no bias."""
         found = self.solution()
-        kept = np.flatnonzero(found.alpha)
-        kept = kept[np.argsort(found.rows[kept])]
-        return Expansion(found.rows[kept], found.alpha[kept], 0.0)
+        cached = np.flatnonzero(found.alpha)
+        cached = cached[np.argsort(found.rows[cached])]
+        return Expansion(found.rows[cached], found.alpha[cached], 0.0)
 
     def values(self, rows: np.ndarray, alpha: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return sum_j alpha_j k(x_j, .) over the problem's ``rows``, at its rows ``others``: (others,)."""

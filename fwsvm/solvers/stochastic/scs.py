@@ -104,11 +104,11 @@ class ScsRun(StochasticRun):
             for number in ((SAMPLING, TESTING) if rule.test is Test.KEPT else (SAMPLING,))
         ]
         self.sample = self.samples[0]
-        kept = Kept(self.samples[1], most) if rule.test is Test.KEPT else None
+        cached = Kept(self.samples[1], most) if rule.test is Test.KEPT else None
         random = np.random.default_rng((*problem.stream, TESTING))
-        self.test = kept or Fresh(problem, self.sample, random, resolved.threads)
+        self.test = cached or Fresh(problem, self.sample, random, resolved.threads)
         self.sums = Computed(resolved.kernel, self.samples, resolved.threads)
-        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, kept)
+        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, cached)
         self.unit = reach(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
@@ -161,8 +161,8 @@ class ScsRun(StochasticRun):
             products = [np.zeros((4, size - old)) for _ in self.samples]
             self.sums.add(used, weights, products, old)
             pad(self.state, self.sample.w[old:size], products[0])
-            if self.descent.kept:
-                self.descent.kept.pad(old, products[1])
+            if self.descent.cached:
+                self.descent.cached.pad(old, products[1])
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, as many rows as S_k has, drawn without regard to it."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 
 
 class Metric(Enum):

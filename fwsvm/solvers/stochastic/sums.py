@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._compile import njit
-from fwsvm._threads import in_shares, together
-from fwsvm.kernels.blocks import WIDE, clear, fill, lay_out, room_for_anchors, wide_row
-from fwsvm.kernels.panel_sums import add_sums
-from fwsvm.kernels.panels import DENSE, HEIGHT, Panels, lay_down, no_panels, room_for_panels
+from fwsvm.kernels.dense_sums import add_sums
+from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, DenseTiles, empty_dense_tiles, no_dense_tiles, pack_rows
+from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, scatter, wide_row
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.threads import in_shares, together
 from fwsvm.solvers.stochastic.sample import Sample
 
 WORTH_A_THREAD = 1 << 16  # kernel values
@@ -27,17 +27,17 @@ class Computed:
     def __init__(self, kernel: Any, samples: Sequence[Sample], threads: int) -> None:
         self.kernel, self.samples, self.threads = kernel, samples, threads
         self.kernel_evaluations = 0
-        self.panels = [_room(sample) for sample in samples]
+        self.tiles = [_room(sample) for sample in samples]
         self.laid = [0] * len(samples)
 
     def grown(self) -> None:
         """Take note that the samples have drawn rows."""
-        for k, (sample, panels) in enumerate(zip(self.samples, self.panels, strict=True)):
-            if len(panels.numbers):
-                lay_down(panels, sample.store.rows, sample.store.own, self.laid[k])
+        for k, (sample, tiles) in enumerate(zip(self.samples, self.tiles, strict=True)):
+            if len(tiles.numbers):
+                pack_rows(tiles, sample.store.rows, sample.store.own, self.laid[k])
                 self.laid[k] = len(sample)
             else:
-                self.anchors = [room_for_anchors(self.samples[0].store.rows) for _ in range(self.threads)]
+                self.left_block = [empty_left_block(self.samples[0].store.rows) for _ in range(self.threads)]
 
     def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray], first: int = 0) -> None:
         """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t - first]`` for the rows t >= first of each sample.
@@ -52,7 +52,7 @@ class Computed:
             size = len(sample) - first
             self.kernel_evaluations += len(which) * size
             parts = self.threads if size * len(which) > WORTH_A_THREAD else 1
-            if len(self.panels[k].numbers):
+            if len(self.tiles[k].numbers):
                 self._by_panels(k, which, weights, out, first, parts)
             else:
                 self._by_stored(sample, which, weights, out, first, parts)
@@ -60,10 +60,10 @@ class Computed:
     def _by_panels(
         self, k: int, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int
     ) -> None:
-        sources, panels = self.panels[0], self.panels[k]
+        sources, tiles = self.tiles[0], self.tiles[k]
 
         def share(first: int, last: int) -> None:
-            add_sums(self.kernel, sources, which, weights, panels, start + first, start + last, start, out)
+            add_sums(self.kernel, sources, which, weights, tiles, start + first, start + last, start, out)
 
         in_shares(share, len(self.samples[k]) - start, parts, HEIGHT)
 
@@ -75,22 +75,22 @@ class Computed:
 
         def share(part: int) -> None:
             _add_range(
-                self.kernel, self.anchors[part], source.rows, source.own, which, weights, store.rows, store.own,
+                self.kernel, self.left_block[part], source.rows, source.own, which, weights, store.rows, store.own,
                 start, ends[part], ends[part + 1], out,
             )  # fmt: skip
 
         together(share, parts)
 
 
-def _room(sample: Sample) -> Panels:
+def _room(sample: Sample) -> DenseTiles:
     """Return panels for all that a sample may draw, or none where too many numbers of the data are zero.
 
     Samples of one problem are alike in this.
     """
     X: Any = getattr(sample.problem.X, "values", sample.problem.X)  # of blocks, the rows that were picked
     if sparse.issparse(X) and X.nnz < DENSE * X.shape[0] * X.shape[1]:
-        return no_panels(sample.store.rows)
-    return room_for_panels(len(sample.order), X.shape[1], sample.dtype)
+        return no_dense_tiles(sample.store.rows)
+    return empty_dense_tiles(len(sample.order), X.shape[1], sample.dtype)
 
 
 class Stored:
@@ -104,14 +104,14 @@ class Stored:
     def __init__(self, kernel: Any, sample: Sample, threads: int) -> None:
         m, rows, own = len(sample), sample.store.rows, sample.store.own
         self.Q: np.ndarray = np.empty((m, m), sample.dtype)
-        anchors, everyone = room_for_anchors(rows), np.arange(m, dtype=np.int32)
+        left_block, everyone = empty_left_block(rows), np.arange(m, dtype=np.int32)
         for first in range(0, m, WIDE):
             some = everyone[first : first + WIDE]
-            laid = lay_out(anchors, rows, own, some, WIDE)
+            laid = scatter(left_block, rows, own, some, WIDE)
             fill(
-                kernel, anchors, WIDE, len(some), rows, own, everyone, m, self.Q, some.astype(np.int64), threads
+                kernel, left_block, WIDE, len(some), rows, own, everyone, m, self.Q, some.astype(np.int64), threads
             )  # fmt: skip
-            clear(anchors, laid)
+            clear(left_block, laid)
         self.kernel_evaluations = m * m
 
     def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray]) -> None:
@@ -119,9 +119,9 @@ class Stored:
         _add_rows(self.Q, which, weights[0], outs[0][0])
 
 
-# the sum over anchors in any order: else it waits on itself at every term
+# the sum over left_block in any order: else it waits on itself at every term
 @njit(fastmath={"reassoc", "contract"})
-def _add_range(kernel, anchors, sources, own_sources, which, weights, rows, own, start, first, last, out):
+def _add_range(kernel, left_block, sources, own_sources, which, weights, rows, own, start, first, last, out):
     """Add the sums at rows first ... last - 1 to ``out``, whose first column is row ``start``."""
     values, lines = np.empty(WIDE, rows.values.dtype), np.empty((weights.shape[0], WIDE))
     for at in range(0, which.size, WIDE):
@@ -130,15 +130,15 @@ def _add_range(kernel, anchors, sources, own_sources, which, weights, rows, own,
         for o in range(weights.shape[0]):
             for c in range(WIDE):
                 lines[o, c] = weights[o, at + c] if c < count else 0.0
-        laid = lay_out(anchors, sources, own_sources, some, WIDE)
+        laid = scatter(left_block, sources, own_sources, some, WIDE)
         for t in range(first, last):
-            wide_row(kernel, anchors, rows, t, own[t], values, 0)
+            wide_row(kernel, left_block, rows, t, own[t], values, 0)
             for o in range(weights.shape[0]):
                 total = 0.0
                 for c in range(WIDE):
                     total += lines[o, c] * values[c]
                 out[o, t - start] += total
-        clear(anchors, laid)
+        clear(left_block, laid)
 
 
 @njit(fastmath={"contract"})

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._compile import njit
+from fwsvm.numerics.compile import njit
 
 NOW = np.dtype(
     [
@@ -56,7 +56,7 @@ def step(walk, rows, labels, sums, products, first):
     now, k = walk.now[0], walk.batch
     now.t += 1
     t = now.t
-    eta, kept, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    eta, cached, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
     violators, count = np.empty(k, np.int64), 0
     for i in range(first, first + k):
         margin = labels[i] * now.scale * sums[i]
@@ -71,7 +71,7 @@ def step(walk, rows, labels, sums, products, first):
         cross += labels[i] * now.scale * sums[i]
         for b in range(count):
             among += labels[i] * labels[violators[b]] * products[i, violators[b]]
-    now.square = kept * kept * now.square + 2.0 * kept * eta * cross + eta * eta * among
+    now.square = cached * cached * now.square + 2.0 * cached * eta * cross + eta * eta * among
     for a in range(count):
         i = violators[a]
         j = walk.place[rows[i]]

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from fwsvm.solvers import Settings, resolve
 from fwsvm.solvers.dual_coordinate.run import LinearRun
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary
+from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
 
 METHODS = ("liblinear", "avsf")
@@ -46,7 +46,7 @@ def start(
     return LinearRun(problem, resolved.rule, resolved, handover)
 
 
-def drive(run: LinearRun, *, chunk: int = 1000, limit: int = 20_000_000) -> Status:
+def run_until_miss(run: LinearRun, *, chunk: int = 1000, limit: int = 20_000_000) -> Status:
     """Advance a run to its end as the loop does."""
     while run.counters().iterations < limit:
         if run.advance(chunk) < chunk:
@@ -59,6 +59,6 @@ def drive(run: LinearRun, *, chunk: int = 1000, limit: int = 20_000_000) -> Stat
 def solve(method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, **given: Any) -> LinearRun:
     """Return a run that has converged."""
     run = start(method, X, y, C, **given)
-    status = drive(run)
+    status = run_until_miss(run)
     assert status is Status.CONVERGED, status
     return run

@@ -7,9 +7,9 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.dual_coordinate.engine import advance
-from fwsvm.solvers.handover import Handover
+from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
-from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
+from tests.solvers.dual_coordinate.running import METHODS, run_until_miss, solve, start, text_like
 
 both = pytest.mark.parametrize("method", METHODS)
 losses = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -139,11 +139,11 @@ def test_a_warm_start_ends_at_the_same_optimum(method, loss):
     from_near = start(
         method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=solve(method, X, y, 1.0, loss=loss).weights()
     )
-    assert drive(from_near) is Status.CONVERGED
+    assert run_until_miss(from_near) is Status.CONVERGED
     a, b = cold.outcome(final_gap=True), from_near.outcome(final_gap=True)
     assert b.objective == pytest.approx(a.objective, rel=2e-6)
     from_there = start(method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=cold.weights())
-    assert drive(from_there) is Status.CONVERGED
+    assert run_until_miss(from_there) is Status.CONVERGED
     assert from_there.counters().iterations == 0
 
 
@@ -171,7 +171,10 @@ def test_a_warm_start_is_clipped_to_the_box(method):
 def test_a_tolerance_beyond_double_precision_stalls_instead_of_running_on(method):
     X, y = text_like(28)
     run = start(method, X, y, 1.0, tolerance=1e-300)
-    assert drive(run) in {Status.STALLED, Status.CONVERGED}  # converged only if the gap is exactly zero
+    assert run_until_miss(run) in {
+        Status.STALLED,
+        Status.CONVERGED,
+    }  # converged only if the gap is exactly zero
     assert run.outcome(final_gap=True).relative_gap < 1e-11  # violations below 1e-12 are left
 
 
@@ -182,7 +185,7 @@ def test_the_stopping_rules_mean_what_they_say(method):
     assert solve(method, X, y, 10.0, stop="gap", tolerance=1e-2).outcome(final_gap=True).gap <= 1e-2
     assert solve(method, X, y, 10.0, tolerance=1.0).counters().iterations == 0  # w = 0 has that gap
     unchecked = start(method, X, y, 10.0, final_gap=False)
-    assert drive(unchecked) is Status.SAMPLED_STOP  # nothing was recomputed, so nothing is claimed
+    assert run_until_miss(unchecked) is Status.SAMPLED_STOP  # nothing was recomputed, so nothing is claimed
     found = unchecked.outcome(final_gap=False)
     assert found.gap_kind == "none"
     assert found.relative_gap <= 1.1e-3

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm._random import stream
+from fwsvm.numerics.random import stream
 from fwsvm.problems.box_qp import certificate, weights_of
 from fwsvm.solvers.dual_coordinate.avsf import schedule
 from fwsvm.solvers.dual_coordinate.state import SURVEYING, SWEEPING
-from tests.solvers.dual_coordinate.running import METHODS, drive, solve, start, text_like
+from tests.solvers.dual_coordinate.running import METHODS, run_until_miss, solve, start, text_like
 
 cases = {
     "method": st.sampled_from(METHODS),
@@ -186,7 +186,7 @@ def test_the_pseudo_code_read_literally_stops_after_one_sweep_and_ours_does_not(
     primal = 0.5 * w @ w + C * np.maximum(0, 1 - y * (rows @ w)).sum()
     assert (primal - (alpha.sum() - 0.5 * w @ w)) / primal > 0.03
     ours = start("liblinear", *text_like(1), C, stop="eps", tolerance=1e-4)
-    drive(ours)
+    run_until_miss(ours)
     assert ours.outcome(final_gap=True).relative_gap < 1e-3
 
 
@@ -194,7 +194,7 @@ def test_the_pseudo_code_read_literally_stops_after_one_sweep_and_ours_does_not(
 def test_the_published_rules_stop_where_every_violation_is_small(method):
     X, y = text_like(2)
     run = start(method, X, y, 10.0, stop="eps", tolerance=1e-3)
-    drive(run)
+    run_until_miss(run)
     found = certificate(run.qp, run.state.coordinates["alpha"].copy(), run.state.w)
     assert (
         run.rule.violation(found.least, found.most) < 1e-2
@@ -205,7 +205,7 @@ def test_the_published_rules_stop_where_every_violation_is_small(method):
 def test_avsf_ends_by_its_own_rule_only_after_a_sweep_over_every_row():
     X, y = text_like(3)
     run = start("avsf", X, y, 1.0, stop="eps", tolerance=1e-3)
-    drive(run)
+    run_until_miss(run)
     assert run.counters().steps % len(run.qp.rows) == 0  # steps of length zero count, as in the paper
     assert run.state.now["can_stop"][0] == 1
 
@@ -214,8 +214,8 @@ def test_avsf_ends_by_its_own_rule_only_after_a_sweep_over_every_row():
 def test_the_same_seed_gives_the_same_bits_whatever_the_chunks(method):
     X, y = text_like(4)
     a, b = start(method, X, y, 10.0, tolerance=1e-6), start(method, X, y, 10.0, tolerance=1e-6)
-    drive(a, chunk=7)
-    drive(b, chunk=5000)
+    run_until_miss(a, chunk=7)
+    run_until_miss(b, chunk=5000)
     np.testing.assert_array_equal(a.weights(), b.weights())
     assert a.counters() == b.counters()
     other = solve(method, X, y, 10.0, tolerance=1e-6, seed=1)

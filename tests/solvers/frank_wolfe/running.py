@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm.kernels.columns import Columns, columns_of
+from fwsvm.kernels.column_cache import ColumnCache, column_cache
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.solvers import METHODS, Settings, resolve
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
-from fwsvm.solvers.handover import Handover
 from fwsvm.solvers.process import Binary
+from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
 from tests import naive
 
@@ -34,8 +34,8 @@ class Store(Handover):
         super().__init__()
         self.dtype, self.budget_bytes, self.weights = dtype, budget_bytes, weights
 
-    def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> Columns:  # noqa: ARG002
-        return columns_of(kernel, in_precision(rows, self.dtype), self.budget_bytes, threads)
+    def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:  # noqa: ARG002
+        return column_cache(kernel, in_precision(rows, self.dtype), self.budget_bytes, threads)
 
     def end(self, number: int) -> np.ndarray | None:  # noqa: ARG002
         return self.weights
@@ -100,7 +100,7 @@ def pieces(run: SimplexRun, chunk: int = 1, limit: int = 100_000) -> Iterator[St
             return
 
 
-def drive(run: SimplexRun, chunk: int = 1000, limit: int = 1_000_000) -> Status:
+def run_until_miss(run: SimplexRun, chunk: int = 1000, limit: int = 1_000_000) -> Status:
     """Advance a run to its end."""
     *_, last = pieces(run, chunk, limit)
     return Status.MAX_ITERATIONS if last is None else last
@@ -109,6 +109,6 @@ def drive(run: SimplexRun, chunk: int = 1000, limit: int = 1_000_000) -> Status:
 def solve(method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, **given: Any) -> SimplexRun:
     """Return a run that has converged."""
     run = start(method, X, y, C, **given)
-    status = drive(run)
+    status = run_until_miss(run)
     assert status is Status.CONVERGED, status
     return run

@@ -23,7 +23,7 @@ def at_home(run) -> None:
     np.testing.assert_array_equal(np.sort(s.active[:count]), np.flatnonzero(s.alpha))
     np.testing.assert_array_equal(s.place[s.active[:count]], np.arange(count))
     assert np.count_nonzero(s.place >= 0) == count
-    np.testing.assert_array_equal(s.lit, np.where(s.alpha > 0.0, s.diagonal, -1.0))
+    np.testing.assert_array_equal(s.active_diagonal, np.where(s.alpha > 0.0, s.diagonal, -1.0))
 
 
 @each_method
@@ -72,7 +72,7 @@ def test_columns_of_single_precision_keep_q_to_single_precision(method, seed, C)
     X, y = clouds(seed)
     K = matrix(X, y, C)
     run = start(method, X, y, C, tolerance=1e-4)
-    assert run.state.kept.dtype == np.float32
+    assert run.state.cached.dtype == np.float32
     for _ in pieces(run, 5, limit=200):
         np.testing.assert_allclose(run.state.q, K @ run.state.alpha, atol=1e-6)
         assert run.point().objective == pytest.approx(run.state.alpha @ K @ run.state.alpha, abs=1e-6)
@@ -102,13 +102,13 @@ def test_fw_never_drops_and_adds_one_at_a_time(search, seed, C):
 @given(seeds, penalties)
 @settings(deadline=None, max_examples=10)
 def test_mfw_gains_or_loses_one_point_and_counts_its_drops(search, seed, C):
-    entered, first, drops = 0, None, 0
+    on_add, first, drops = 0, None, 0
     for (size, before), (new_size, drops) in supports("mfw", seed, C, search=search):
         first = size if first is None else first
         assert (drops - before, new_size - size) in {(0, 0), (0, 1), (1, -1)}
-        entered += new_size > size
+        on_add += new_size > size
     if first is not None:
-        assert drops <= entered + first
+        assert drops <= on_add + first
 
 
 @pytest.mark.parametrize("method", ["swap", "swap-2o", "cvm"])

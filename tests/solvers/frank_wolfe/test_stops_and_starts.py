@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.solvers import Settings, Status, fit, resolve, warming
-from fwsvm.solvers.frank_wolfe import values
+from fwsvm.solvers import Settings, Status, fit, resolve, warm_up
+from fwsvm.solvers.frank_wolfe import fetch
 from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
-from fwsvm.solvers.frank_wolfe.goals import FIRST_LEVEL
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
+from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL
 from tests import naive
 from tests.solvers.frank_wolfe.running import (
     SIMPLEX,
     Store,
     clouds,
-    drive,
     matrix,
     optimum,
     pieces,
+    run_until_miss,
     solve,
     start,
 )
@@ -82,7 +82,7 @@ def test_without_a_final_gap_nothing_is_claimed(method):
     X, y = clouds(5)
     for search, kind in (("full", "none"), ("sampled", "sampled")):
         run = start(method, X, y, search=search, final_gap=False, tolerance=1e-2)
-        assert drive(run) is Status.SAMPLED_STOP
+        assert run_until_miss(run) is Status.SAMPLED_STOP
         found = run.outcome(final_gap=False)
         assert (found.gap_kind, found.within) == (kind, False)
         assert found.objective == run.point().objective
@@ -101,7 +101,7 @@ def test_a_tolerance_below_double_precision_ends_the_run_all_the_same(search):
     """It stalls, unless the gap happens to come out as zero."""
     X, y = clouds(8)
     run = start("swap-2o", X, y, search=search, tolerance=1e-17)
-    status = drive(run)
+    status = run_until_miss(run)
     assert status in {Status.STALLED, Status.CONVERGED}
     assert run.outcome(final_gap=True).within == (status is Status.CONVERGED)
     assert run.point().objective == pytest.approx(optimum(matrix(X, y)), rel=1e-12)
@@ -206,7 +206,7 @@ def test_a_sampled_stop_is_no_certificate(method, protocol):
     found = set()
     for tolerance in (1e-1, 1e-3):
         run = start(method, X, y, protocol=protocol, tolerance=tolerance)
-        assert drive(run) is Status.SAMPLED_STOP
+        assert run_until_miss(run) is Status.SAMPLED_STOP
         K = matrix(X, y)
         codes = (y < 0).astype(int)
         result = fit(X, codes, ("1", "-1"), Settings(method=method, protocol=protocol, tolerance=tolerance, C=1.0,
@@ -263,10 +263,10 @@ def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
 
 @each_method
 def test_what_a_sampled_run_may_come_to_is_compiled_off_the_clock(method, monkeypatch):
-    monkeypatch.setattr(warming, "_DONE", compiled := set())
+    monkeypatch.setattr(warm_up, "_DONE", compiled := set())
     X, y = clouds(3)
     run = start(method, X, y, search="sampled", tolerance=1e-6)
-    assert values._put_columns.signatures
+    assert fetch._put_columns.signatures
     assert run.counters().compile_seconds == 0.0
     while run.by_active:
         if run.advance(10) < 10:
@@ -329,7 +329,7 @@ def test_a_cache_of_sixteen_columns_changes_no_bit(method, seed):
     roomy, tight = (
         start(method, X, y, 10.0, store=Store(np.float32, budget), tolerance=1e-5) for budget in (1 << 20, 0)
     )
-    assert len(tight.qp.columns.owner) == 16
+    assert len(tight.qp.columns.row_of) == 16
     for run in (roomy, tight):
         for _ in pieces(run, 50, limit=2000):
             pass
@@ -359,8 +359,8 @@ def test_a_sampled_run_without_room_for_the_active_sets_kernel_matrix_is_as_good
     roomy, tight = (start(method, X, y, 1.0, search="by-active", tolerance=1e-2) for _ in range(2))
     for run, cache_mib in ((roomy, 64), (tight, 0)):
         run.resolved = replace(run.resolved, cache_mib=cache_mib)  # from the first growth of the store on
-        assert drive(run, chunk=500) is Status.CONVERGED
+        assert run_until_miss(run, chunk=500) is Status.CONVERGED
         a = run.state.alpha
         np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
-    assert len(tight.state.kept) < FIRST_ROOM < tight.point().support_vectors < len(roomy.state.kept)
+    assert len(tight.state.cached) < FIRST_ROOM < tight.point().support_vectors < len(roomy.state.cached)
     assert tight.point().objective == pytest.approx(roomy.point().objective, rel=1e-2)

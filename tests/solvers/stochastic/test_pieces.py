@@ -103,13 +103,13 @@ def test_the_bundle_is_as_short_as_its_shortest_pair(p, iterations):
     s = p.state
     p.directions = room_for_bundle(8, len(s.w), np.inf)
     s.now["fresh"] = 1
-    kept, longest2 = [], 0.0
+    cached, longest2 = [], 0.0
     for _ in range(iterations):
         p.aim()
-        kept.append(s.g.copy())
+        cached.append(s.g.copy())
         longest2 = max(longest2, float(s.now["gradient2"][0]))
         search(Constants(M1, M2, 1000.0), s) if s.now["length2"] > 1e-20 else None
-        for a in kept:  # <shortest, z> >= |shortest|^2 for every z of the set: what makes it the shortest
+        for a in cached:  # <shortest, z> >= |shortest|^2 for every z of the set: what makes it the shortest
             inward = -(s.d @ a if s.euclid else s.Q_d @ a)
             assert inward >= s.now["length2"] * (1 - 1e-5) - 1e-9 * longest2 - 1e-12
         p.move()

@@ -94,9 +94,9 @@ def test_the_two_samples_come_from_streams_of_their_own():
     other.advance(5)
     assert np.array_equal(one.sample.order, other.sample.order)
     assert one.test.random.random() != other.test.random.random()
-    kept = started("scs", X, y, parameters=SMALL)
-    assert np.array_equal(kept.sample.order, one.sample.order)
-    assert not np.array_equal(kept.sample.order, kept.test.sample.order)
+    cached = started("scs", X, y, parameters=SMALL)
+    assert np.array_equal(cached.sample.order, one.sample.order)
+    assert not np.array_equal(cached.sample.order, cached.test.sample.order)
 
 
 @pytest.mark.parametrize("metric", ["rkhs", "euclid"])

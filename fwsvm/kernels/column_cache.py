@@ -1,0 +1,230 @@
+"""A cache of kernel matrix columns within a memory budget; misses are computed in blocks, victims drawn at random."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.dense_tiles import (
+    HEIGHT,
+    DenseTiles,
+    dense_tiles,
+    fill_dense,
+    fill_dense_columns,
+    no_dense_tiles,
+    pack_left_block,
+)
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.kernel_matrix import kernel_matrix
+from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.sparse_tiles import (
+    NARROW,
+    WIDE,
+    LeftBlock,
+    clear,
+    empty_left_block,
+    fill,
+    fill_range,
+    no_left_block,
+    scatter,
+    threads_for,
+)
+from fwsvm.numerics.call_by_address import address_of, call
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.random import below, stream
+
+EVALUATIONS, MISSES, USED = range(3)  # places in `ColumnCache.counts`
+FEWEST = 16  # columns that are cached even where the budget holds fewer
+
+
+class ColumnCache(NamedTuple):
+    """Columns k(x_i, .) of m rows. Values of unnormalised sign and bias: labels and C are the problem's matter.
+
+    Attributes
+    ----------
+    kernel, rows, own : the kernel, the m rows and their own terms (m,)
+    left_block : room for the block being computed, unless there are panels
+    tiles : the rows laid out without gaps, where they have few; blocks are then computed from these
+    all_rows : ndarray of int32, shape (m,), 0 ... m - 1
+    cached : ndarray of float32 or float64, shape (slots, m)
+        One column a slot.
+    slot_of : ndarray of int32, shape (m,); -1 where the column is not cached
+    row_of : ndarray of int32, shape (slots,); the row whose column a slot holds
+    counts : ndarray of int64, shape (3,): kernel evaluations, misses (blocks computed on demand), slots in use
+    random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`, which draws victims
+    threads : int
+    dense_at, sparse_at : int, the addresses of `fill_dense` and `fill_range` for these arrays
+    """
+
+    kernel: Any
+    rows: Rows
+    own: np.ndarray
+    left_block: LeftBlock
+    tiles: DenseTiles
+    all_rows: np.ndarray
+    cached: np.ndarray
+    slot_of: np.ndarray
+    row_of: np.ndarray
+    counts: np.ndarray
+    random: np.ndarray
+    threads: int
+    dense_at: Any
+    sparse_at: Any
+
+
+def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
+    """Return an empty cache for the kernel's columns of these rows, of at most ``budget_bytes``.
+
+    The system provides memory pages as columns are written, so a generous budget costs nothing by itself.
+    """
+    m = rows.height
+    dtype = rows.values.dtype
+    slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
+    own = own_terms(kernel, rows)
+    tiles = dense_tiles(rows, own) if budget_bytes else no_dense_tiles(rows)
+    left_block = no_left_block(rows) if len(tiles.numbers) else empty_left_block(rows)
+    all_rows, cached, lines = np.arange(m, dtype=np.int32), np.empty((slots, m), dtype), np.empty(0, np.int64)
+    return ColumnCache(
+        kernel,
+        rows,
+        own,
+        left_block,
+        tiles,
+        all_rows,
+        cached,
+        np.full(m, -1, np.int32),
+        np.full(slots, -1, np.int32),
+        np.zeros(3, np.int64),
+        stream(0),
+        threads,
+        address_of(fill_dense, kernel, tiles, lines, 0, 0, cached, lines),
+        address_of(fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, lines),
+    )
+
+
+@njit
+def _taken(slot, row_of, keep, lines, c):
+    """Whether a slot must not be evicted: it holds the column of ``keep``, or was assigned in this call."""
+    if row_of[slot] == keep:
+        return True
+    for earlier in range(c):  # noqa: SIM110 - compiled code has no any over a generator
+        if lines[earlier] == slot:
+            return True
+    return False
+
+
+@njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
+def _claim(columns, priority, keep, wanted):
+    """Assign a slot to each wanted column: a free one, else by evicting a column drawn at random.
+
+    Columns of rows with ``priority`` zero are evicted first. Random replacement degrades gradually: with room for nine
+    tenths of the columns it hits nine times in ten, where least-recently-used may never hit in a cyclic scan.
+    """
+    row_of, slot_of, counts = columns.row_of, columns.slot_of, columns.counts
+    lines, slots = np.empty(wanted.size, np.int64), row_of.size
+    for c in range(wanted.size):
+        if counts[USED] < slots:
+            slot = counts[USED]
+            counts[USED] += 1
+        else:
+            slot = below(columns.random, slots)
+            for _ in range(8):
+                if priority[row_of[slot]] == 0.0 and not _taken(slot, row_of, keep, lines, c):
+                    break
+                slot = below(columns.random, slots)
+            while _taken(slot, row_of, keep, lines, c):
+                slot = (slot + 1) % slots
+            slot_of[row_of[slot]] = -1
+        row_of[slot] = wanted[c]
+        slot_of[wanted[c]] = slot
+        lines[c] = slot
+    counts[EVALUATIONS] += wanted.size * slot_of.size
+    counts[MISSES] += 1
+    return lines
+
+
+@njit
+def fetch_in_thread(columns, wanted, priority, keep):
+    """Do `compute` in this thread alone; return the number of columns."""
+    lines, m = _claim(columns, priority, keep, wanted), columns.slot_of.size
+    kernel, tiles, left_block, rows, own = (
+        columns.kernel,
+        columns.tiles,
+        columns.left_block,
+        columns.rows,
+        columns.own,
+    )
+    if tiles.numbers.size > 0:
+        which, to = pack_left_block(tiles, wanted, lines)
+        call(columns.dense_at, (kernel, tiles, which, 0, tiles.own.size // HEIGHT, columns.cached, to))
+        return wanted.size
+    width = NARROW if wanted.size <= NARROW else WIDE
+    used = scatter(left_block, rows, own, wanted, width)
+    call(
+        columns.sparse_at,
+        (kernel, left_block, width, wanted.size, rows, own, columns.all_rows, 0, m, columns.cached, lines),
+    )
+    clear(left_block, used)
+    return wanted.size
+
+
+def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep: int = -1) -> None:
+    """Compute the columns ``wanted`` (int32 row numbers, at most 64, none cached yet) as one block.
+
+    ``priority`` (m,) is zero for rows whose columns are evicted first; the column of row ``keep`` is never evicted.
+    """
+    threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
+    if threads == 1:
+        fetch_in_thread(columns, wanted, priority, keep)
+        return
+    lines = _claim(columns, priority, keep, wanted)
+    if len(columns.tiles.numbers):
+        fill_dense_columns(columns.kernel, columns.tiles, wanted, columns.cached, lines, threads)
+    else:
+        _fill_sparse(columns, wanted, lines)
+
+
+def copy_columns(columns: ColumnCache, others: ColumnCache, which: np.ndarray) -> None:
+    """Fill an empty cache over the rows ``which`` of another one's with the columns that the other holds."""
+    there = np.flatnonzero(others.slot_of[which] >= 0)[: len(columns.row_of)].astype(np.int32)
+    lines = np.arange(len(there), dtype=np.int32)
+    _copy_some(others.cached, others.slot_of[which[there]], which, columns.cached)
+    columns.row_of[lines], columns.slot_of[there], columns.counts[USED] = there, lines, len(there)
+
+
+@njit
+def _copy_some(cached, lines, which, out):
+    """Copy entries ``which`` of some lines to the first lines of ``out``."""
+    for c in range(lines.size):
+        line, to = cached[lines[c]], out[c]
+        for t in range(which.size):
+            to[t] = line[which[t]]
+
+
+def get_columns(
+    columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return an array, and in which of its lines the columns ``wanted`` (at most 64) are.
+
+    They are cached if there is room for twice as many; else they are computed for this call, with the same bits.
+    """
+    missing = wanted[columns.slot_of[wanted] < 0].astype(np.int32)
+    if 2 * len(wanted) <= len(columns.row_of):
+        if len(missing):
+            compute(columns, missing, priority)
+        if (lines := columns.slot_of[wanted]).min() >= 0:  # none evicted another
+            return columns.cached, lines
+    lent = np.empty((len(wanted), len(columns.slot_of)), columns.cached.dtype)
+    kernel_matrix(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
+    columns.counts[EVALUATIONS] += lent.size
+    return lent, np.arange(len(wanted), dtype=np.int32)  # the type of slots: one version to compile
+
+
+def _fill_sparse(columns: ColumnCache, wanted: np.ndarray, lines: np.ndarray) -> None:
+    count, m = len(wanted), len(columns.slot_of)
+    width = NARROW if count <= NARROW else WIDE
+    used = scatter(columns.left_block, columns.rows, columns.own, wanted, width)
+    fill(
+        columns.kernel, columns.left_block, width, count, columns.rows, columns.own, columns.all_rows, m,
+        columns.cached, lines, columns.threads,
+    )  # fmt: skip
+    clear(columns.left_block, used)

@@ -1,0 +1,99 @@
+"""Thread pools for compiled code that releases the interpreter lock.
+
+Numba's parallel loops take seconds more to compile, and their fallback layer ends the process when two threads enter
+it at once. A pool costs some microseconds a task.
+"""
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+MOST_THREADS = 1024  # that may be asked for: each takes memory, and a slip of the pen takes all
+
+
+@functools.cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
+
+
+def together(work: Callable[[int], None], parts: int) -> None:
+    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all."""
+    if parts == 1:
+        work(0)
+        return
+    others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
+    try:
+        work(0)
+    finally:
+        for part, other in enumerate(others, 1):
+            if other.cancel():  # no thread had time for it yet
+                work(part)
+            else:
+                other.result()
+
+
+@contextmanager
+def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) -> Iterator[None]:
+    """Run ``work(0) ... work(count - 1)`` beside the block, as far as there are threads free.
+
+    After it ``end`` is called, at which they return.
+    """
+    others: list[Future[None]] = []
+    try:
+        for part in range(count):
+            others.append(_pool(count).submit(work, part))  # noqa: PERF401 - one that was begun must be ended
+        yield
+    finally:
+        end()
+        for other in others:
+            if not other.cancel():
+                other.result()
+
+
+def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:
+    """Call ``work(first, last)`` at the same time for shares of 0 ... size - 1, cut at multiples of ``whole``."""
+    ends = [size // whole * part // parts * whole for part in range(parts)] + [size]
+    together(lambda part: work(ends[part], ends[part + 1]), parts)
+
+
+@functools.cache
+def _blas() -> "ThreadpoolController":
+    import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+_LIMITING = threading.RLock()
+
+
+@contextmanager
+def blas_on(threads: int) -> Iterator[None]:
+    """Have BLAS take so many threads in the block.
+
+    Its threads go on spinning for a while after each call, on the processors that ours are to have: one inner product
+    of ten thousand numbers takes a processor away for 30 ms. The limit is the whole process's, and belongs to one
+    thread at a time: in others such a block changes nothing, for each would restore what it found.
+
+    As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
+    """
+    if not _LIMITING.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=threads, user_api="blas"):
+            yield
+    finally:
+        _LIMITING.release()
+
+
+def usable_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,27 @@
+"""An active-set Newton method for the simplex problem (ours): solve exactly on the active set, then update that set.
+
+The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also takes the first
+steps. `gram_rows` reads rows of the Gram matrix from the column cache, `cholesky_factor` factors a block of it,
+`bordered_factor` updates a factor for rows that enter and leave, `active_set_system` solves the linear systems with
+them, `end_state` is what the next run on the same rows starts from, `warm_up` compiles, `run` is the solver, and
+`working_set` restricts it to the rows near the margin; a method is one file.
+"""
+
+from typing import Any
+
+from fwsvm.solvers import memory
+from fwsvm.solvers.process import Binary, Process
+from fwsvm.solvers.registry import FAMILIES, on_simplex
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import Handover
+
+
+def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+    from fwsvm.solvers.newton.run import NewtonRun
+    from fwsvm.solvers.newton.working_set import start_on_working_set
+
+    whole = NewtonRun(problem, rule, resolved, handover)
+    return whole if handover is None else start_on_working_set(whole, rule, handover)
+
+
+FAMILIES["active-face"] = on_simplex("active-face", _start, memory.active_face)

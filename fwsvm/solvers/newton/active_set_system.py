@@ -1,0 +1,150 @@
+"""Linear systems K~_AA x = 1 for a sequence of active sets A, by one factor as long as A changes little."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from fwsvm.solvers.newton.bordered_factor import BorderedFactor
+from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
+from fwsvm.solvers.newton.gram_rows import GramRows
+
+LITTLE = 1 / 8  # of the rows factored may change: n / 3 columns of a border cost what a new factor does
+NEAR = 4.0  # times a ridge: a factor leaves to conjugate gradients a condition of as much
+ROUNDS = 12  # of refinement, before a better factor is worth more
+
+
+class FactorState(NamedTuple):
+    """What a face leaves to a run on the same rows and kernel with another ridge: all but the kernel columns.
+
+    Attributes
+    ----------
+    dtype : float32 or float64
+    square : Square, the factor
+    known, halves : those of its `BorderedFactor`
+    """
+
+    dtype: np.dtype
+    square: CholeskyFactor
+    known: np.ndarray
+    halves: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of factor and border."""
+        return int(self.square.room.nbytes + self.halves.nbytes)
+
+
+class ActiveSetSystem:
+    """A Cholesky factor of K~_FF for rows F, and a bordered system for what A has more and less than F.
+
+    Factor (`square`) and border have the precision of the lines, float32 at first, and are the preconditioner of
+    conjugate gradients whose products are summed in float64, which makes up for half the precision. Where `ROUNDS`
+    of them do not, the rows are factored anew, and if need be in float64 from then on.
+
+    Parameters
+    ----------
+    lines : Lines
+    ridge : ndarray of float64, shape (m,)
+    before : Left, optional
+        By a face of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
+    """
+
+    def __init__(self, lines: GramRows, ridge: np.ndarray, before: FactorState | None = None) -> None:
+        self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
+        self.border: BorderedFactor | None = None
+        self._room: np.ndarray | None = None
+        if before is not None:
+            self.dtype = before.dtype
+            apart = before.square.ridge / ridge
+            if max(apart.max(), 1.0 / apart.min()) <= NEAR:
+                self.border = BorderedFactor(before.square, lines, ridge, before.known, before.halves)
+            self._room = before.square.room
+
+    @property
+    def held(self) -> int:
+        """The bytes of the room for factors that is there."""
+        return 0 if self._room is None else int(self._room.nbytes)
+
+    def left(self) -> FactorState | None:
+        """Return what serves the next run, if there is a factor."""
+        if self.border is None:
+            return None
+        return FactorState(self.dtype, self.border.square, self.border.known, self.border.halves)
+
+    def solve(
+        self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return x (m,) with K~_AA x_A = 1, zero outside the rows A, given in ascending order; and Q x (m,).
+
+        Begins at b (m,), of which f = Q b is known, and ends where no row of the residual exceeds ``accuracy``, or
+        where double precision ends. LinAlgError where K~_AA is not positive definite, in double precision.
+        """
+        x = np.zeros(len(b))
+        x[rows] = b[rows]
+        f = f - self.lines.product_anywhere(b - x)  # there may be no room for these rows beside the others
+        self.lines.provide(rows)
+        for border in self._borders(rows):
+            if self._descend(rows, x, f, accuracy, border):
+                break
+        return x, f
+
+    def _descend(
+        self, rows: np.ndarray, x: np.ndarray, f: np.ndarray, accuracy: float, border: BorderedFactor
+    ) -> bool:
+        """Take conjugate gradient steps on x and f = Q x in place; return whether the residual became small."""
+        residual = 1.0 - f[rows] - self.ridge[rows] * x[rows]
+        p, before, way = np.zeros(len(rows)), np.inf, np.zeros(len(x))
+        for _ in range(ROUNDS):
+            if np.abs(residual).max(initial=0.0) <= accuracy:
+                break
+            z = border.solve(residual)
+            now = float(z @ residual)
+            p = z + (now / before) * p
+            Kp = border.product(p)
+            curvature = float(p @ Kp)
+            if not (now > 0.0 and 0.0 < curvature < np.inf):
+                break
+            way[rows] += now / curvature * p
+            residual -= now / curvature * Kp
+            before = now
+        if way.any():
+            x += way
+            f += self.lines.product(way)
+        return bool(np.abs(residual).max(initial=0.0) <= accuracy)
+
+    def _borders(self, rows: np.ndarray) -> Iterator[BorderedFactor]:
+        """Yield solvers with K~_AA, each better than the one before."""
+        changed = True
+        if self.border is not None:
+            factored = self.border.square.rows
+            entering, leaving = _apart(rows, factored, len(self.ridge))
+            changed = bool(few := len(entering) + len(leaving))
+            if few <= LITTLE * len(factored) and self.border.width <= 2 * LITTLE * len(factored):
+                self.border.enclose(rows, entering, leaving)
+                yield self.border
+        if changed and (made := self._factored(rows)):
+            yield made
+        if self.dtype != np.float64:
+            self.dtype = np.dtype(np.float64)
+            if made := self._factored(rows):
+                yield made
+        if self.border is None:
+            raise LinAlgError("not positive definite")
+
+    def _factored(self, rows: np.ndarray) -> BorderedFactor | None:
+        """Factor K~_AA; None where it is not positive definite."""
+        self.border = None  # its memory is wanted for the next
+        square = CholeskyFactor(self.lines, rows, self.ridge, self.dtype, self._room)
+        self._room = square.room
+        if square.definite:
+            self.border = BorderedFactor(square, self.lines, self.ridge)
+        return self.border
+
+
+def _apart(these: np.ndarray, those: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of these rows are not among those, and which of those not among these, of m rows in all."""
+    here, there = np.zeros((2, m), dtype=bool)
+    here[these], there[those] = True, True
+    return these[~there[these]], those[~here[those]]

@@ -1,0 +1,118 @@
+"""Rows of the Gram matrix Q for the active set, read from the column cache."""
+
+from typing import Any
+
+import numpy as np
+
+from fwsvm.kernels.column_cache import ColumnCache, compute
+from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.numerics.compile import njit
+from fwsvm.numerics.simd import load, store, widen
+from fwsvm.numerics.threads import in_shares
+
+STRETCH = 2048  # entries of a sum that stay in the first-level cache while Gram rows are added
+MOST = 0.75  # share of the column cache that may be held at once: eviction is random
+
+
+class GramRows:
+    """Q_ij = y_i y_j (k(x_i, x_j) + 1) by lines, in the precision of the columns; sums are float64.
+
+    Parameters
+    ----------
+    columns : ColumnCache
+    y : ndarray of float64, shape (m,), +1 or -1
+    threads : int
+    """
+
+    def __init__(self, columns: ColumnCache, y: np.ndarray, threads: int) -> None:
+        self.columns, self.y, self.threads = columns, y, threads
+        self.dtype = columns.cached.dtype
+        self.most = len(y) if len(columns.row_of) == len(y) else int(MOST * len(columns.row_of))
+
+    def provide(self, rows: np.ndarray) -> None:
+        """Cache the columns of all these rows at the same time; ValueError for more than ``most``."""
+        if len(rows) > self.most:
+            raise ValueError(f"{len(rows)} columns are wanted at once, of {self.most} there may be room for")
+        priority = np.zeros(len(self.y))
+        priority[rows] = 1.0
+        while len(missing := rows[self.columns.slot_of[rows] < 0]):
+            compute(self.columns, missing[:WIDE].astype(np.int32), priority)
+
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return Q x (m,) for an x (m,) that is zero outside rows that were provided."""
+        rows = np.flatnonzero(x)
+        signed, lines = (x * self.y)[rows], self.columns.slot_of[rows]
+        out: np.ndarray = np.full(len(x), signed.sum())
+        in_shares(
+            lambda first, last: _add(self.columns.cached, lines, signed, out, first, last),
+            len(x), self.threads, STRETCH,
+        )  # fmt: skip
+        out *= self.y
+        return out
+
+    def product_anywhere(self, x: np.ndarray) -> np.ndarray:
+        """Return Q x (m,) for any x (m,), with as many columns provided at a time as there may be room for."""
+        rows, out = np.flatnonzero(x), np.zeros(len(x))
+        for first in range(0, len(rows), self.most):
+            some, part = rows[first : first + self.most], np.zeros(len(x))
+            part[some] = x[some]
+            self.provide(some)
+            out += self.product(part)
+        return out
+
+    def block(self, first: np.ndarray, second: np.ndarray, dtype: Any) -> np.ndarray:
+        """Return Q over rows that were provided and any others, shape (len(first), len(second))."""
+        values, y = np.empty((len(first), len(second)), dtype), self.y.astype(dtype)
+        _gather_block(self.columns.cached, self.columns.slot_of[first], second, y[first], y[second], values)
+        return values
+
+    def matrix(self, rows: np.ndarray, ridge: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Fill a square over rows that were provided, and return k(x_i, x_i) there, float64.
+
+        Below the square's diagonal, and on it, K~ is written; above it k(x_i, x_j).
+        """
+        y = self.y[rows].astype(out.dtype)
+        _gather(self.columns.cached, self.columns.slot_of[rows], rows, y, ridge[rows], out)
+        return self.columns.cached[self.columns.slot_of[rows], rows].astype(np.float64)
+
+
+@njit
+def _add(cached, lines, weights, out, first, last):
+    """Add the sum of weights[c] kept[lines[c]] to ``out`` over a range, four lines at a time."""
+    fours = lines.size // 4 * 4
+    for start in range(first, last, STRETCH):
+        stop = min(start + STRETCH, last)
+        whole = start + (stop - start) // 8 * 8
+        for c in range(0, fours, 4):
+            a, b, d, e = cached[lines[c]], cached[lines[c + 1]], cached[lines[c + 2]], cached[lines[c + 3]]
+            w_a, w_b, w_d, w_e = weights[c], weights[c + 1], weights[c + 2], weights[c + 3]
+            for t in range(start, whole, 8):
+                two = widen(load(a, t)) * w_a + widen(load(b, t)) * w_b
+                store(out, t, load(out, t) + two + (widen(load(d, t)) * w_d + widen(load(e, t)) * w_e))
+            for t in range(whole, stop):
+                out[t] += (a[t] * w_a + b[t] * w_b) + (d[t] * w_d + e[t] * w_e)
+        for c in range(fours, lines.size):
+            k, weight = cached[lines[c]], weights[c]
+            for t in range(start, stop):
+                out[t] += k[t] * weight
+
+
+@njit
+def _gather_block(cached, lines, rows, y_lines, y_rows, out):
+    one = out.dtype.type(1)
+    for i in range(lines.size):
+        k, y_i = cached[lines[i]], y_lines[i]
+        for j in range(rows.size):
+            out[i, j] = (k[rows[j]] + one) * (y_i * y_rows[j])
+
+
+@njit
+def _gather(cached, lines, rows, y, ridge, out):
+    one = out.dtype.type(1)
+    for i in range(rows.size):
+        k, y_i = cached[lines[i]], y[i]
+        for j in range(i + 1):
+            out[i, j] = (k[rows[j]] + one) * (y_i * y[j])
+        out[i, i] += ridge[i]
+        for j in range(i + 1, rows.size):
+            out[i, j] = k[rows[j]]

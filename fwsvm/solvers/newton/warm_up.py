@@ -1,0 +1,34 @@
+"""Compile Newton's compiled functions before timing starts, by solving two tiny linear systems."""
+
+import numpy as np
+
+from fwsvm.kernels.column_cache import ColumnCache, copy_columns
+from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
+from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
+from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.warm_up import once
+
+ROWS = 24
+
+
+def compile_systems(columns: ColumnCache) -> float:
+    """Solve them, once in a process, for all precisions of columns and factors; return the seconds.
+
+    The columns lend their types alone: the kernel values are those of the identity, which always has a factor.
+    """
+    return once(ActiveSetSystem, lambda: _solve_two(columns))
+
+
+def _solve_two(columns: ColumnCache) -> None:
+    numbers, y, ridge = np.arange(ROWS, dtype=np.int32), np.ones(ROWS), np.ones(ROWS)
+    for dtype in (np.float32, np.float64):
+        there = columns._replace(cached=np.eye(ROWS, dtype=dtype), slot_of=numbers, row_of=numbers)
+        lines, nothing = GramRows(there, y, 1), np.zeros(ROWS)
+        face = ActiveSetSystem(lines, ridge)
+        x, f = face.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
+        face.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less
+        CholeskyFactor(lines, np.arange(ROWS), ridge, np.dtype(np.float64))
+        nobody = np.full(ROWS, -1, np.int32)
+        some = columns._replace(cached=np.empty((ROWS, ROWS), np.float32), slot_of=nobody, row_of=nobody.copy(),
+                                counts=np.zeros(3, np.int64))  # fmt: skip
+        copy_columns(some, there, np.arange(ROWS))

@@ -1,0 +1,57 @@
+"""Threads of BLAS beside ours."""
+
+import importlib
+import threading
+
+import pytest
+import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there from the beginning
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from fwsvm.numerics.threads import blas_on
+from fwsvm.solvers import Settings, fit
+from tests.solvers.test_subproblems import CLASSES, clouds
+
+
+def blas_threads() -> set[int]:
+    """Return how many threads each library of matrix routines takes now."""
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def _three_before_and_after():
+    before = threadpool_limits(3, user_api="blas")  # no block: within one no other thread has a say
+    if blas_threads() != {3}:
+        pytest.skip("this BLAS takes no limit")
+    yield
+    assert blas_threads() == {3}
+    before.restore_original_limits()
+
+
+def test_a_fit_leaves_blas_one_thread(monkeypatch):
+    module, seen = importlib.import_module("fwsvm.solvers.fit"), []
+    solve_all = module.solve_all
+
+    def looked(*given):
+        seen.append(blas_threads())
+        return solve_all(*given)
+
+    monkeypatch.setattr(module, "solve_all", looked)
+    X, codes = clouds((30, 30, 30))
+    fit(X, codes, CLASSES[:3], Settings(method="swap-2o", C=10.0, threads=2))
+    assert seen == [{1}]
+
+
+def test_two_at_a_time_leave_it_as_it_was():
+    inside, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with blas_on(1):
+            inside.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=other)
+    with blas_on(1):
+        thread.start()
+        assert inside.wait(60)
+    leave.set()
+    thread.join()  # what it left is looked at by the fixture
