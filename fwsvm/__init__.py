@@ -24,16 +24,17 @@ Where to look, from the top; a layer imports only from those below it:
     kernels                    rows, kernel values in tiles, the cache of kernel columns
     numerics                   the one `njit` and its disk cache, SIMD, atomics, threads, random numbers
     scaling                    ranges of features: of training rows, of machines, of svm-scale's files
-    errors, folders, atomic    a user's mistake in one sentence; where the cache is; whole files or none
+    files                      files written whole or not at all, locks between processes, cache folders
+    errors                     a user's mistake in one sentence
 
 The way of a run: `solvers.fit` resolves the settings, splits several classes into two-class problems and gives each to
 its family, which returns a `Process`; `solvers.loop` advances it in chunks of compiled steps on the clock. Several
-two-class problems are solved at a time, a thread each (`solvers.subproblems`); of a single one threads share the kernel
-values and the passes over all rows (`solvers.frank_wolfe.thread_team`), with the same result to the last bit. The engine
-of the simplex family computes no kernel value itself: it comes back and asks for the columns it lacks, which
-`kernels.column_cache` computes eight or sixty-four at a time. So it is compiled once for all kernels, a new kernel is one
-file in `kernels`, and a new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's
-module recomputes objective and gap from scratch: what `Result` calls certified does not rest on the solver's word.
+two-class problems are solved at a time, one a thread (`solvers.subproblems`); of a single one the threads share kernel
+columns and the scans over all rows (`solvers.frank_wolfe.thread_team`), with the same bits as one thread. The engine of
+the simplex family computes no kernel value: at a cache miss it returns, and `kernels.column_cache` computes the column
+and likely next ones as a block. So it is compiled once for all kernels, a new kernel is one file in `kernels`, and a
+new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's module recomputes objective and gap
+from scratch: what `Result` calls certified does not rest on numbers that the solver kept.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
 """What holds for the package as a whole: help, imports, layers, one method a file, compiled code kept."""
 
+import ast
 import importlib
 import re
 import shutil
@@ -10,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from importlinter.cli import lint_imports
+from scipy.sparse.csgraph import connected_components
 
 from fwsvm.cli import main
 from fwsvm.numerics.source_digest import source_digest
@@ -102,6 +105,52 @@ def test_importing_the_package_imports_nothing_heavy():
 def test_imports_go_one_way(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert lint_imports(config_filename="pyproject.toml", no_cache=True) == 0, capsys.readouterr().out
+
+
+def imports(source: str, modules: set[str]) -> set[str]:
+    """Return which of the modules a source imports anywhere, in functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & modules or {node.module}
+    return found & modules
+
+
+def circles(sources: dict[str, str]) -> list[set[str]]:
+    """Return the sets of modules that import each other in a circle."""
+    names = sorted(sources)
+    edges = np.zeros((len(names), len(names)), dtype=bool)
+    for name, source in sources.items():
+        for other in imports(source, set(names)) - {name}:
+            edges[names.index(name), names.index(other)] = True
+    _, circle = connected_components(edges, connection="strong")
+    return [
+        {name for name, own in zip(names, circle, strict=True) if own == number}
+        for number, count in Counter(circle.tolist()).items()
+        if count > 1
+    ]
+
+
+def test_circles_are_found_where_an_import_is_inside_a_function_too():
+    sources = {
+        "p.a": "import p.b",
+        "p.b": "def f():\n    from p import c",
+        "p.c": "from p.a import x",
+        "p.d": "import p.a",
+    }
+    assert circles(sources) == [{"p.a", "p.b", "p.c"}]
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    files = (ROOT / "fwsvm").rglob("*.py")
+    named = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in files
+    }
+    assert circles({name: file.read_text("utf-8") for name, file in named.items()}) == []
 
 
 def test_a_method_is_one_file_of_its_own_name():

@@ -104,33 +104,6 @@ class Method:
         return self.rule(**values)
 
 
-def on_simplex(
-    name: str,
-    start: Callable[..., Any],
-    memory: Callable[[Any, Any], int],
-    searches: tuple[str, ...] = ("full",),
-) -> Family:
-    """Return a family of methods for min a'K~a on the simplex, with any kernel."""
-    return Family(
-        name=name,
-        problem="min a'K~a on the simplex (squared hinge, bias penalised)",
-        kernels=None,
-        default_kernel="rbf",
-        stops=("relative", "gap", "meb"),
-        searches=searches,
-        multiclass="one-vs-one",
-        start=start,
-        memory=memory,
-        prove=_prove_on_simplex,
-    )
-
-
-def _prove_on_simplex(*given: Any) -> Any:
-    from fwsvm.solvers.frank_wolfe.outcomes import prove
-
-    return prove(*given)
-
-
 METHODS: dict[str, Method] = {}
 FAMILIES: dict[str, Family] = {}
 

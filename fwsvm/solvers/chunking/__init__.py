@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, method, on_simplex
+from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.warm_start import Handover
 

@@ -8,8 +8,9 @@ is one file with its `choose`.
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, on_simplex
+from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.warm_start import Handover
 

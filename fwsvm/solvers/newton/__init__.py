@@ -10,8 +10,9 @@ them, `end_state` is what the next run on the same rows starts from, `warm_up` c
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
-from fwsvm.solvers.registry import FAMILIES, on_simplex
+from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.warm_start import Handover
 
