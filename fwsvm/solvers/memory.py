@@ -76,7 +76,7 @@ def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Res
             "a linear method has a weight for each feature: number the features without gaps, or use a kernel method, "
             "such as swap-2o with --kernel linear, which reads only those that occur"
         )
-    elif resolved.method.name == "wolfe":
+    elif resolved.method.name in {"wolfe", "pegasos"}:
         remedy += ", or use scs, which samples"
     elif classes > 2 and pairs(len(codes), classes, resolved) > needed // 2:
         remedy = "take fewer classes"
@@ -158,9 +158,9 @@ def samples(size: Size, most: int, count: int, itemsize: int) -> int:
     return count * each + _hinge(size)
 
 
-def expansion(size: Size, most: int, itemsize: int) -> int:
-    """Return what pegasos takes, which keeps the rows that it has stepped on, ``most`` at most."""
-    return _drawn(size, most, itemsize) + _hinge(size)
+def expansion(size: Size, pool: int, itemsize: int) -> int:
+    """Return what pegasos takes at least: a pool of so many rows, drawn with replacement, however few there are."""
+    return (itemsize + INDEX + ENTRY) * size.part(pool).stored + _anchors(size, itemsize) + _hinge(size)
 
 
 def _rows(size: Size) -> int:
