@@ -88,6 +88,14 @@ class Outside(NamedTuple):
         beyond = max(self.minimum - self.value, self.value - self.maximum)
         return beyond / (self.maximum - self.minimum)
 
+    def sentence(self, of: int, what: str = "rows") -> str:
+        """Say it, of so many rows."""
+        return (
+            f"{self.rows:,} of {of:,} {what} lie far outside the training ranges: feature {self.feature + 1} is "
+            f"{self.value:g} in one, and was {self.minimum:g} to {self.maximum:g} in training, so it is beyond by "
+            f"{self.widths:.3g} times that width"
+        )
+
 
 def fit(X: Rows, scaling: str, counted: NDArray[np.bool_] | None = None) -> Ranges:
     """Return the ranges of the columns of ``X``, shape (m, n), for a scaling of `TARGETS`.

@@ -185,7 +185,7 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     """Return a data set with its rows scaled as its ``scaling`` says, by the ranges of its training rows.
 
     With ``counted``, a truth for each row, by the ranges of those rows alone. A data set whose rows are scaled already
-    stays as it is.
+    stays as it is. Test rows far outside the ranges are counted in a notice (`fwsvm.scaling.FAR`).
     """
     if data.scaling == "none" or data.train.ranges is not None:
         return data
@@ -193,12 +193,13 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     X = data.train.X
     ranges = scaling.fit(X, data.scaling, counted)
     train = Table(scaling.apply(X, ranges), data.train.labels, ranges)
-    test = data.test
+    test, notices = data.test, data.notices
     if test is not None:
+        outside = scaling.outside(test.X, ranges)
+        notices = (*notices, *([outside.sentence(test.rows, "test rows")] if outside else []))
         test = Table(scaling.apply(test.X, ranges), test.labels, ranges)
-    return replace(
-        data, train=train, test=test, load_seconds=data.load_seconds + time.perf_counter() - started
-    )
+    seconds = data.load_seconds + time.perf_counter() - started
+    return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
 
 
 def shape_notices(

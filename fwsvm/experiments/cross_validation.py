@@ -42,6 +42,8 @@ def cross_validate(
     codes, rule = encode(data.train.labels, data.classes), HeldOut(folds=folds)
     if len(codes) < folds:
         raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")
+    by_part = data.scaling != "none" and data.train.ranges is None
+    words = f"{rule.words}, scaled by what is left" if by_part else rule.words
     for part in range(folds):
         held_out = samples.held_out_rows(codes, rule, settings.seed, part)
         lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
@@ -52,7 +54,7 @@ def cross_validate(
         train, test = (take(data.train, np.flatnonzero(chosen)) for chosen in (~held_out, held_out))
         result, row = training.train(replace(data, train=train, test=test), settings, watch)
         row |= {
-            "run_id": run_id(data.sha256, "", settings, rule.words, part),
+            "run_id": run_id(data.sha256, "", settings, words, part),
             "role": SELECT,
             "fold": part,
         }

@@ -43,11 +43,7 @@ def prepared(machine: KernelModel | LinearModel, X: np.ndarray | csr_array) -> P
     notices = []
     outside = scaling.outside(rows, machine.ranges)
     if outside is not None:
-        notices.append(
-            f"{outside.rows:,} of {rows.shape[0]:,} rows lie far outside the training ranges: feature "
-            f"{outside.feature + 1} is {outside.value:g} in one, and was {outside.minimum:g} to {outside.maximum:g} "
-            f"in training, so it is beyond by {outside.widths:.3g} times that width"
-        )
+        notices.append(outside.sentence(rows.shape[0]))
     if scaling.seem_scaled(rows, machine.ranges):
         notices.append(
             f"the rows seem to be scaled to {machine.ranges.interval} already, which the machine does itself: give "

@@ -129,6 +129,27 @@ def test_rows_far_outside_are_warned_of_with_their_number(raw):
     assert json.loads(run("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
 
 
+def test_test_rows_far_outside_are_said_when_training(raw):
+    lines = raw.read_text().splitlines()
+    Path("test").write_text("\n".join([*lines[:5], "1 1:-500 2:1e5", ""]))
+    said = run("train", "-m", "pegasos", "--max-iterations", 50, "--test", "test", "wdbc").stdout
+    assert "1 of 6 test rows lie far outside the training ranges: feature 2 is 100000 in one" in said
+    assert (
+        "far outside"
+        not in run("train", "-m", "pegasos", "--max-iterations", 50, "--test", raw, "wdbc").stdout
+    )
+
+
+def test_svm_scale_and_liblinear_s_predict_say_the_same(raw):
+    linear = pytest.importorskip("liblinear.liblinearutil")
+    run("train", "-m", "avsf", "--model", "m", "--scale", "[-1,1]", raw)
+    ours = run("predict", "m", "wdbc").stdout.split()
+    run("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
+    y, x = linear.svm_read_problem("scaled")
+    said, _, _ = linear.predict(y, x, linear.load_model("m"), "-q")
+    assert [f"{label:g}" for label in said] == ours
+
+
 def test_identity_follows_the_scaling(raw):
     rows = [
         json.loads(run("train", "-m", "pegasos", "--max-iterations", 50, "--json", *scale, what).stdout)
@@ -152,14 +173,16 @@ def test_identity_follows_the_scaling(raw):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_each_fold_scales_by_the_rows_it_trains_on(raw, tmp_path):
-    """One row in the first fold has an extreme value: only the machines trained on it may see it in their ranges."""
+def test_each_fold_scales_by_the_rows_it_trains_on(raw):
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.solvers import Settings
 
     loaded = data.load("wdbc", raw=True)
     folds = list(cross_validate(loaded, Settings(method="pegasos", max_iterations=50), 3))
+    by_all = list(cross_validate(data.load("wdbc"), Settings(method="pegasos", max_iterations=50), 3))
+    assert not {fold.row["run_id"] for fold in folds} & {fold.row["run_id"] for fold in by_all}
     whole = loaded.train.X.toarray()
+    assert all(fold.result.model.ranges.maximum.tolist() == whole.max(axis=0).tolist() for fold in by_all)
     found = [fold.result.model.ranges for fold in folds]
     assert all(each is not None for each in found)
     assert np.max([each.maximum for each in found], axis=0).tolist() == whole.max(axis=0).tolist()
