@@ -95,15 +95,18 @@ def command(
     """
     from fwsvm.analysis import figures
     from fwsvm.analysis.writing import write_whole
+    from fwsvm.results.files import refuse_link
 
     refuse_both(results, published)
+    folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
+    if out is None:
+        refuse_link(folder, folder.parent)
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     drawings = figures.draw(source, kinds or figures.KINDS, measures=measures, against=axis, window=window,
                             baseline=baseline, alpha=alpha)  # fmt: skip
     if not drawings:
         raise UsageError("these results have the numbers for none of the pictures asked for")
-    folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
     for drawing in drawings:
         for form in forms:
             path = folder / f"{drawing.name}.{form}"

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from fwsvm.analysis import merge, results
+from fwsvm.cli import main
 from fwsvm.errors import ResultsError
 from fwsvm.experiments.store import Store, read_rows
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA
@@ -139,6 +141,17 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path, tmp_path: Path) 
     with pytest.raises(ResultsError, match=r"log\.jsonl: a link that leads out"), Store(folder):
         pass
     assert not (tmp_path / "written").exists()
+
+
+@pytest.mark.parametrize(("command", "name"), [("plot", "figures"), ("report", "report.html")])
+def test_nothing_is_written_where_a_link_in_the_folder_leads(folder: Path, command: str, name: str) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (folder / name).symlink_to(outside)
+    done = CliRunner().invoke(main, [command, str(folder)])
+    assert done.exit_code == 2
+    assert f"{name}: a link that leads out of the folder" in done.output
+    assert not any(outside.iterdir())
 
 
 @pytest.mark.parametrize(

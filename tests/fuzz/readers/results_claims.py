@@ -8,7 +8,7 @@ from tests.fuzz import results_folder
 
 FORMS = ("terminal", "markdown", "html", "csv")
 
-SHORT = 25
+SHORT = 10
 SECONDS = 60.0
 
 

@@ -14,7 +14,7 @@ from fwsvm.experiments.summary import summary
 from fwsvm.solvers import Status
 from tests.fuzz import results_folder
 
-SHORT = 100
+SHORT = 60
 SECONDS = 60.0
 
 EXPERIMENT = """

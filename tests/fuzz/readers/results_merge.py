@@ -7,7 +7,7 @@ from fwsvm.analysis import results
 from fwsvm.cli import merge
 from tests.fuzz import results_folder
 
-SHORT = 100
+SHORT = 60
 SECONDS = 60.0
 
 

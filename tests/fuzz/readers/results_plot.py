@@ -6,7 +6,7 @@ from pathlib import Path
 from fwsvm.cli import plot
 from tests.fuzz import results_folder
 
-SHORT = 8
+SHORT = 4
 SECONDS, MEMORY_MIB = 120.0, 1500
 
 

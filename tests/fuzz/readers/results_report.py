@@ -6,7 +6,7 @@ from pathlib import Path
 from fwsvm.cli import report
 from tests.fuzz import results_folder
 
-SHORT = 3
+SHORT = 2
 SECONDS, MEMORY_MIB = 240.0, 1500
 
 

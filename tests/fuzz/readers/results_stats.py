@@ -8,7 +8,7 @@ from tests.fuzz import results_folder
 
 FORMS = ("terminal", "markdown", "latex", "csv", "html")
 
-SHORT = 40
+SHORT = 25
 SECONDS = 60.0
 
 

@@ -8,7 +8,7 @@ from tests.fuzz import results_folder
 
 FORMS = ("terminal", "markdown", "latex", "csv", "html")
 
-SHORT = 60
+SHORT = 30
 SECONDS = 60.0
 
 
