@@ -14,9 +14,11 @@ from typing import Any
 import click
 
 from fwsvm import __version__
-from fwsvm.errors import FwsvmError
+from fwsvm.errors import FwsvmError, shown
 
 DISK_FULL = NO_MEMORY = 4
+NO_FILE = 3
+NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
@@ -47,6 +49,9 @@ class Commands(click.Group):
             click.echo(f"fwsvm: {ran_out(error)}", err=True)
             sys.exit(NO_MEMORY)
         except OSError as error:
+            if error.errno in NO_NAMES and error.filename is not None:
+                click.echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", err=True)
+                sys.exit(NO_FILE)
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - what is left in its buffer has no place

@@ -65,6 +65,25 @@ def test_a_negative_seed_is_refused(rows):
     assert "--seed" in refused("train", "--seed", "-1", "rows")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train {}",
+        "train --test {} rows",
+        "predict {} rows",
+        "predict rows {}",
+        "summary {}",
+        "scale -r {} rows",
+        "cv {}",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_one_line(rows, words):
+    result = CliRunner().invoke(main, words.format("9" * 5000).split(), catch_exceptions=False)
+    assert result.exit_code in {2, 3}
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("fwsvm: ")
+
+
 def test_yaml_nested_too_deeply_is_refused(rows):
     rows.write_text("[" * 5000)
     assert "nested too deeply" in refused("grid", "rows", "--dry-run")
