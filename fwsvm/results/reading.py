@@ -12,12 +12,13 @@ from typing import BinaryIO, NamedTuple
 from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Column
 from fwsvm.results.files import opened, unreadable
-from fwsvm.results.kinds import Kind, shortened
+from fwsvm.results.kinds import Kind, Text, shortened
 
 MOST_BYTES, MOST_LINES = 2**27, 500_000  # a run takes about 600 bytes here, and 2 KiB in memory
 MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
 MOST_KEPT = 1000  # distinct fields of a column
 REMEDY = "mend or delete the line"
+_NAME = Text(200)
 
 
 class Line(NamedTuple):
@@ -125,8 +126,14 @@ def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Se
 def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) -> None:
     if len(header) > MOST_COLUMNS:
         raise ResultsError(f"{path}:1: {len(header):,} columns; is this a table of fwsvm?")
-    if twice := next((name for name in header if header.count(name) > 1), None):
-        raise ResultsError(f"{path}:1: the column {shown(twice)} stands there twice; take one of them out")
+    for name in header:
+        try:
+            _NAME.read("the name of a column", name)
+        except ValueError as error:
+            raise ResultsError(f"{path}:1: {error}; mend the header") from None
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise ResultsError(f"{path}:1: the column {shown(twice[0])} stands there twice; take one of them out")
     lacking = [name for name in required if name not in header]
     if lacking:
         raise ResultsError(

@@ -89,6 +89,11 @@ def test_a_field_is_refused_by_file_line_and_column(folder: Path, column: str, f
     [
         (without("test_accuracy"), ":1: .*no column test_accuracy"),
         (lambda lines: [f"{lines[0]},C", *(f"{line},1" for line in lines[1:])], ":1: the column 'C' stands there"),
+        (lambda lines: [f"{line},," for line in lines], ":1: the column '' stands there twice"),
+        (lambda lines: [f'{lines[0]},"x\ny"', *(f"{line},1" for line in lines[1:])],
+         r":1: the name of a column is 'x\\ny', which has the control character .*; mend the header"),
+        (lambda lines: [f"{lines[0]},{'x' * 201}", *(f"{line},1" for line in lines[1:])],
+         ":1: the name of a column has 201 characters"),
         (lambda lines: [lines[0], "", *lines[1:]], ":2: 0 fields where the header has"),
         (lambda lines: [line.rpartition(",")[0] + f",{number}" if number else line for number, line in
                         zip((0, SCHEMA, SCHEMA + 1), lines, strict=True)],
