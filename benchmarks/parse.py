@@ -68,14 +68,15 @@ def compare(path: Path, repeat: int) -> dict[str, Any]:
     """Read a file with both by turns and return the medians."""
     from sklearn.datasets import load_svmlight_file
 
-    from fwsvm.data import loaders, svmlight
-    from fwsvm.data.digests import file_sha256
+    from fwsvm.data import formats
+    from fwsvm.data.fetching.digests import file_sha256
+    from fwsvm.data.formats import svmlight
 
     times: dict[str, list[float]] = {"fwsvm": [], "scikit-learn": [], "copy": []}
     sha256, how = file_sha256(path), {"format": "svmlight"}
 
     def copy(_: str) -> None:
-        table, _notices = loaders.read(path, sha256, how)
+        table, _notices = formats.read(path, sha256, how)
         table.X.data.sum(), table.X.indices.max(), table.labels.sum()
 
     for turn in range(WARM_UP + repeat):

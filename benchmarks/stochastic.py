@@ -168,7 +168,7 @@ def main() -> None:
                     points = curve(method, X, y, more, asked.seconds, clock, goal)
                     curves[title].append(points)
                     folder.add(
-                        points, dataset=name, data_sha256=data.sha256, rows=X.shape[0], features=X.shape[1],
+                        points, dataset=name, data_sha256=data.fingerprint, rows=X.shape[0], features=X.shape[1],
                         method=title, gamma=gamma, C=1.0 / (lam * len(y)), **{"lambda": lam}, seed=seed,
                         repetition=seed, tolerance=1e-3,
                     )  # fmt: skip

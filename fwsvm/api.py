@@ -131,7 +131,7 @@ def train_blocks(
         A method that looks at all rows, blocks that do not fit together, or more than two classes.
     """
     chosen = _settings({"method": "scs", **settings})
-    stream = synthetic.Stream(synthetic.recipe(blocks)) if isinstance(blocks, str) else blocks
+    stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
     if iter(stream) is stream:
         raise UsageError("a generator can be gone through once only; give a list or an object with __iter__")
     checked = _Blocks(stream)

@@ -15,7 +15,8 @@ from scipy import sparse
 import fwsvm
 from fwsvm.api import _as_labels, _labels
 from fwsvm.cli import main
-from fwsvm.data import load, svmlight
+from fwsvm.data import load
+from fwsvm.data.formats import svmlight
 from fwsvm.data.labels import classes, encode
 from fwsvm.errors import DataError, FwsvmError, ModelError, UsageError
 

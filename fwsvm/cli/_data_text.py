@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fwsvm.data.entry import Entry, File, Lock, Source
+    from fwsvm.data.lock.entry import DataSource, Entry, Lock, RawFile
 
 WIDTH = 80
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -30,7 +30,7 @@ OVERLAY = {"added": "added by you", "locked": "digests recorded by you"}
 def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[str, Any]:
     """Return what a row of the list says: shape after the split, state, source, papers.
 
-    ``overlay`` is what the user's overlay has of the entry, as `fwsvm.data.entry.Lock` says it.
+    ``overlay`` is what the user's overlay has of the entry, as `fwsvm.data.lock.entry.Lock` says it.
     """
     source, state = _state(entry, mirror)
     rows, test_rows = _shape(entry)
@@ -52,7 +52,7 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
 
 def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
     """Return all that is known of an entry, sources and files included."""
-    from fwsvm.data.cache_paths import cached_path
+    from fwsvm.data.fetching.cache_paths import cached_path
 
     record = entry_record(entry, mirror, lock.overlay.get(entry.name))
     record |= {
@@ -104,11 +104,11 @@ def _shape(entry: Entry) -> tuple[int | None, int | None]:
     return (published.m, published.t or no_test) if published else (None, no_test)
 
 
-def _rows(files: Sequence[File]) -> int | None:
+def _rows(files: Sequence[RawFile]) -> int | None:
     return sum(f.rows or 0 for f in files) if files and all(f.rows for f in files) else None
 
 
-def _state(entry: Entry, mirror: str | None) -> tuple[Source, str]:
+def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
     """Return the source that would be used and how its files can be had, without reading any."""
     order = list(STATES)
     states = [(max((_file_state(s, f, mirror) for f in s.files), key=order.index), s) for s in entry.sources]
@@ -116,8 +116,8 @@ def _state(entry: Entry, mirror: str | None) -> tuple[Source, str]:
     return source, state
 
 
-def _file_state(source: Source, file: File, mirror: str | None) -> str:
-    from fwsvm.data.cache_paths import cached_path
+def _file_state(source: DataSource, file: RawFile, mirror: str | None) -> str:
+    from fwsvm.data.fetching.cache_paths import cached_path
 
     if (file.pinned or file.complement) and cached_path(source, file).is_file():
         return "ready"
@@ -180,7 +180,7 @@ def info_lines(record: Mapping[str, Any]) -> list[str]:
         ("state", f"{record['state']}: {STATES[record['state']]} (source {record['source']})"),
     ]
     if record["overlay"]:
-        from fwsvm.data.lockfile import overlay_path
+        from fwsvm.data.lock.lockfile import overlay_path
 
         facts.append(("yours", f"{OVERLAY[record['overlay']]}: {overlay_path()}"))
     for p in record["published"]:

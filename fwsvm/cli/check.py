@@ -19,7 +19,8 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
-    from fwsvm.data import labels, svmlight, training_rows
+    from fwsvm.data import labels, training_rows
+    from fwsvm.data.formats import svmlight
     from fwsvm.errors import DataError
 
     found, files = 0, training_rows.files(data)

@@ -63,7 +63,11 @@ def command(
 
     table, notices = training_rows.read(data, zero_based=zero_based)
     X = csr_array(table.X)
-    rule = ranges.restored(restore, X) if restore else ranges.fitted(X, table.labels, lower, upper, target)
+    rule = (
+        ranges.restore_ranges(restore, X)
+        if restore
+        else ranges.fit_ranges(X, table.labels, lower, upper, target)
+    )
     if save:
         ranges.write(save, rule)
     written = 0

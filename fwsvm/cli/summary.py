@@ -18,11 +18,11 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     """
     from fwsvm.data import training_rows
-    from fwsvm.data.facts import facts
+    from fwsvm.data.counts import counts_of
     from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, mean_squared_distance, sigma2_of
 
     table, notices = training_rows.read(data, zero_based=zero_based)
-    found: dict[str, Any] = {"file": data, **facts(table)}
+    found: dict[str, Any] = {"file": data, **counts_of(table)}
     distance = mean_squared_distance(table.X)
     gammas = {rule: default_gamma("rbf", table.X, rule) for rule in WIDTH_RULES} if distance > 0 else {}
     found["mean_squared_distance"] = distance

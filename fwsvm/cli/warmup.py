@@ -86,7 +86,7 @@ def _read() -> None:
     """Write a small file and read it."""
     import numpy as np
 
-    from fwsvm.data import svmlight
+    from fwsvm.data.formats import svmlight
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.svm")

@@ -1,7 +1,13 @@
-"""Files and arrays: reading, fetching, verifying and splitting data sets; no kernel, problem or solver.
+"""Data sets: fetched, verified, parsed, split and scaled; no kernel, problem or solver.
 
-`load` is all that most callers need: it takes a path, a name of ``datasets.lock`` or ``synthetic:...`` and
-returns a `Dataset`.
+`load` takes a path, a name of ``datasets.lock`` or ``synthetic:...`` and returns a `Dataset`.
+
+    catalogue       an entry or a path to a `Dataset`; `dataset`, `labels`, `splits` are what it is made of
+    formats         readers of svmlight, csv, KDD99 and MiniBooNE files; `parsed_copies` caches what they return
+    lock            datasets.lock and the user's overlay
+    fetching        downloads, digests and the cache of files
+    synthetic       generated data sets of any size
+    ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from fwsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.data.fetch import Options
+    from fwsvm.data.fetching.options import FetchOptions
 
 __all__ = ["load"]
 
@@ -27,7 +33,7 @@ def load(
     mirror: str | Path | None = None,
     offline: bool = False,
     seed: int = 0,
-    options: Options | None = None,
+    options: FetchOptions | None = None,
     scale: str | None = None,
     raw: bool = False,
 ) -> Dataset:
@@ -49,7 +55,7 @@ def load(
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
-    options : fwsvm.data.fetch.Options, optional
+    options : fwsvm.data.fetching.options.FetchOptions, optional
         How to fetch, in place of ``mirror`` and ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
@@ -64,8 +70,9 @@ def load(
     DataError
         A file that is not to be had, not readable, or not what the lock says.
     """
-    from fwsvm.data import catalogue, lockfile
-    from fwsvm.data.fetch import Options
+    from fwsvm.data import catalogue
+    from fwsvm.data.fetching.options import FetchOptions
+    from fwsvm.data.lock import lockfile
     from fwsvm.scaling import SCALINGS
 
     name = str(name_or_path)
@@ -93,16 +100,16 @@ def load(
     elif entry is None:
         raise UsageError(unknown_name(name))
     else:
-        how = options or Options.default(mirror, offline=offline)
+        how = options or FetchOptions.default(mirror, offline=offline)
         found = catalogue.load(entry, source=source, test=held_out, seed=seed, options=how, scale=scale)
     return found if raw else catalogue.scaled(found)
 
 
 def unknown_name(name: str) -> str:
-    """Say that a name is not in the lock, and which names are near it."""
+    """Return the sentence that a name is not in the lock, with similar names."""
     import difflib
 
-    from fwsvm.data import lockfile
+    from fwsvm.data.lock import lockfile
     from fwsvm.data.synthetic import KINDS
 
     entries = lockfile.read().entries.values()

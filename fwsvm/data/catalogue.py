@@ -1,4 +1,4 @@
-"""From a name in the lock to rows in memory: files, loader, classes and split, in that order; then `scaled`."""
+"""From an entry of the lock, or a path, to a `Dataset`: files, loader, classes, split; then `scaled`."""
 
 import hashlib
 import json
@@ -12,22 +12,29 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import labels, loaders, memory, splits
+from fwsvm.data import formats, labels, memory, splits
 from fwsvm.data.dataset import Dataset, Table
-from fwsvm.data.digests import file_sha256
-from fwsvm.data.entry import Entry, File, Source
-from fwsvm.data.fetch import Obtained, Options, obtain
+from fwsvm.data.fetching.digests import file_sha256
+from fwsvm.data.fetching.obtaining import Obtained, obtain
+from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
 
 def load(
-    entry: Entry, *, source: str | None, test: Path | None, seed: int, options: Options, scale: str | None
+    entry: Entry,
+    *,
+    source: str | None,
+    test: Path | None,
+    seed: int,
+    options: FetchOptions,
+    scale: str | None,
 ) -> Dataset:
-    """Obtain, verify, read, group and split a data set of the lock; its rows are as in the files.
+    """Fetch, verify, read, group and split a data set of the lock; its rows are as in the files.
 
-    ``seed`` draws the split, where the entry has one; ``scale`` takes the place of the entry's scaling. Test rows that
-    are not to be had are left out, which ``lacking`` of the data set says; a split needs them. `DataError` where the
-    data is not to be had or is not what the lock says.
+    ``seed`` draws the split, if the entry has one; ``scale`` overrides the entry's scaling. If the test files cannot
+    be found, there are no test rows and ``lacking`` of the data set says why; a split needs them. `DataError` if
+    the training files cannot be found or are not what the lock says.
     """
     got = obtain(entry, source, options, without_test=entry.split is None)
     lacking = got.lacking if test is None else ""
@@ -55,7 +62,7 @@ def load(
         train=train,
         test=held_out,
         classes=classes,
-        sha256=recipe_digest(recipe),
+        fingerprint=fingerprint_of(recipe),
         source=got.source.name,
         scaling=how,
         load_seconds=time.perf_counter() - started,
@@ -72,7 +79,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     started = time.perf_counter()
     loader = {"format": "svmlight", "zero_based": zero_based}
     train_sha256 = file_sha256(path)
-    train, notices = loaders.read(path, train_sha256, loader)
+    train, notices = formats.read(path, train_sha256, loader)
     labels.require_two(train.labels, str(path))
     recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
     how = scale or "none"
@@ -88,7 +95,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
         train=train,
         test=held_out,
         classes=labels.classes(train.labels),
-        sha256=recipe_digest(recipe),
+        fingerprint=fingerprint_of(recipe),
         source=str(path),
         scaling=how,
         load_seconds=time.perf_counter() - started,
@@ -96,20 +103,20 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     )
 
 
-def _how(source: Source) -> dict[str, Any]:
+def _how(source: DataSource) -> dict[str, Any]:
     grouping = [[str(k), [str(v) for v in vs]] for k, vs in (source.grouping or {}).items()]
     return {"loader": dict(source.loader), "grouping": grouping}
 
 
-def recipe_digest(recipe: Mapping[str, Any]) -> str:
-    """Return the digest (hex) of what decides a data set's numbers: raw bytes, loader, split, scaling."""
+def fingerprint_of(recipe: Mapping[str, Any]) -> str:
+    """Return the digest (hex) of all that decides a data set's rows: raw bytes, loader, split, scaling."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
 
 def _part(
     entry: Entry,
     got: Obtained,
-    files: tuple[File, ...],
+    files: tuple[RawFile, ...],
     recipe: dict[str, Any],
     role: str,
     notices: list[str],
@@ -117,7 +124,7 @@ def _part(
     parts = []
     for file in files:
         path, sha256 = got.files[file.file]
-        table, said = loaders.read(path, sha256, got.source.loader, file.member)
+        table, said = formats.read(path, sha256, got.source.loader, file.member)
         notices += said
         _check_shape(file, table, path)
         parts.append(widened(table, entry.features, path)[0])
@@ -126,7 +133,7 @@ def _part(
     return grouped(whole, got.source.grouping, entry.name) if got.source.grouping else whole
 
 
-def _check_shape(file: File, table: Table, path: Path) -> None:
+def _check_shape(file: RawFile, table: Table, path: Path) -> None:
     for what, found, said in (
         ("rows", table.rows, file.rows),
         ("features up to index", table.features, file.max_index),
@@ -174,9 +181,9 @@ def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, 
 
 
 def read_file(path: Path, loader: Mapping[str, Any], features: int) -> tuple[Table, str, tuple[str, ...]]:
-    """Read a user's own file into ``features`` columns; also return its digest and notices."""
+    """Read a user's own file into ``features`` columns; return its rows, sha256 and notices."""
     sha256 = file_sha256(path)
-    table, notices = loaders.read(path, sha256, loader)
+    table, notices = formats.read(path, sha256, loader)
     table, more = widened(table, features, path)
     return table, sha256, (*notices, *more)
 
@@ -184,8 +191,8 @@ def read_file(path: Path, loader: Mapping[str, Any], features: int) -> tuple[Tab
 def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     """Return a data set with its rows scaled as its ``scaling`` says, by the ranges of its training rows.
 
-    With ``counted``, a truth for each row, by the ranges of those rows alone. A data set whose rows are scaled already
-    stays as it is. Test rows far outside the ranges are counted in a notice (`fwsvm.scaling.FAR`).
+    With ``counted``, a boolean mask (m,), only these rows determine the ranges. A data set that is scaled already is
+    returned as it is. A notice counts test rows far outside the ranges (`fwsvm.scaling.FAR`).
     """
     if data.scaling == "none" or data.train.ranges is not None:
         return data
@@ -205,7 +212,7 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
 def shape_notices(
     entry: Entry, train: Table, test: Table | None, *, lacking: bool = False
 ) -> tuple[str, ...]:
-    """Say where our shape differs from the one a paper prints; test rows that are ``lacking`` do not count."""
+    """Return notices for shapes that differ from those a paper prints; ``lacking`` test rows are not compared."""
     ours = {"m": train.rows, "t": test.rows if test is not None else None, "n": train.features}
     if lacking:
         del ours["t"]

@@ -1,4 +1,4 @@
-"""What a data set is once it is in memory."""
+"""Data sets in memory: labelled rows for training and testing, with their provenance."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ class Table:
     labels : ndarray, shape (m,)
         float64 where every label is a number, otherwise text (dtype ``str``).
     ranges : Ranges or None
-        What the rows were scaled by; None: they are as in their file.
+        The ranges that the rows were scaled by; None if they are as in their file.
     """
 
     X: np.ndarray | csr_array
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set ready for training: rows, optional test rows, and where each came from.
+    """Training rows, optional test rows, and where they came from.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class Dataset:
     classes : tuple of str
         Labels as text in the order of conventions 6 (see `fwsvm.data.labels`): with two classes the first is
         the +1 class; with more, order of first appearance in the whole training file.
-    sha256 : str
-        Digest of the raw bytes of every file used, and of the split and scaling applied.
+    fingerprint : str
+        Digest of all that decides the rows: the raw bytes of every file, the loader, the split and the scaling.
     source : str
         Which of the entry's alternative sources was used, or the path.
     scaling : str
-        ``none``, ``[-1,1]`` or ``[0,1]``: how training scales the rows, by the ranges of ``train``. Whether that was
-        done, both tables say (``ranges``); `fwsvm.data.load` does it unless it is asked for the raw rows.
+        ``none``, ``[-1,1]`` or ``[0,1]``: how training scales the rows, by the ranges of ``train``. If both tables have
+        ``ranges``, they are scaled already; `fwsvm.data.load` scales them unless it is asked for raw rows.
     load_seconds : float
         Wall time of reading, parsing and scaling.
     notices : tuple of str
@@ -69,7 +69,7 @@ class Dataset:
     train: Table
     test: Table | None
     classes: tuple[str, ...]
-    sha256: str
+    fingerprint: str
     source: str = ""
     scaling: str = "none"
     load_seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""What reading and drawing rows takes, in bytes, before it is taken; `DataError` where it is not there."""
+"""Memory estimates for reading and generating rows, checked before allocation; `DataError` if it is not available."""
 
 from fwsvm._memory import require
 from fwsvm.errors import DataError

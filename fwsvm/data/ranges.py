@@ -1,7 +1,7 @@
-"""What LIBSVM's svm-scale does: rows and labels scaled by their ranges, and files that keep the ranges.
+"""LIBSVM's svm-scale: rows and labels scaled by their ranges, and range files.
 
-A range file holds, for the features that vary, ``index minimum maximum`` after a line ``x`` and the interval
-they are mapped to; before it, where labels are scaled too, a line ``y``, their interval, and their range.
+A range file holds, for each feature that varies, ``index minimum maximum``, after a line ``x`` and the interval that
+ranges are mapped to. If labels are scaled, a line ``y``, their interval and their range come first.
 """
 
 import math
@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import _writing, labels
-from fwsvm.data._content import read_text
-from fwsvm.data._scan import MOST_WIDTH
+from fwsvm.data import labels
+from fwsvm.data.formats import svmlight_writer
+from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
+from fwsvm.data.formats.text_file import read_text
 from fwsvm.errors import DataError
 from fwsvm.files.atomic import replacing
 
 Labels = NDArray[np.float64] | NDArray[np.str_]
 
-BLOCK = 1 << 22  # numbers held densely at a time
-NAMED = 5  # features named in a notice
+BLOCK_VALUES = 1 << 22  # numbers held densely at a time
+MAX_NAMED = 5  # features named in a notice
 
 
-class Target(NamedTuple):
-    """How labels that are numbers are scaled: their range, and the interval it is mapped to."""
+class LabelRange(NamedTuple):
+    """How numeric labels are scaled: their range, and the interval it is mapped to."""
 
     minimum: float
     maximum: float
@@ -35,39 +36,39 @@ class Target(NamedTuple):
     upper: float
 
 
-class Rule(NamedTuple):
-    """How rows and labels are scaled."""
+class FileRanges(NamedTuple):
+    """The content of a range file: how rows and labels are scaled."""
 
     features: scaling.Ranges
-    target: Target | None
+    target: LabelRange | None
     notices: tuple[str, ...] = ()
 
 
-def fitted(
+def fit_ranges(
     X: csr_array, given: Labels, lower: float, upper: float, target: tuple[float, float] | None
-) -> Rule:
+) -> FileRanges:
     """Return the rule that maps the columns' own ranges to ``[lower, upper]``, and the labels' to ``target``.
 
     `DataError` where labels are to be scaled and are no numbers.
     """
     found = scaling.fit(X, "[-1,1]")._replace(lower=lower, upper=upper)
     if target is None:
-        return Rule(found, None)
+        return FileRanges(found, None)
     column = _numbers_of(given)
-    return Rule(found, Target(float(column.min()), float(column.max()), *target))
+    return FileRanges(found, LabelRange(float(column.min()), float(column.max()), *target))
 
 
-def restored(path: str | Path, X: csr_array) -> Rule:
-    """Return the rule of a range file; what it has not seen of the columns of ``X`` becomes 0, with a notice."""
+def restore_ranges(path: str | Path, X: csr_array) -> FileRanges:
+    """Return the content of a range file, with a notice of the columns of ``X`` that it lacks, which become 0."""
     rule = read(path)
     stored = np.unique(X.indices[X.data != 0])
     new = stored[~np.isin(stored, rule.features.features)] + 1
-    shown = ", ".join(map(str, new[:NAMED])) + (", ..." if len(new) > NAMED else "")
+    shown = ", ".join(map(str, new[:MAX_NAMED])) + (", ..." if len(new) > MAX_NAMED else "")
     notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
     return rule._replace(notices=notices)
 
 
-def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterator[tuple[str, int]]:
+def scaled_text(X: csr_array, given: Labels, rule: FileRanges, digits: int) -> Iterator[tuple[str, int]]:
     """Yield the lines of consecutive scaled rows, as svm-scale writes them, and how many entries they have.
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
@@ -76,14 +77,16 @@ def scaled_text(X: csr_array, given: Labels, rule: Rule, digits: int) -> Iterato
     known = rule.features.features
     m, n = X.shape[0], max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
     wide = csr_array((X.data, X.indices, X.indptr), shape=(m, n))
-    rows = max(1, BLOCK // max(1, len(known)))
+    rows = max(1, BLOCK_VALUES // max(1, len(known)))
     for first in range(0, m, rows):
         part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
-        for text in _writing.blocks(part, names[first : first + rows], lambda value: f"{value:.{digits}g}"):
+        for text in svmlight_writer.text_blocks(
+            part, names[first : first + rows], lambda value: f"{value:.{digits}g}"
+        ):
             yield text, text.count(":")
 
 
-def _names(given: Labels, target: Target | None) -> list[str]:
+def _names(given: Labels, target: LabelRange | None) -> list[str]:
     """Return labels as svm-scale writes them: every number with 17 digits."""
     if target is not None:
         values, span = _numbers_of(given), target.maximum - target.minimum
@@ -107,7 +110,7 @@ def _numbers_of(given: Labels) -> NDArray[np.float64]:
     return np.asarray(given, np.float64)
 
 
-def write(path: str | Path, rule: Rule) -> None:
+def write(path: str | Path, rule: FileRanges) -> None:
     """Write a range file; features that do not vary are left out."""
     lines = ""
     if rule.target is not None:
@@ -117,7 +120,7 @@ def write(path: str | Path, rule: Rule) -> None:
         stream.write(lines + rule.features.text())
 
 
-def read(path: str | Path) -> Rule:
+def read(path: str | Path) -> FileRanges:
     """Read a range file.
 
     Raises
@@ -131,7 +134,7 @@ def read(path: str | Path) -> Rule:
     if lines[:1] and lines[0][1] == ["y"]:
         lower, upper = _pair(path, lines, 1)
         low, high = _numbers(path, lines, 2, 2)
-        target = Target(low, high, lower, upper)
+        target = LabelRange(low, high, lower, upper)
         lines = lines[3:]
     if not lines or lines[0][1] != ["x"]:
         raise DataError(f"{path}:{lines[0][0] if lines else 1}: not a range file: it lacks the line 'x'")
@@ -139,7 +142,7 @@ def read(path: str | Path) -> Rule:
     rows = np.array([_numbers(path, lines, k, 3) for k in range(2, len(lines))]).reshape(-1, 3)
     places, low_ends, high_ends = rows.T
     for (number, words), (place, least, most) in zip(lines[2:], rows.tolist(), strict=True):
-        if not 1 <= place <= MOST_WIDTH or place != int(place):
+        if not 1 <= place <= MAX_FEATURES or place != int(place):
             raise DataError(f"{path}:{number}: '{words[0]}' is not the index of a feature")
         if not 0 <= most - least < math.inf:
             raise DataError(
@@ -148,7 +151,9 @@ def read(path: str | Path) -> Rule:
     features, last = np.unique(places[::-1].astype(np.int64) - 1, return_index=True)
     low_ends, high_ends = low_ends[::-1][last], high_ends[::-1][last]  # the last line of a feature counts
     varies = low_ends < high_ends
-    return Rule(scaling.Ranges(features[varies], low_ends[varies], high_ends[varies], lower, upper), target)
+    return FileRanges(
+        scaling.Ranges(features[varies], low_ends[varies], high_ends[varies], lower, upper), target
+    )
 
 
 def _pair(path: str | Path, lines: list[tuple[int, list[str]]], k: int) -> tuple[float, float]:

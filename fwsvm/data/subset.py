@@ -1,4 +1,4 @@
-"""Drawing rows of a file without parsing them: stratified by class, or each with equal chance."""
+"""Sampling lines of a file without parsing them: stratified by class, or uniformly."""
 
 import math
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.data._content import read_text
-from fwsvm.data._scan import past_line, past_tokens, row_starts
-from fwsvm.data._tokens import intern
+from fwsvm.data.formats.interning import intern
+from fwsvm.data.formats.svmlight_parser import row_starts, skip_line, token_ends
+from fwsvm.data.formats.text_file import read_text
 from fwsvm.errors import DataError, UsageError
 
 
-class Lines:
-    """The rows of a LIBSVM file as they are written, without empty lines and comments.
+class FileLines:
+    """The lines of a LIBSVM file that are rows, without empty lines and comments.
 
     Attributes
     ----------
     classes : ndarray of int32, shape (m,)
-        Equal where the labels are written the same.
+        A code for each label text.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -30,19 +30,19 @@ class Lines:
             self._text.tobytes().decode()
         except UnicodeDecodeError:
             raise DataError(f"{path} is not UTF-8 text") from None
-        self.classes, _ = intern(self._text, self._starts, past_tokens(self._text, self._starts))
+        self.classes, _ = intern(self._text, self._starts, token_ends(self._text, self._starts))
 
     def __getitem__(self, row: int) -> str:
         """Return a row as it is written, with its line end."""
         start = int(self._starts[row])
-        return self._text[start : past_line(self._text, start)].tobytes().decode()
+        return self._text[start : skip_line(self._text, start)].tobytes().decode()
 
 
 def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:
-    """Return ``size`` rows, in order, with the classes' shares kept as LIBSVM's subset.py does.
+    """Return ``size`` row numbers, ascending, stratified by class as LIBSVM's subset.py does.
 
-    Small classes are served first, with at least one row each; what rounding up gives them is missing in the
-    largest. Unlike there, one row is held back for each class still to come.
+    Classes are drawn from in ascending size, with shares rounded up and at least one row each, so the largest gets
+    fewer. Unlike subset.py, one row is reserved for each class that has not been drawn from.
     """
     _require(size, len(classes))
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.i
 
 
 def uniform(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:
-    """Return ``size`` rows, in order, each row with the same chance."""
+    """Return ``size`` row numbers, ascending, drawn uniformly without replacement."""
     _require(size, len(classes))
     return np.sort(np.random.default_rng(seed).choice(len(classes), size, replace=False))
 

@@ -1,19 +1,22 @@
-"""What `fwsvm scale`, `summary`, `check` and `subset` look at: a file, or the training rows of a name, not scaled."""
+"""Input of `fwsvm scale`, `summary`, `check` and `subset`: a file, or the unscaled training rows of a data set."""
 
 from pathlib import Path
 
 import numpy as np
 
 from fwsvm import data
-from fwsvm.data import _writing, labels, lockfile, svmlight
+from fwsvm.data import labels
 from fwsvm.data.dataset import Table
-from fwsvm.data.fetch import Options, obtain
-from fwsvm.data.subset import Lines
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.formats import svmlight, svmlight_writer
+from fwsvm.data.lock import lockfile
+from fwsvm.data.subset import FileLines
 from fwsvm.errors import UsageError
 
 
-class Written:
-    """Rows as LIBSVM's text, for what `fwsvm.data.subset.Lines` is to a file.
+class FormattedLines:
+    """Rows formatted as lines of LIBSVM's format, with the interface of `fwsvm.data.subset.FileLines`.
 
     Attributes
     ----------
@@ -24,7 +27,9 @@ class Written:
     def __init__(self, table: Table) -> None:
         names = [labels.text(label) for label in table.labels.tolist()]
         self._lines = [
-            line for block in _writing.blocks(table.X, names) for line in block.splitlines(keepends=True)
+            line
+            for block in svmlight_writer.text_blocks(table.X, names)
+            for line in block.splitlines(keepends=True)
         ]
         self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
 
@@ -52,11 +57,11 @@ def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Table, 
     )
 
 
-def lines(name_or_path: str | Path) -> Lines | Written:
+def lines(name_or_path: str | Path) -> FileLines | FormattedLines:
     """Return rows as text: those of a file as they are written, those of a name written anew; see `read`."""
     if Path(name_or_path).exists():
-        return Lines(name_or_path)
-    return Written(data.load(name_or_path, raw=True).train)
+        return FileLines(name_or_path)
+    return FormattedLines(data.load(name_or_path, raw=True).train)
 
 
 def files(name_or_path: str | Path) -> tuple[Path, ...]:
@@ -77,7 +82,7 @@ def files(name_or_path: str | Path) -> tuple[Path, ...]:
         if not Path(name).exists() and "/" not in name:
             raise UsageError(data.unknown_name(name))
         return (Path(name),)
-    got = obtain(entry, None, Options.default())
+    got = obtain(entry, None, FetchOptions.default())
     if got.source.loader["format"] != "svmlight":
         raise UsageError(
             f"{name}: its files are not in LIBSVM's format but in that of the loader {got.source.loader['format']}; "

@@ -1,14 +1,14 @@
-"""Rows to be predicted, as they are in their file: a machine scales them itself."""
+"""Rows to predict, unscaled: the machine scales them by its training ranges."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 from fwsvm import data
-from fwsvm.data import svmlight
 from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.formats import svmlight
 
 
-class Unseen(NamedTuple):
+class UnseenRows(NamedTuple):
     """Rows to be predicted.
 
     Attributes
@@ -26,7 +26,7 @@ class Unseen(NamedTuple):
     scaling: str = "none"
 
 
-def load(name_or_path: str | Path, *, zero_based: bool = False) -> Unseen:
+def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
 
     Raises
@@ -37,12 +37,12 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> Unseen:
     name = str(name_or_path)
     if Path(name).exists():
         table, notices = svmlight.read(name, zero_based=zero_based, unlabelled=True)
-        return Unseen(table, tuple(notices))
+        return UnseenRows(table, tuple(notices))
     found = data.load(name, zero_based=zero_based, raw=True)
     table = rows_of(found)
     which = "training" if found.test is None else "test"
     said = f"{name}: {table.rows} {which} rows of the data set"
-    return Unseen(table, (said, *found.notices), found.scaling)
+    return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
 def rows_of(found: Dataset) -> Table:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from fwsvm.data import lockfile
+from fwsvm.data.lock import lockfile
 from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
 from fwsvm.experiments.inheritance import MOST_ENTRIES, Layer, merged, source

@@ -54,7 +54,7 @@ def cross_validate(
         train, test = (take(data.train, np.flatnonzero(chosen)) for chosen in (~held_out, held_out))
         result, row = training.train(replace(data, train=train, test=test), settings, watch)
         row |= {
-            "run_id": run_id(data.sha256, "", settings, words, part),
+            "run_id": run_id(data.fingerprint, "", settings, words, part),
             "role": SELECT,
             "fold": part,
         }

@@ -169,15 +169,15 @@ def failed(
     """Return the record of a run that came to nothing, or that was cut off after training."""
     known = {"started_utc": record.now_utc(), **cell.columns, **more}
     known |= {} if result is not None else cell.asked
-    known = {"dataset": cell.data.name, "data_sha256": cell.sha256, "shared": False} | known
+    known = {"dataset": cell.data.name, "data_sha256": cell.fingerprint, "shared": False} | known
     row = record.row({}, environment(), result, **known | {"status": str(status), "message": said})
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
 def _bench(cell: Cell, resources: Resources, given: Dataset | None) -> _Bench:
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
-    if data.sha256 != cell.sha256:
-        here, planned = data.sha256[:12], cell.sha256[:12]
+    if data.fingerprint != cell.fingerprint:
+        here, planned = data.fingerprint[:12], cell.fingerprint[:12]
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
     train, rest = _divided(cell, data)
     codes = encode(train.labels, data.classes)

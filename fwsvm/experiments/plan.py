@@ -30,7 +30,7 @@ class Cell:
     experiment, profile : str
     role : {"select", "final"}
     data : Data
-    sha256 : str
+    fingerprint : str
         Digest that the data must have.
     settings : Settings
     held_out : HeldOut or None
@@ -46,7 +46,7 @@ class Cell:
     profile: str
     role: str
     data: Data
-    sha256: str
+    fingerprint: str
     settings: Settings
     held_out: HeldOut | None = None
     part: int | None = None
@@ -107,7 +107,7 @@ def method_label(settings: Settings) -> str:
 
 
 def run_id(
-    sha256: str,
+    fingerprint: str,
     profile: str,
     settings: Settings,
     held_out: str = "",
@@ -129,7 +129,9 @@ def run_id(
     what = {name: value for name, value in what.items() if name not in RESOURCES}
     code = code_digest(type(rule).__module__)
     led_there = [after] if after else []
-    key = json.dumps([sha256, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True)
+    key = json.dumps(
+        [fingerprint, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True
+    )
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
@@ -157,10 +159,10 @@ def candidates(experiment: Experiment, data: Data, selection: Selection, facts: 
         for settings, led in _ascending(replace(point, seed=experiment.seed) for point in some):
             after = led if FAMILIES[method(settings.method).family].goes_on else None
             identity = run_id(
-                facts.sha256, experiment.profile, settings, selection.held_out.words, part, after=after
+                facts.fingerprint, experiment.profile, settings, selection.held_out.words, part, after=after
             )
             yield Cell(
-                identity, experiment.name, experiment.profile, SELECT, data, facts.sha256, settings,
+                identity, experiment.name, experiment.profile, SELECT, data, facts.fingerprint, settings,
                 selection.held_out, part, after=after,
             )  # fmt: skip
 
@@ -191,9 +193,11 @@ def final_cells(
         for settings, after in (
             _ascending(points) if trial.warm_start else ((point, None) for point in points)
         ):
-            identity = run_id(facts.sha256, experiment.profile, settings, repetition=repetition, after=after)
+            identity = run_id(
+                facts.fingerprint, experiment.profile, settings, repetition=repetition, after=after
+            )
             yield Cell(
-                identity, experiment.name, experiment.profile, FINAL, trial.data, facts.sha256, settings,
+                identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
                 repetition=repetition, after=after,
             )  # fmt: skip
 

@@ -29,7 +29,7 @@ def about(data: Dataset) -> dict[str, Any]:
     """Return the columns that describe a data set and its training rows."""
     return {
         "dataset": data.name,
-        "data_sha256": data.sha256,
+        "data_sha256": data.fingerprint,
         "rows": data.train.rows,
         "features": data.train.features,
         "classes": len(data.classes),

@@ -23,7 +23,7 @@ from fwsvm.experiments.experiment import Data, HeldOut
 class Facts:
     """What is known of a data set once it was loaded; ``missing`` says why it could not be, if so."""
 
-    sha256: str = ""
+    fingerprint: str = ""
     rows: int = 0
     test_rows: int = 0
     features: int = 0
@@ -39,7 +39,7 @@ def facts(wanted: Data, *, offline: bool = False) -> Facts:
     except DataError as error:
         return Facts(missing=str(error))
     return Facts(
-        sha256=found.sha256,
+        fingerprint=found.fingerprint,
         rows=found.train.rows,
         test_rows=found.test.rows if found.test is not None else 0,
         features=found.train.features,
@@ -69,12 +69,12 @@ def load(wanted: Data, *, offline: bool = False) -> Dataset:
     if not divided and train is whole.train and test is whole.test:
         return whole
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
-    named = hashlib.sha256(f"{found.sha256} {drawn}".encode()).hexdigest()
+    named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
     of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, sha256=named, notices=(*found.notices, notice))
+    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
 
 
 def _with_test_rows(found: Dataset, wanted: Data) -> Dataset:

@@ -39,7 +39,7 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     codes = encode(data.train.labels, data.classes)
     result = fit(data.train.X, codes, data.classes, settings, watch=watch).with_ranges(data.train.ranges)
     more: dict[str, Any] = {
-        "run_id": run_id(data.sha256, "", settings),
+        "run_id": run_id(data.fingerprint, "", settings),
         "role": "final",
         "started_utc": started,
         "peak_memory_mib": peak_memory_mib(),
@@ -74,7 +74,7 @@ def refused(data: Dataset, settings: Settings, error: RangeError) -> Row:
         name: value for name, value in resolve(settings, data.train.X).as_columns().items() if name in COLUMNS
     }
     more: dict[str, Any] = {
-        "run_id": run_id(data.sha256, "", settings), "status": str(Status.ERROR), "message": str(error),
+        "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": str(error),
         "role": "final", "started_utc": record.now_utc(), "parallel_cells": 1, "shared": False,
     }  # fmt: skip
     return record.row(record.about(data), environment(), **asked, **more)

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
-from fwsvm.data import lockfile
+from fwsvm.data.lock import lockfile
 from tests.data import site as serve
 from tests.data.conftest import cache, site
 from tests.data.site import Site

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from fwsvm import data
 from fwsvm.cli import main
-from fwsvm.data import ranges, svmlight
+from fwsvm.data import ranges
+from fwsvm.data.formats import svmlight
 from fwsvm.errors import DataError
 
 # every example rewrites the files of its test

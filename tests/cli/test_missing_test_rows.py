@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from fwsvm import data
 from fwsvm.cli import main
-from fwsvm.data import lockfile
+from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError
 from tests.cli.test_data_command import TEST, TRAIN, write_lock
 from tests.data.conftest import cache, site
@@ -54,7 +54,7 @@ def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Pa
     assert (lacking.test, lacking.lacking) == (None, SAID)
     assert whole.test is not None
     assert whole.lacking == ""
-    assert whole.sha256 != lacking.sha256
+    assert whole.fingerprint != lacking.fingerprint
 
 
 def test_rows_given_to_test_on_take_the_place_of_those_that_are_lacking(half: Site, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
-from fwsvm.data import svmlight
+from fwsvm.data.formats import svmlight
 from fwsvm.problems import model_files
 from tests.problems import trained
 

@@ -8,7 +8,8 @@ import pytest
 import rich.console
 
 from fwsvm.cli import _progress
-from fwsvm.data.fetch import Options, obtain
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.conftest import cache, site
@@ -33,7 +34,7 @@ def test_a_bar_shows_the_file_and_is_taken_away(
     behaviour: serve.Behaviour, terminal: io.StringIO, cache: Path, site: Site
 ) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
-    options = Options(patience=QUICK, bar=_progress.download_bar)
+    options = FetchOptions(timeouts=QUICK, bar=_progress.download_bar)
     if behaviour is serve.well:
         obtain(entry, None, options)
     else:

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 import fwsvm
 from fwsvm import data
 from fwsvm.cli import main
-from fwsvm.data import lockfile, svmlight
+from fwsvm.data.formats import svmlight
+from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.scaling import TARGETS
 
@@ -164,11 +165,12 @@ def test_identity_follows_the_scaling(raw):
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
     assert len({row["run_id"] for row in rows}) == 3
-    named = [data.load("wdbc", scale=how).sha256 for how in (None, "[0,1]", "[-1,1]", "none")]
+    named = [data.load("wdbc", scale=how).fingerprint for how in (None, "[0,1]", "[-1,1]", "none")]
     assert named[0] == named[1]
     assert len(set(named)) == 3
     drawn = [
-        data.load("synthetic:gaussians?rows=50&test=0", scale=how).sha256 for how in (None, "none", "[0,1]")
+        data.load("synthetic:gaussians?rows=50&test=0", scale=how).fingerprint
+        for how in (None, "none", "[0,1]")
     ]
     assert drawn[0] == drawn[1] != drawn[2]
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fwsvm.data._decimal import decimal
+from fwsvm.data.formats.decimal_numbers import parse_decimal
 
 UNTIMED = settings(deadline=None)  # the first example compiles
 
 
 def read(word: str) -> tuple[float, int]:
-    return decimal(np.frombuffer(word.encode() + b"\n", np.uint8), 0)
+    return parse_decimal(np.frombuffer(word.encode() + b"\n", np.uint8), 0)
 
 
 def bits(value: float) -> bytes:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from fwsvm.data.download import Patience
-from fwsvm.data.fetch import Options, obtain
+from fwsvm.data.fetching.download import Timeouts
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.errors import DataError, UsageError
 from tests.data.site import Site
 from tests.data.test_fetch import CONTENT, a_file, an_entry, final_path
 
-PATIENCE = Patience(connect_seconds=2.0, read_seconds=0.5, attempts=2, pause=0.01, whole_seconds=20.0)
+PATIENCE = Timeouts(connect_seconds=2.0, read_seconds=0.5, attempts=2, pause=0.01, whole_seconds=20.0)
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
@@ -50,7 +51,7 @@ def refusal(site: Site, *behaviours: Callable[[BaseHTTPRequestHandler, bytes], N
     entry = an_entry(a_file(site.put("/tiny", CONTENT, *behaviours), **more))
     begun = time.monotonic()
     with pytest.raises(DataError) as error:
-        obtain(entry, None, Options(patience=PATIENCE))
+        obtain(entry, None, FetchOptions(timeouts=PATIENCE))
     assert time.monotonic() - begun < 60  # it has ended; a hang would take the test's own limit
     assert not final_path(entry).exists()
     part = final_path(entry).with_name("tiny.part")
@@ -123,13 +124,13 @@ def test_a_download_has_a_deadline_for_all_its_attempts(cache: Path, site: Site)
 
     size = 1 << 30
     entry = an_entry(a_file(site.put("/tiny", CONTENT, steady), bytes=size))
-    patience = Patience(read_seconds=5.0, attempts=3, pause=0.01, whole_seconds=1.0)
+    patience = Timeouts(read_seconds=5.0, attempts=3, pause=0.01, whole_seconds=1.0)
     with pytest.raises(DataError, match="not done in 1 s"):
-        obtain(entry, None, Options(patience=patience))
+        obtain(entry, None, FetchOptions(timeouts=patience))
 
 
 def test_a_file_of_unknown_size_has_a_limit(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fwsvm.data.download.MOST_BYTES", len(CONTENT) - 1)
+    monkeypatch.setattr("fwsvm.data.fetching.download.MAX_BYTES", len(CONTENT) - 1)
     said = refusal(site, endless(OK + b"\r\n", b"1 1:1\n" * 1000), bytes=None)
     assert f"{len(CONTENT) - 1:,} are the limit" in said
 
@@ -146,16 +147,16 @@ def test_chunks_and_redirects_are_followed(cache: Path, site: Site) -> None:
     here = site.put(
         "/here", b"", raw(b"HTTP/1.1 301 Moved\r\nLocation: ../there\r\nContent-Length: 0\r\n\r\n")
     )
-    got = obtain(an_entry(a_file(here)), None, Options(patience=PATIENCE))
+    got = obtain(an_entry(a_file(here)), None, FetchOptions(timeouts=PATIENCE))
     assert hashlib.sha256(got.files["tiny"][0].read_bytes()).digest() == hashlib.sha256(CONTENT).digest()
 
 
 def test_what_cannot_be_a_mirror_or_a_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="neither a folder nor a web address"):
-        Options.default("http://[::1")
+        FetchOptions.default("http://[::1")
     for said in ("soon", "0", "nan", "-1"):
         monkeypatch.setenv("FWSVM_FETCH_SECONDS", said)
         with pytest.raises(UsageError, match="FWSVM_FETCH_SECONDS"):
-            Options.default()
+            FetchOptions.default()
     monkeypatch.setenv("FWSVM_FETCH_SECONDS", "7.5")
-    assert Options.default().patience.whole_seconds == 7.5
+    assert FetchOptions.default().timeouts.whole_seconds == 7.5

@@ -10,31 +10,34 @@ from pathlib import Path
 import pytest
 import requests
 
-from fwsvm.data import fetch
-from fwsvm.data.cache_paths import Wanted, cached_path
-from fwsvm.data.download import FetchError, Patience, Transfer
-from fwsvm.data.entry import Complement, Entry, File, Source
-from fwsvm.data.fetch import Options, Search, obtain
+from fwsvm.data.fetching.cache_paths import CacheFile, cached_path
+from fwsvm.data.fetching.download import Timeouts
+from fwsvm.data.fetching.file_search import FileSearch
+from fwsvm.data.fetching.http_response import FetchError, ResponseRules
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.lock import lockfile
+from fwsvm.data.lock.entry import Complement, DataSource, Entry, Lock, RawFile
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.site import Site
 
 CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(4000))
-QUICK = Patience(connect_seconds=2.0, read_seconds=0.3, attempts=3, pause=0.01)
+QUICK = Timeouts(connect_seconds=2.0, read_seconds=0.3, attempts=3, pause=0.01)
 
 
-def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> File:
+def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> RawFile:
     facts: dict[str, object] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | more
-    return File(file=name, urls=urls, evidence="B", **facts)  # type: ignore[arg-type]
+    return RawFile(file=name, urls=urls, evidence="B", **facts)  # type: ignore[arg-type]
 
 
-def an_entry(*files: File) -> Entry:
-    source = Source("web", "tiny", {"format": "svmlight"}, files)
+def an_entry(*files: RawFile) -> Entry:
+    source = DataSource("web", "tiny", {"format": "svmlight"}, files)
     return Entry("tiny", "Tiny", "binary", 2, 3, "none", (source,))
 
 
 def fetched(entry: Entry, **options: object) -> Path:
-    got = obtain(entry, None, Options(patience=QUICK, **options))  # type: ignore[arg-type]
+    got = obtain(entry, None, FetchOptions(timeouts=QUICK, **options))  # type: ignore[arg-type]
     return got.files[entry.sources[0].train[0].file][0]
 
 
@@ -98,7 +101,7 @@ def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, sit
 
 def test_a_mismatch_of_weak_evidence_says_how_to_accept_it(cache: Path, site: Site) -> None:
     file = a_file(site.put("/tiny", CONTENT, serve.wrong))
-    weak = File(file.file, file.urls, bytes=file.bytes, sha256=file.sha256, evidence="D")
+    weak = RawFile(file.file, file.urls, bytes=file.bytes, sha256=file.sha256, evidence="D")
     with pytest.raises(DataError, match="data lock tiny --source web --accept"):
         fetched(an_entry(weak))
 
@@ -231,10 +234,10 @@ def test_what_has_no_digest_is_not_fetched(cache: Path, site: Site, tmp_path: Pa
 
 
 def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
-    search = Search(Options(patience=QUICK))
+    search = FileSearch(FetchOptions(timeouts=QUICK))
     unpinned = a_file("http://example.org/tiny", sha256=None)
     with pytest.raises(FetchError, match="plain http"):
-        search.download("http://example.org/tiny", Wanted(an_entry(unpinned).sources[0], unpinned))
+        search.download("http://example.org/tiny", CacheFile(an_entry(unpinned).sources[0], unpinned))
 
 
 def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
@@ -242,8 +245,8 @@ def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
     response.status_code = 302
     response.headers["location"] = "http://example.org/tiny"
     with pytest.raises(FetchError, match="redirects to plain http"):
-        Transfer(tmp_path / "tiny.part", "tiny", plain_http=False).inspect(response)
-    target = Transfer(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
+        ResponseRules(tmp_path / "tiny.part", "tiny", plain_http=False).inspect(response)
+    target = ResponseRules(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
     assert target == "http://example.org/tiny"
 
 
@@ -291,12 +294,12 @@ def test_a_full_disk_is_one_sentence_and_no_file(cache: Path, site: Site) -> Non
 
 
 def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Site, tmp_path: Path) -> None:
-    first = Source("first", "tiny", {"format": "svmlight"}, (a_file(site.put("/tiny", CONTENT)),))
+    first = DataSource("first", "tiny", {"format": "svmlight"}, (a_file(site.put("/tiny", CONTENT)),))
     other = CONTENT + b"1 1:2\n"
-    second = Source("second", "tiny", {"format": "svmlight"}, (a_file(content=other, name="copy"),))
+    second = DataSource("second", "tiny", {"format": "svmlight"}, (a_file(content=other, name="copy"),))
     entry = Entry("tiny", "Tiny", "binary", 2, 3, "none", (first, second))
     (tmp_path / "copy").write_bytes(other)
-    options = Options(mirror=str(tmp_path), patience=QUICK)
+    options = FetchOptions(mirror=str(tmp_path), timeouts=QUICK)
     assert obtain(entry, None, options).source.name == "second"
     assert obtain(entry, "first", options).source.name == "first"
     assert obtain(entry, None, options).source.name == "first"
@@ -314,12 +317,12 @@ def test_a_complement_is_derived_and_checked(
     digest = {"sha256": hashlib.sha256(rest).hexdigest()} if pinned else {"sha256": None}
     rest_file = a_file(name="rest", content=rest, complement=Complement("whole", "part"), **digest)
     sources = {
-        "whole": Source("web", "whole", {"format": "svmlight"}, (whole_file,)),
-        "part": Source("web", "part", {"format": "svmlight"}, (part_file,), (rest_file,)),
+        "whole": DataSource("web", "whole", {"format": "svmlight"}, (whole_file,)),
+        "part": DataSource("web", "part", {"format": "svmlight"}, (part_file,), (rest_file,)),
     }
     entries = {n: Entry(n, n, "binary", 2, 3, "none", (s,)) for n, s in sources.items()}
-    monkeypatch.setattr(fetch.lockfile, "read", lambda: fetch.lockfile.Lock(entries, {}))
-    options = Options(mirror=str(tmp_path), offline=True, patience=QUICK)
+    monkeypatch.setattr(lockfile, "read", lambda: Lock(entries, {}))
+    options = FetchOptions(mirror=str(tmp_path), offline=True, timeouts=QUICK)
     got = obtain(entries["part"], None, options)
     assert got.files["rest"][0].read_bytes() == rest
     assert "rest was derived" in got.notices[0]

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm.data import catalogue, parsed
+from fwsvm.data import catalogue, parsed_copies
 from fwsvm.data.dataset import Table
 from fwsvm.errors import DataError, UsageError
 
@@ -68,12 +68,12 @@ def test_the_digest_tells_files_and_readings_apart(train: Path, tmp_path: Path) 
     copy = tmp_path / "copy.svm"
     copy.write_bytes(train.read_bytes())
     digests = [
-        data.load(train).sha256,
-        data.load(train, zero_based=True).sha256,
-        data.load(train, test=copy).sha256,
+        data.load(train).fingerprint,
+        data.load(train, zero_based=True).fingerprint,
+        data.load(train, test=copy).fingerprint,
     ]
     assert len(set(digests)) == 3
-    assert data.load(copy).sha256 == digests[0]
+    assert data.load(copy).fingerprint == digests[0]
 
 
 def test_zero_based_files_start_at_feature_0(train: Path) -> None:
@@ -82,7 +82,7 @@ def test_zero_based_files_start_at_feature_0(train: Path) -> None:
 
 def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = data.load(train)
-    monkeypatch.setattr(parsed, "_save", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr(parsed_copies, "_write_copy", lambda *_: pytest.fail("parsed again"))
     assert (data.load(train).train.X != first.train.X).nnz == 0
     train.write_text("yes 1:1\nno 1:2\n", "utf-8")
     with pytest.raises(pytest.fail.Exception, match="parsed again"):

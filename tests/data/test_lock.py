@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm import bounded_yaml, data
-from fwsvm.data import lockedit, lockfile
-from fwsvm.data.entry import Entry, File, Source
+from fwsvm.data.lock import editing, lockfile
+from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UsageError
 
 LOCK = lockfile.read()
@@ -142,7 +142,7 @@ def file_of(entry: dict) -> dict:  # type: ignore[type-arg]
 def test_an_edit_changes_one_value_and_keeps_every_comment() -> None:
     text = lockfile.lock_path().read_text("utf-8")
     values = {"sha256": "0" * 64, "bytes": 1, "evidence": "locked", "rows": 11220}
-    edited = lockedit.edited(text, ("a6a", "libsvm", "a6a"), values)
+    edited = editing.edited(text, ("a6a", "libsvm", "a6a"), values)
     file = lockfile.parse(yaml.safe_load(edited)).entries["a6a"].sources[0].train[0]
     assert (file.sha256, file.bytes, file.evidence, file.rows) == ("0" * 64, 1, "locked", 11220)
     before, after = text.splitlines(), edited.splitlines()
@@ -151,7 +151,7 @@ def test_an_edit_changes_one_value_and_keeps_every_comment() -> None:
     ]
     assert len(after) == len(before) + 2  # bytes and rows are new
     with pytest.raises(DataError, match="no file a6a/libsvm/other"):
-        lockedit.edited(text, ("a6a", "libsvm", "other"), values)
+        editing.edited(text, ("a6a", "libsvm", "other"), values)
 
 
 @settings(deadline=None, max_examples=30)
@@ -165,7 +165,7 @@ def test_any_file_can_be_edited_and_no_other_changes(
 ) -> None:
     small = {"datasets": {address[0]: copy.deepcopy(RAW["datasets"][address[0]])}}
     text = yaml.safe_dump(small, sort_keys=False)
-    edited = yaml.safe_load(lockedit.edited(text, address, {"bytes": size, "sha256": digest}))
+    edited = yaml.safe_load(editing.edited(text, address, {"bytes": size, "sha256": digest}))
     dataset, source, name = address
     parts = small["datasets"][dataset]["sources"][source]
     for record in (r for role in ("train", "test") for r in parts.get(role, ()) if r["file"] == name):
@@ -204,16 +204,16 @@ def test_the_shipped_sets_need_no_network_and_no_mirror(cache: Path) -> None:
 
 def test_the_digest_covers_bytes_split_and_scaling(cache: Path, tmp_path: Path) -> None:
     whole, half, other = data.load("wdbc"), data.load("wdbc-500", seed=0), data.load("wdbc-500", seed=1)
-    assert len({whole.sha256, half.sha256, other.sha256}) == 3
-    assert data.load("wdbc-500", seed=0).sha256 == half.sha256
+    assert len({whole.fingerprint, half.fingerprint, other.fingerprint}) == 3
+    assert data.load("wdbc-500", seed=0).fingerprint == half.fingerprint
     (tmp_path / "t.svm").write_text("1 1:0.5\n-1 2:0.25\n", "utf-8")
     tested = data.load("wdbc", test=tmp_path / "t.svm")
-    assert tested.sha256 != whole.sha256
+    assert tested.fingerprint != whole.fingerprint
     assert tested.test is not None
     assert tested.test.X.shape == (2, 30)
 
 
-def mirrored() -> list[tuple[Entry, Source]]:
+def mirrored() -> list[tuple[Entry, DataSource]]:
     """Return the sources all of whose files are in the mirror."""
     if not MIRROR:
         return []
@@ -235,7 +235,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
 @pytest.mark.parametrize(("entry", "source"), mirrored(), ids=lambda x: x.name)
 def test_every_real_file_has_the_shape_that_is_written(
-    entry: Entry, source: Source, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+    entry: Entry, source: DataSource, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(shared_cache))
     loaded = data.load(entry.name, source=source.name, mirror=MIRROR, offline=True)
@@ -286,7 +286,7 @@ def test_the_rest_of_adult_is_derived_byte_for_byte(
     derived = data.load(name, mirror=tmp_path, offline=True)
     assert any("was derived, as its digest confirms" in notice for notice in derived.notices)
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "another"))
-    assert data.load(name, mirror=MIRROR, offline=True).sha256 == derived.sha256
+    assert data.load(name, mirror=MIRROR, offline=True).fingerprint == derived.fingerprint
 
 
 @pytest.mark.mirror
@@ -310,6 +310,6 @@ def test_what_is_shipped_equals_the_site_s_file(shared_cache: Path, monkeypatch:
 
 
 def test_a_file_s_digest_is_the_strongest_known() -> None:
-    assert File("x", sha256="a" * 64, md5="b" * 32).digest == "sha256:" + "a" * 64
-    assert File("x", md5="b" * 32).digest == "md5:" + "b" * 32
-    assert File("x").digest == "unpinned"
+    assert RawFile("x", sha256="a" * 64, md5="b" * 32).digest == "sha256:" + "a" * 64
+    assert RawFile("x", md5="b" * 32).digest == "md5:" + "b" * 32
+    assert RawFile("x").digest == "unpinned"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fwsvm.data import parsed
+from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import Table
 
 X = csr_array(np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]))
@@ -29,8 +29,8 @@ class Reader:
 @pytest.mark.parametrize("table", [SPARSE, DENSE], ids=["sparse", "dense"])
 def test_a_copy_is_the_same_and_is_read_instead(table: Table, cache: Path) -> None:
     reader = Reader(table)
-    first, _ = parsed.table("d1", {"format": "svmlight"}, reader)
-    second, notices = parsed.table("d1", {"format": "svmlight"}, reader)
+    first, _ = parsed_copies.table("d1", {"format": "svmlight"}, reader)
+    second, notices = parsed_copies.table("d1", {"format": "svmlight"}, reader)
     assert reader.times == 1
     assert notices == ("a notice",)
     assert type(second.X) is type(first.X)
@@ -50,11 +50,11 @@ def test_other_bytes_options_or_readers_are_another_copy(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = Reader(DENSE)
-    parsed.table("d1", {"zero_based": False}, reader)
-    parsed.table("d2", {"zero_based": False}, reader)
-    parsed.table("d1", {"zero_based": True}, reader)
-    monkeypatch.setattr(parsed, "reader_version", lambda: "another")
-    parsed.table("d1", {"zero_based": False}, reader)
+    parsed_copies.table("d1", {"zero_based": False}, reader)
+    parsed_copies.table("d2", {"zero_based": False}, reader)
+    parsed_copies.table("d1", {"zero_based": True}, reader)
+    monkeypatch.setattr(parsed_copies, "reader_version", lambda: "another")
+    parsed_copies.table("d1", {"zero_based": False}, reader)
     assert reader.times == 4
 
 
@@ -78,27 +78,27 @@ def damage_missing(folder: Path) -> None:
 @pytest.mark.parametrize("damage", [damage_truncate, damage_pickle, damage_shape, damage_missing])
 def test_a_damaged_copy_is_made_anew(damage, cache: Path) -> None:  # type: ignore[no-untyped-def]
     reader = Reader(DENSE)
-    parsed.table("d1", {}, reader)
-    folder = parsed.folder("d1", {})
+    parsed_copies.table("d1", {}, reader)
+    folder = parsed_copies.folder("d1", {})
     damage(folder)
-    again, _ = parsed.table("d1", {}, reader)
+    again, _ = parsed_copies.table("d1", {}, reader)
     assert reader.times == 2
     assert np.array_equal(again.X, DENSE.X)
-    parsed.table("d1", {}, reader)
+    parsed_copies.table("d1", {}, reader)
     assert reader.times == 2
 
 
 def test_a_copy_says_what_it_is_of_and_nothing_half_made_is_left(cache: Path) -> None:
-    parsed.table("d1", {}, Reader(DENSE))
+    parsed_copies.table("d1", {}, Reader(DENSE))
     (folder,) = list((cache / "parsed").iterdir())
     about = json.loads((folder / "about.json").read_text("utf-8"))
     assert about["raw_sha256"] == "d1"
-    assert about["readers"] == parsed.reader_version()
+    assert about["readers"] == parsed_copies.reader_version()
     assert np.load(folder / "X.npy", mmap_mode="r").shape == (3, 2)
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: Path) -> None:
     cache.write_text("a file where a folder should be", "utf-8")
-    table, notices = parsed.table("d1", {}, Reader(DENSE))
+    table, notices = parsed_copies.table("d1", {}, Reader(DENSE))
     assert np.array_equal(table.X, DENSE.X)
     assert "no parsed copy was kept" in notices[-1]

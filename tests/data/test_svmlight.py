@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwsvm.data import _content, svmlight, unpacking
+from fwsvm.data.formats import decompression, svmlight, text_file
 from fwsvm.errors import DataError
 
 IN_TMP = settings(
@@ -256,7 +256,7 @@ class TestCompressed:
             read(compress(ROWS.encode()) + more)
 
     def test_a_decompression_bomb_stops_early(self, read, compress, monkeypatch):
-        monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 16)
+        monkeypatch.setattr(decompression, "ALWAYS_ALLOWED_BYTES", 1 << 16)
         bomb = compress(b"1 1:1\n" * (1 << 19))
         with pytest.raises(DataError, match="expands to more than"):
             read(bomb)
@@ -282,8 +282,8 @@ def test_an_xz_file_that_wants_a_large_dictionary_is_refused(read):
 
 
 def test_a_source_that_names_no_size_is_read_to_a_bound(monkeypatch):
-    monkeypatch.setattr(_content, "MOST_PIPED", 1 << 16)
-    monkeypatch.setattr(_content, "PIECE", 1 << 12)
+    monkeypatch.setattr(text_file, "MAX_PIPE_BYTES", 1 << 16)
+    monkeypatch.setattr(text_file, "CHUNK", 1 << 12)
     with pytest.raises(DataError, match="gives more than"):
         svmlight.read("/dev/zero")
 
@@ -416,7 +416,7 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path, X, names, dense):
 
 
 def test_many_blocks_are_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("fwsvm.data._writing.BLOCK", 10)
+    monkeypatch.setattr("fwsvm.data.formats.svmlight_writer.BLOCK_ENTRIES", 10)
     X = np.arange(400.0).reshape(100, 4)
     X[50:60] = 0
     svmlight.write(tmp_path / "sparse", csr_array(X), np.arange(100))

@@ -21,8 +21,8 @@ def dense(X: np.ndarray | csr_array) -> np.ndarray:
     return X.toarray() if issparse(X) else X
 
 
-def made(kind: str, rows: int, seed: int = 0) -> synthetic.Recipe:
-    return synthetic.recipe(f"synthetic:{kind}?rows={rows}&features={SMALL[kind]}&seed={seed}&test=100")
+def made(kind: str, rows: int, seed: int = 0) -> synthetic.SyntheticSpec:
+    return synthetic.parse_spec(f"synthetic:{kind}?rows={rows}&features={SMALL[kind]}&seed={seed}&test=100")
 
 
 @settings(deadline=None, max_examples=40)
@@ -48,9 +48,9 @@ def test_the_seed_is_all_that_varies(kind: str) -> None:
     one, same, other = (
         data.load(f"synthetic:{kind}?rows=300&features={SMALL[kind]}", seed=s) for s in (1, 1, 2)
     )
-    assert one.sha256 == same.sha256
-    assert one.sha256 != other.sha256
-    assert data.load(one.name).sha256 == one.sha256
+    assert one.fingerprint == same.fingerprint
+    assert one.fingerprint != other.fingerprint
+    assert data.load(one.name).fingerprint == one.fingerprint
 
 
 @kinds
@@ -63,7 +63,7 @@ def test_test_rows_are_drawn_apart(kind: str) -> None:
 
 @kinds
 def test_every_kind_has_two_classes_and_its_default_shape(kind: str) -> None:
-    model = synthetic.model_of(kind)
+    model = synthetic.population_of(kind)
     loaded = data.load(f"synthetic:{kind}")
     assert loaded.train.X.shape == (model.ROWS, model.FEATURES)
     assert loaded.classes == ("1", "-1")
@@ -119,7 +119,7 @@ def test_the_checkerboard_is_one_and_noise_is_what_was_asked_for() -> None:
 def test_gaussians_overlap_alike_in_every_dimension() -> None:
     for features in (2, 28, 300):
         loaded = data.load(f"synthetic:gaussians?rows=8000&features={features}&test=0")
-        model = synthetic.model_of("gaussians")(features, 0.0, np.random.default_rng([0, 0]))
+        model = synthetic.population_of("gaussians")(features, 0.0, np.random.default_rng([0, 0]))
         squared = ((loaded.train.X[:, None, :] - model.centres[None]) ** 2).sum(axis=2)  # type: ignore[attr-defined]
         likelihood = np.exp(-(squared - squared.min(axis=1, keepdims=True)) / 2)
         best = np.where(likelihood[:, :4].sum(axis=1) > likelihood[:, 4:].sum(axis=1), 1.0, -1.0)
@@ -127,7 +127,7 @@ def test_gaussians_overlap_alike_in_every_dimension() -> None:
 
 
 def test_memory_is_the_result_s_and_a_block_s() -> None:
-    recipe = synthetic.recipe("synthetic:gaussians?rows=400000&features=20")
+    recipe = synthetic.parse_spec("synthetic:gaussians?rows=400000&features=20")
     tracemalloc.start()
     table = synthetic.table(recipe)
     _, peak = tracemalloc.get_traced_memory()

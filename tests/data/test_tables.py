@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwsvm.data import tables
+from fwsvm.data.formats import delimited
 from fwsvm.data.labels import number
 from fwsvm.errors import DataError, UsageError
 
@@ -28,7 +28,7 @@ def read(tmp_path):
     def read(content, **options):
         path = tmp_path / "data"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tables.read(path, **options)[0]
+        return delimited.read(path, **options)[0]
 
     return read
 
@@ -144,7 +144,7 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path, records, delimiter, q
     csv.writer(stream, delimiter=delimiter, quoting=quoting).writerows(records)
     path = tmp_path / "data"
     path.write_text(stream.getvalue(), encoding="utf-8", newline="")
-    table, _ = tables.read(path, delimiter=delimiter, drop=[1])
+    table, _ = delimited.read(path, delimiter=delimiter, drop=[1])
     assert table.X.tolist() == [[a, b] for a, _, b, _ in records]
     if None in map(number, (r[3] for r in records)):
         assert table.labels.tolist() == [r[3] for r in records]
@@ -160,7 +160,7 @@ def test_rubbish_is_read_or_refused_but_never_crashes(tmp_path, lines, delimiter
     path = tmp_path / "data"
     path.write_text("\n".join(lines), encoding="utf-8", newline="")
     try:
-        table, _ = tables.read(path, delimiter=delimiter, header=header, categorical=[0])
+        table, _ = delimited.read(path, delimiter=delimiter, header=header, categorical=[0])
     except DataError:
         return
     assert np.isfinite(table.X.data).all()
@@ -205,7 +205,7 @@ def test_real_files_agree_with_python_s_csv_module(name, options):
     path = Path(MIRROR) / name
     if not path.is_file():
         pytest.skip(f"{name} is not in FWSVM_MIRROR")
-    table, _ = tables.read(path, **options)
+    table, _ = delimited.read(path, **options)
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     lines = (line.strip() for line in content.decode().splitlines())
     rows = list(csv.reader(lines, delimiter=options.get("delimiter", ",")))

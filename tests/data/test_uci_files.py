@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.data import catalogue, kdd99, loaders, lockfile, lzw, miniboone, unpacking
-from fwsvm.data.digests import file_sha256
+from fwsvm.data import catalogue, formats
+from fwsvm.data.fetching.digests import file_sha256
+from fwsvm.data.formats import decompression, kdd99, lzw, miniboone
+from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError
 
 
@@ -70,7 +72,7 @@ def compress(text: bytes, widest: int = 16, clear_every: int = 0) -> bytes:
     st.integers(0, 900),
 )
 def test_uncompress_undoes_compress(text: bytes, widest: int, clear_every: int) -> None:
-    assert b"".join(lzw.pieces(compress(text, widest, clear_every), "x.Z")) == text
+    assert b"".join(lzw.decompress(compress(text, widest, clear_every), "x.Z")) == text
 
 
 @pytest.mark.skipif(shutil.which("gzip") is None, reason="gzip reads .Z files")
@@ -80,13 +82,13 @@ def test_gzip_reads_the_same_from_a_long_file(clear_every: int, tmp_path: Path) 
     packed = compress(text, 16, clear_every)
     (tmp_path / "long.Z").write_bytes(packed)
     theirs = subprocess.run(["gzip", "-dc", tmp_path / "long.Z"], capture_output=True, check=True).stdout
-    assert b"".join(lzw.pieces(packed, "long.Z")) == theirs == text
+    assert b"".join(lzw.decompress(packed, "long.Z")) == theirs == text
 
 
 @pytest.mark.parametrize("packed", [b"", b"\x1f\x8b\x08", b"\x1f\x9d\x99abc", b"\x1f\x9d\x90" + b"\xff" * 9])
 def test_what_compress_did_not_write_is_refused(packed: bytes) -> None:
     with pytest.raises(DataError, match=r"x\.Z: "):
-        list(lzw.pieces(packed, "x.Z"))
+        list(lzw.decompress(packed, "x.Z"))
 
 
 def zipped(path: Path, **members: str) -> Path:
@@ -99,15 +101,15 @@ def zipped(path: Path, **members: str) -> Path:
 def test_a_member_of_a_zip_is_read_by_its_pattern(cache: Path, tmp_path: Path) -> None:
     path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,4,B\n", ts="5,6,A\n")
     loader = {"format": "csv", "label": -1}
-    train, _ = loaders.read(path, file_sha256(path), loader, "*tr.txt")
-    test, _ = loaders.read(path, file_sha256(path), loader, "*ts.txt")
+    train, _ = formats.read(path, file_sha256(path), loader, "*tr.txt")
+    test, _ = formats.read(path, file_sha256(path), loader, "*ts.txt")
     assert train.X.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert test.labels.tolist() == ["A"]
     with pytest.raises(DataError, match="2 members are called"):
-        loaders.read(path, file_sha256(path), loader, "*.txt")
+        formats.read(path, file_sha256(path), loader, "*.txt")
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(DataError, match="not a whole zip archive"):
-        loaders.read(path, file_sha256(path), loader, "*tr.txt")
+        formats.read(path, file_sha256(path), loader, "*tr.txt")
     assert not list((cache / "parsed").glob("building-*"))
 
 
@@ -120,7 +122,7 @@ def rezipped(path: Path, content: bytes, **how: int) -> Path:
 
 def refused(path: Path, kind: str = "csv") -> str:
     with pytest.raises(DataError) as error:
-        loaders.read(path, file_sha256(path), {"format": kind}, "*rows.txt")
+        formats.read(path, file_sha256(path), {"format": kind}, "*rows.txt")
     return str(error.value)
 
 
@@ -130,7 +132,7 @@ ROWS = b"1,2,A\n3,4,B\n" * 500
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, compress])
 def test_a_member_may_be_compressed_once(pack, cache: Path, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     path = rezipped(tmp_path / "a.zip", pack(ROWS))
-    table, _ = loaders.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
+    table, _ = formats.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
     assert table.rows == 1000
     assert "compressed twice" in refused(rezipped(tmp_path / "b.zip", pack(gzip.compress(ROWS))))
     assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -146,7 +148,7 @@ def test_damaged_zips_are_refused_wherever_they_are_damaged(cache: Path, tmp_pat
     for at in range(0, len(whole), 3):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         with contextlib.suppress(DataError):  # a damaged date or attribute harms nothing
-            table, _ = loaders.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
+            table, _ = formats.read(path, file_sha256(path), {"format": "csv"}, "*rows.txt")
             assert table.rows == 1000
 
 
@@ -162,7 +164,7 @@ def test_zips_that_no_data_set_needs_are_refused(
     content[content.find(b"PK\1\2") + 8] |= 1
     path.write_bytes(content)
     assert "encrypted" in refused(path)
-    monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 12)
+    monkeypatch.setattr(decompression, "ALWAYS_ALLOWED_BYTES", 1 << 12)
     assert "as no data set is" in refused(
         rezipped(path, b"1,2,A\n" * 100_000, compression=zipfile.ZIP_DEFLATED)
     )
@@ -181,8 +183,8 @@ def test_compressed_records_of_every_form_are_bounded_and_whole(
         path.write_bytes(damaged)
         with pytest.raises(DataError, match="gzip file"):
             kdd99.read(path)
-    monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 1 << 12)
-    monkeypatch.setattr(unpacking, "MOST_EXPANSION", 2)
+    monkeypatch.setattr(decompression, "ALWAYS_ALLOWED_BYTES", 1 << 12)
+    monkeypatch.setattr(decompression, "MAX_EXPANSION", 2)
     path.write_bytes(packed)
     with pytest.raises(DataError, match="expands to more than"):
         kdd99.read(path)
@@ -191,7 +193,7 @@ def test_compressed_records_of_every_form_are_bounded_and_whole(
 def test_a_compressed_table_is_read(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "shuttle.trn.Z"
     path.write_bytes(compress(b"50 21 77 2\n37 0 79 4\n"))
-    table, _ = loaders.read(
+    table, _ = formats.read(
         path, file_sha256(path), {"format": "csv", "delimiter": "whitespace", "label": -1}
     )
     assert table.X.tolist() == [[50.0, 21.0, 77.0], [37.0, 0.0, 79.0]]
@@ -281,7 +283,7 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     path.write_text(ADULT, "utf-8")
     entry = lockfile.read().entries["adult-uci"]
     source = entry.sources[0]
-    table, _ = loaders.read(path, file_sha256(path), source.loader)
+    table, _ = formats.read(path, file_sha256(path), source.loader)
     assert table.X.shape == (2, 108) == (2, entry.features)
     assert source.grouping is not None
     assert catalogue.grouped(table, source.grouping, "adult").labels.tolist() == [-1.0, 1.0]

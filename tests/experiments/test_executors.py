@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fwsvm.data import svmlight
+from fwsvm.data.formats import svmlight
 from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
 from fwsvm.experiments.executors.forkserver import open_nursery
@@ -32,9 +32,9 @@ DATA = Data("wdbc", test_fraction=0.25)
 
 def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data: Data = DATA) -> Cell:
     settings = Settings("fw", {}, tolerance=tolerance, seed=seed, time_limit=time_limit)
-    sha256 = samples.load(data).sha256
-    identity = plan.run_id(sha256, "", settings, repetition=0)
-    return Cell(identity, "trial", "", FINAL, data, sha256, settings, repetition=0)
+    fingerprint = samples.load(data).fingerprint
+    identity = plan.run_id(fingerprint, "", settings, repetition=0)
+    return Cell(identity, "trial", "", FINAL, data, fingerprint, settings, repetition=0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -101,8 +101,8 @@ def chain() -> list[Cell]:
         if number == 1:
             made = replace(made, tolerance=1e-12, max_iterations=3_000_000)
         after = penalties[:number]
-        identity = plan.run_id(cell(1e-2).sha256, "", made, after=after)
-        cells.append(Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).sha256, made, after=after))
+        identity = plan.run_id(cell(1e-2).fingerprint, "", made, after=after)
+        cells.append(Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).fingerprint, made, after=after))
     return cells
 
 
@@ -208,7 +208,7 @@ def test_what_delivery_raises_ends_the_workers() -> None:
 
 
 def test_data_other_than_planned_is_refused() -> None:
-    record = next(run_task([replace(cell(0.1), sha256="0" * 64)], Resources()))
+    record = next(run_task([replace(cell(0.1), fingerprint="0" * 64)], Resources()))
     assert record.status is Status.MISSING
     assert "is not what was planned (000000000000)" in record.row["message"]
 

@@ -19,7 +19,7 @@ repetitions: 3
 seed: 10
 select: {folds: 2, method: cvm, C: [4, 1, 2], sigma2: [2, 8]}
 """
-FACTS = Facts(sha256="d" * 64, rows=100)
+FACTS = Facts(fingerprint="d" * 64, rows=100)
 
 
 @pytest.fixture

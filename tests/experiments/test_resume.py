@@ -178,13 +178,13 @@ DATA = Data("wdbc")
 
 
 def chain(method: str, *penalties: float) -> list[Cell]:
-    sha256 = samples.load(DATA).sha256
+    fingerprint = samples.load(DATA).fingerprint
     cells = []
     for number, C in enumerate(penalties):
         made = Settings(method, C=C, sigma2=4.0, tolerance=1e-4, seed=3)
         after = penalties[:number]
-        identity = plan.run_id(sha256, "", made, after=after)
-        cells.append(Cell(identity, "trial", "", SELECT, DATA, sha256, made, after=after))
+        identity = plan.run_id(fingerprint, "", made, after=after)
+        cells.append(Cell(identity, "trial", "", SELECT, DATA, fingerprint, made, after=after))
     return cells
 
 

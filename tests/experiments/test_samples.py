@@ -71,10 +71,10 @@ def test_folds_are_the_same_bits_for_ever() -> None:
 def test_a_sample_is_other_data() -> None:
     whole, sample = samples.load(Data("wdbc")), samples.load(Data("wdbc", rows=100))
     other = samples.load(Data("wdbc", rows=100, seed=1))
-    assert len({whole.sha256, sample.sha256, other.sha256}) == 3
+    assert len({whole.fingerprint, sample.fingerprint, other.fingerprint}) == 3
     assert sample.train.rows == 100
     assert whole.classes == sample.classes
-    assert samples.load(Data("wdbc", rows=1000)).sha256 == whole.sha256
+    assert samples.load(Data("wdbc", rows=1000)).fingerprint == whole.fingerprint
 
 
 def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_rows() -> None:

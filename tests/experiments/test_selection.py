@@ -11,7 +11,7 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import Facts
 from fwsvm.solvers import Settings
 
-FACTS = Facts(sha256="d" * 64, rows=100)
+FACTS = Facts(fingerprint="d" * 64, rows=100)
 EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
 SEARCH = Selection(
     HeldOut(folds=2),
@@ -62,7 +62,7 @@ def test_a_search_that_failed_altogether_says_why() -> None:
 
 
 def test_parts_of_unequal_size_count_by_their_rows() -> None:
-    facts = Facts(sha256="d" * 64, rows=5)  # parts of 3 and 2 rows
+    facts = Facts(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
     cells = list(plan.candidates(EXPERIMENT, Data("x"), SEARCH, facts))
     right = {(1.0, 1.0): (2 / 3, 2 / 2), (2.0, 2.0): (3 / 3, 1 / 2)}  # 4 of 5 either way
     found = {}

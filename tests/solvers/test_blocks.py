@@ -86,7 +86,7 @@ def test_a_generator_of_data_is_drawn_block_by_block(many):
     whole = fwsvm.train(name, method="scs", **settings)
     parts = fwsvm.train_blocks(name, **settings)
     assert np.array_equal(parts.model.coefficients, whole.model.coefficients)
-    sizes = [len(y) for _, y in synthetic.Stream(synthetic.recipe(name), 4000)]
+    sizes = [len(y) for _, y in synthetic.Stream(synthetic.parse_spec(name), 4000)]
     assert sizes == [4000, 4000, 1000]
 
 

@@ -1,8 +1,8 @@
-"""Seeded data sets of any size, for scaling studies: ``synthetic:KIND?rows=200000&features=28&seed=0``.
+"""Seeded synthetic data sets of any size: ``synthetic:KIND?rows=200000&features=28&seed=0``.
 
-A file of this folder is one kind. Rows are drawn in cells of 4,096, each from its own random stream, so that
-the data depend on neither the number of rows asked for (fewer rows are a prefix of more) nor the size of the
-blocks they are delivered in, and a block needs only its own memory.
+Each file of this folder is one kind. Rows are drawn in chunks of 4,096, each from its own random stream, so that rows
+depend neither on how many are drawn (fewer are a prefix of more) nor on the size of the blocks in which they are
+delivered, and memory is that of one block.
 """
 
 import difflib
@@ -30,11 +30,11 @@ TRAIN, TEST = 1, 2
 Block = tuple[np.ndarray | csr_array, np.ndarray]
 
 
-class Model(Protocol):
-    """What a kind's module calls ``Model``: the population that cells are drawn from.
+class Population(Protocol):
+    """The population that rows of a kind are drawn from; each kind's module defines one of this name.
 
-    Class attributes ``ROWS``, ``FEATURES`` and ``NOISE`` are the defaults, ``LEAST`` the fewest features, ``STORED``
-    about how many numbers a row stores, None for all.
+    Class attributes: ``ROWS``, ``FEATURES`` and ``NOISE``, the defaults; ``LEAST``, the minimum number of features;
+    ``STORED``, about how many numbers a row stores, None for all.
     """
 
     ROWS: int
@@ -51,8 +51,8 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A kind and its numbers; ``noise`` is the fraction of labels that are flipped."""
+class SyntheticSpec:
+    """A kind and its parameters; ``noise`` is the fraction of labels that are flipped."""
 
     kind: str
     rows: int
@@ -63,29 +63,29 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """The full spelling that yields this data again."""
+        """The full name, with all parameters, which `load` accepts."""
         return (
             f"synthetic:{self.kind}?rows={self.rows}&features={self.features}&test={self.test}"
             f"&noise={self.noise:g}&seed={self.seed}"
         )
 
 
-def model_of(kind: str) -> type[Model]:
-    """Return the ``Model`` of a kind; `UsageError` lists the kinds."""
+def population_of(kind: str) -> type[Population]:
+    """Return the `Population` class of a kind; `UsageError` lists the kinds."""
     if kind not in KINDS:
         near = difflib.get_close_matches(kind, KINDS, n=1) or [", ".join(KINDS)]
         raise UsageError(f"synthetic:{kind}: no such generator; did you mean {near[0]}?")
-    model: type[Model] = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}").Model
+    model: type[Population] = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}").Population
     return model
 
 
-def recipe(name: str, *, seed: int = 0) -> Recipe:
-    """Return what ``synthetic:KIND?key=value&...`` means, defaults filled in.
+def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
+    """Return the parameters of ``synthetic:KIND?key=value&...``, with defaults.
 
     Keys are rows, features, test (rows of a test set; a quarter of rows by default), noise, and seed.
     """
     kind, _, query = name.removeprefix("synthetic:").partition("?")
-    model = model_of(kind)
+    model = population_of(kind)
     given: dict[str, float] = {}
     for key, text in parse_qsl(query, keep_blank_values=True):
         if key not in ("rows", "features", "test", "noise", "seed"):
@@ -95,7 +95,7 @@ def recipe(name: str, *, seed: int = 0) -> Recipe:
         except ValueError:
             raise UsageError(f"{name}: {key}={text} is not a number") from None
     rows = int(given.get("rows", model.ROWS))
-    made = Recipe(
+    made = SyntheticSpec(
         kind=kind,
         rows=rows,
         features=int(given.get("features", model.FEATURES)),
@@ -110,13 +110,13 @@ def recipe(name: str, *, seed: int = 0) -> Recipe:
     return made
 
 
-def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[Block]:
+def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[Block]:
     """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter.
 
     `DataError` where a block does not fit in the memory available.
     """
     _check_room(made, min(made.rows, block_rows + CELL))
-    model = model_of(made.kind)(made.features, made.noise, np.random.default_rng([made.seed, 0]))
+    model = population_of(made.kind)(made.features, made.noise, np.random.default_rng([made.seed, 0]))
     rows = made.rows if part == TRAIN else made.test
 
     @functools.lru_cache(maxsize=1)  # a cell may reach into the next block
@@ -129,14 +129,14 @@ def blocks(made: Recipe, *, block_rows: int = 65536, part: int = TRAIN) -> Itera
         yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
 
 
-def _check_room(made: Recipe, rows: int) -> None:
-    memory.for_drawn(made.name, rows, made.features, model_of(made.kind).STORED)
+def _check_room(made: SyntheticSpec, rows: int) -> None:
+    memory.for_drawn(made.name, rows, made.features, population_of(made.kind).STORED)
 
 
 class Stream:
-    """The training rows in blocks, drawn anew each time they are gone through."""
+    """The training rows in blocks, drawn again on each iteration."""
 
-    def __init__(self, made: Recipe, block_rows: int = 65536) -> None:
+    def __init__(self, made: SyntheticSpec, block_rows: int = 65536) -> None:
         self.made, self.block_rows = made, block_rows
 
     def __iter__(self) -> Iterator[Block]:
@@ -157,10 +157,10 @@ def _stack(parts: list[np.ndarray | csr_array]) -> np.ndarray | csr_array:
     )
 
 
-def table(made: Recipe, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
-    """Return all rows of a part, filled in block by block: the memory is the result's and one block's.
+def table(made: SyntheticSpec, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
+    """Return all rows of a part, filled in block by block: memory is that of the result and one block.
 
-    `DataError` where they do not fit in what is available.
+    `DataError` if they do not fit in the available memory.
     """
     rows = made.rows if part == TRAIN else made.test
     _check_room(made, rows)
@@ -194,11 +194,8 @@ def table(made: Recipe, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
 
 
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
-    """Return a synthetic data set; its digest is that of the values, so it names what was drawn.
-
-    The rows are as they were drawn; ``scale`` says how training scales them, and is part of the digest.
-    """
-    made = recipe(name, seed=seed)
+    """Return a synthetic data set, not scaled; its fingerprint is a digest of the values and of ``scale``."""
+    made = parse_spec(name, seed=seed)
     started = time.perf_counter()
     train = table(made)
     test = table(made, part=TEST) if made.test else None
@@ -210,14 +207,14 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
         train=train,
         test=test,
         classes=("1", "-1"),
-        sha256=_digest([train] if test is None else [train, test], "" if how == "none" else how),
+        fingerprint=_fingerprint([train] if test is None else [train, test], "" if how == "none" else how),
         source="synthetic",
         scaling=how,
         load_seconds=time.perf_counter() - started,
     )
 
 
-def _digest(tables: list[Table], treatment: str) -> str:
+def _fingerprint(tables: list[Table], treatment: str) -> str:
     digest = hashlib.sha256(treatment.encode())
     for part in tables:
         X = part.X

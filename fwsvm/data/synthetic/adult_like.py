@@ -16,7 +16,7 @@ LEANING = 0.6  # correlation of an answer with the hidden quantity
 DOUBT = 0.6  # standard deviation of the label's noise; the effects' sum has 1
 
 
-class Model:
+class Population:
     """Questions and effects; ``noise`` of the labels are flipped, beyond the doubt there always is."""
 
     ROWS = 32_561

@@ -9,7 +9,7 @@ import numpy as np
 SQUARES = 4
 
 
-class Model:
+class Population:
     """The board; ``noise`` of the labels are flipped."""
 
     ROWS = 10_000

@@ -11,7 +11,7 @@ CENTRES = 4  # a class
 DISTANCE = 4.0
 
 
-class Model:
+class Population:
     """The mixture; ``noise`` of the labels are flipped."""
 
     ROWS = 20_000

@@ -16,7 +16,7 @@ SPREAD = 0.65  # of the logarithm of the length
 EXPONENT = 1.0
 
 
-class Model:
+class Population:
     """Vocabulary and topics; ``noise`` of the labels are flipped."""
 
     ROWS = 20_242

@@ -42,7 +42,7 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
     cell, asked_to_stop = task[0], _distributed().Event(stop)
     if dataset is None:
         try:
-            if samples.load(cell.data, offline=True).sha256 != cell.sha256:
+            if samples.load(cell.data, offline=True).fingerprint != cell.fingerprint:
                 return None
         except FwsvmError:  # no such file or name here, or damaged
             return None
@@ -132,9 +132,9 @@ class Cluster:
 
     def _sent(self, cell: Cell) -> Any:
         """Return the cell's rows as a value that the cluster holds."""
-        if cell.sha256 not in self.at_hand:
-            self.at_hand[cell.sha256] = self.client.scatter(samples.load(cell.data), hash=False)
-        return self.at_hand[cell.sha256]
+        if cell.fingerprint not in self.at_hand:
+            self.at_hand[cell.fingerprint] = self.client.scatter(samples.load(cell.data), hash=False)
+        return self.at_hand[cell.fingerprint]
 
     @staticmethod
     def _lost(piece: _Piece, future: Any, deliver: Deliver) -> list[_Piece]:

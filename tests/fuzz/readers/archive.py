@@ -9,8 +9,8 @@ import struct
 import zipfile
 from pathlib import Path
 
-from fwsvm.data import loaders
-from fwsvm.data.digests import file_sha256
+from fwsvm.data import formats
+from fwsvm.data.fetching.digests import file_sha256
 from tests.data.test_uci_files import compress
 from tests.fuzz.mutate import TOKENS, mutated
 
@@ -37,7 +37,7 @@ def warm_up(folder: Path) -> None:
     """Compile what reads."""
     for content, kind in (*CONTENTS, (b"yes 1:1\nno 2:1e-320\n", "svmlight")):
         (folder / "rows").write_bytes(content)
-        loaders.read(folder / "rows", file_sha256(folder / "rows"), {"format": kind})
+        formats.read(folder / "rows", file_sha256(folder / "rows"), {"format": kind})
 
 
 def generate(rng: random.Random, folder: Path) -> None:
@@ -95,4 +95,4 @@ def read(folder: Path) -> None:
     """Read the rows."""
     kind, _, member = (folder / "how").read_text("utf-8").partition(" ")
     path = folder / "rows"
-    loaders.read(path, file_sha256(path), {"format": kind}, member)
+    formats.read(path, file_sha256(path), {"format": kind}, member)

@@ -3,8 +3,8 @@
 import random
 from pathlib import Path
 
-from fwsvm.data import loaders
-from fwsvm.data.digests import file_sha256
+from fwsvm.data import formats
+from fwsvm.data.fetching.digests import file_sha256
 from tests.fuzz.mutate import TOKENS, mutated
 
 VALID = (
@@ -29,7 +29,7 @@ def warm_up(folder: Path) -> None:
     """Compile what reads."""
     for content, options in VALID[1:]:
         (folder / "rows").write_bytes(content)
-        loaders.read(folder / "rows", file_sha256(folder / "rows"), {"format": "csv", **options})
+        formats.read(folder / "rows", file_sha256(folder / "rows"), {"format": "csv", **options})
 
 
 def generate(rng: random.Random, folder: Path) -> None:
@@ -61,4 +61,4 @@ def read(folder: Path) -> None:
     """Read the rows as an entry of the lock would."""
     options = eval((folder / "options").read_text("utf-8"), {})  # noqa: S307 - written by `generate`
     path = folder / "rows"
-    loaders.read(path, file_sha256(path), {"format": "csv", **options})
+    formats.read(path, file_sha256(path), {"format": "csv", **options})

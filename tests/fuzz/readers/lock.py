@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from fwsvm import bounded_yaml
-from fwsvm.data import lockfile, lockparse
+from fwsvm.data.lock import lockfile, parsing
 from tests.fuzz.mutate import hostile, mutated, restructured
 
 RAW = bounded_yaml.plain(lockfile.load(lockfile.lock_path()).node)
@@ -57,4 +57,4 @@ def _one_changed(rng: random.Random, files: dict[str, object], which: str) -> No
 
 def read(folder: Path) -> None:
     """Read the lock with the overlay over it."""
-    lockparse.lock(lockfile.load(folder / "package"), lockfile.load(folder / "overlay"))
+    parsing.parse_lock(lockfile.load(folder / "package"), lockfile.load(folder / "overlay"))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from scipy.sparse import csr_array
 
-from fwsvm.data import ranges, svmlight
+from fwsvm.data import ranges
+from fwsvm.data.formats import svmlight
 from tests.fuzz.mutate import TOKENS, mutated
 
 VALID = b"y\n0 10\n-1 1\nx\n-1 1\n1 0 1\n2 -1.5 1e3\n5 0.25 0.75\n2147483646 0 1\n"
@@ -40,6 +41,6 @@ def read(folder: Path) -> None:
     (folder / "rows").write_bytes(ROWS)
     table, _ = svmlight.read(folder / "rows")
     X = csr_array(table.X)
-    rule = ranges.restored(folder / "ranges", X)
+    rule = ranges.restore_ranges(folder / "ranges", X)
     for _ in ranges.scaled_text(X, table.labels, rule, 6):
         pass

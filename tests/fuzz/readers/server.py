@@ -11,15 +11,16 @@ import threading
 import time
 from pathlib import Path
 
-from fwsvm.data.download import Patience
-from fwsvm.data.entry import Entry, File, Source
-from fwsvm.data.fetch import Options, obtain
+from fwsvm.data.fetching.download import Timeouts
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from tests.fuzz.mutate import TOKENS, mutated
 
 SHORT = 40  # inputs in the test suite: each takes a tenth of a second
 
 CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(40))
-PATIENCE = Patience(connect_seconds=1.0, read_seconds=0.1, attempts=2, pause=0.001, whole_seconds=0.5)
+PATIENCE = Timeouts(connect_seconds=1.0, read_seconds=0.1, attempts=2, pause=0.001, whole_seconds=0.5)
 STATUSES = (200, 200, 200, 200, 206, 206, 100, 101, 204, 301, 302, 303, 304, 307, 308, 400, 401, 404, 408, 416, 429,
             500, 503, 0, 99, 999, 10**9)  # fmt: skip
 NUMBERS = ("0", "1", str(len(CONTENT)), str(len(CONTENT) + 1), "-1", "abc", "", "9" * 30, "9" * 5000, "1e3", " 5 ",
@@ -92,13 +93,13 @@ def read(folder: Path) -> None:
     with _serving(said["answers"]) as port:
         url = f"http://127.0.0.1:{port}/{said['name']}"
         size = len(CONTENT) if said["pinned"] else None
-        file = File(
+        file = RawFile(
             said["name"], (url,), bytes=size, sha256=hashlib.sha256(CONTENT).hexdigest(), evidence="B"
         )
-        source = Source("web", "tiny", {"format": "svmlight"}, (file,))
+        source = DataSource("web", "tiny", {"format": "svmlight"}, (file,))
         entry = Entry("tiny", "Tiny", "binary", 2, 3, "none", (source,))
         try:
-            got = obtain(entry, None, Options(patience=PATIENCE))
+            got = obtain(entry, None, FetchOptions(timeouts=PATIENCE))
         finally:
             left = [p for p in (folder / "cache").rglob("*") if p.name == said["name"]]
             assert all(p.read_bytes() == CONTENT for p in left), "unverified bytes under the final name"

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from fwsvm import data
-from fwsvm.data import svmlight
+from fwsvm.data.formats import svmlight
 from fwsvm.errors import FwsvmError
 from tests.fuzz.mutate import TOKENS, mutated
 

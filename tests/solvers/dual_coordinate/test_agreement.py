@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, sparse
 
 from fwsvm.data import load
-from fwsvm.data.svmlight import read
+from fwsvm.data.formats.svmlight import read
 from tests.solvers.dual_coordinate.running import METHODS, solve, text_like
 
 

@@ -1,0 +1,160 @@
+"""LIBSVM's text format (svmlight's): ``label index:value index:value ...``, a row a line.
+
+Labels are numbers or names; indices are whole numbers that increase along the row and start at 1; what is not
+written is 0. Read besides: comments after ``#``, empty lines, rows without entries, any blanks between
+tokens, both kinds of line ends, a missing last line end, ``qid:`` (ignored, with a notice), and gzip, bzip2,
+xz or compress around it all. Every number becomes the same double as Python's ``float`` makes of it.
+"""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fwsvm.data import memory
+from fwsvm.data.dataset import Table
+from fwsvm.data.formats import svmlight_parser
+from fwsvm.data.formats.decimal_fallback import parse_by_python
+from fwsvm.data.formats.interning import intern, token_bytes
+from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, explain, line_number
+from fwsvm.data.formats.svmlight_writer import write
+from fwsvm.data.formats.text_file import read_text
+from fwsvm.data.labels import number
+
+__all__ = ["problems", "read", "write"]
+
+LARGEST_INT32 = 2**31 - 1
+
+
+def read(
+    path: str | Path, *, zero_based: bool = False, features: int | None = None, unlabelled: bool = False
+) -> tuple[Table, tuple[str, ...]]:
+    """Read a file into sparse rows and labels.
+
+    Parameters
+    ----------
+    path : str or Path
+        Plain, gzip, bzip2, xz or compress (.Z); which of them is seen from its first bytes.
+    zero_based : bool
+        Indices start at 0.
+    features : int, optional
+        The number of columns; without it, the largest index found.
+    unlabelled : bool
+        Rows may be without labels, all of them or none; the labels are then NaN.
+
+    Returns
+    -------
+    table : Table
+        ``X`` a csr_array of shape (m, features) with int32 indices (int64 from 2^31 entries on), zeros kept
+        where they are written; ``labels`` float64 where all are numbers, else text.
+    notices : tuple of str
+        What was ignored.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
+    """
+    text = read_text(path).content
+    allowed = svmlight_parser.MAX_FEATURES if features is None else features
+    rules = svmlight_parser.Format(int(not zero_based), allowed, unlabelled, False)
+    rows = _space(path, text)
+    stopped, m, z, width, skipped, queries = svmlight_parser.parse_rows(text, 0, rules, rows)
+    if stopped >= 0:
+        raise FormatError(path, line_number(text, stopped), explain(text, stopped, rules))
+    if m == 0:
+        raise FormatError(path, 1, "the file has no rows")
+    labels = _labels(path, text, rows.labels[:m], rows.label_at[:m])
+    parse_by_python(path, text, rows.values[:z], rows.bits[:z])
+    kind = np.int32 if z <= LARGEST_INT32 else np.int64
+    indices, indptr = rows.indices[:z].astype(kind, copy=False), rows.indptr[: m + 1].astype(kind, copy=False)
+    X = csr_array((rows.values[:z], indices, indptr), shape=(m, width if features is None else features))
+    X.has_sorted_indices = True
+    X.has_canonical_format = True
+    return Table(X, labels), tuple(_notices(queries, skipped if rows.label_at[0] < 0 else 0))
+
+
+def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:
+    """Yield every line that breaks the format, as (line number, reason), at most one reason a line.
+
+    With ``strict``, also what `read` takes but LIBSVM's own programs do not: comments, empty lines, names as
+    labels, ``qid:`` and a missing last line end.
+    """
+    text, ended = read_text(path)
+    rules = svmlight_parser.Format(int(not zero_based), svmlight_parser.MAX_FEATURES, False, strict)
+    rows = _space(path, text)
+    at, seen, line, clean = 0, 0, 1, ended or not strict
+    while at < len(text):
+        stopped, *_ = svmlight_parser.parse_rows(text, at, rules, rows)
+        if stopped < 0:
+            break
+        line += line_number(text[seen:], stopped - seen) - 1
+        yield line, explain(text, stopped, rules)
+        seen, at, clean = stopped, svmlight_parser.skip_line(text, stopped), False
+    if not ended and strict:
+        yield line_number(text, len(text) - 1), "missing a newline character in the end"
+    if clean:
+        try:
+            read(path, zero_based=zero_based)
+        except FormatError as refusal:
+            yield refusal.line, refusal.why
+
+
+def _space(path: str | Path, text: NDArray[np.uint8]) -> svmlight_parser.RowBuffers:
+    """Allocate arrays for all rows and entries that a text can hold."""
+    lines, colons = svmlight_parser.count_newlines_and_colons(text)
+    memory.for_text(str(path), lines, colons)
+    values = np.empty(colons)
+    return svmlight_parser.RowBuffers(
+        indptr=np.zeros(lines + 1, np.int64),
+        indices=np.empty(colons, np.int32),
+        values=values,
+        bits=values.view(np.int64),
+        labels=np.empty(lines),
+        label_at=np.empty(lines, np.int64),
+    )
+
+
+def _labels(
+    path: str | Path, text: NDArray[np.uint8], numbers: NDArray[np.float64], label_at: NDArray[np.int64]
+) -> NDArray[np.float64] | NDArray[np.str_]:
+    """Return the labels, shape (m,): float64 if all are numbers, else text."""
+    bare = label_at < 0
+    if bare[0] and bare.all():
+        return np.full(len(numbers), np.nan)
+    if bare.any():
+        odd = int(label_at[np.argmax(bare != bare[0])])
+        why = "has no label, but rows above have one" if odd < 0 else "has a label, but rows above have none"
+        raise FormatError(path, line_number(text, max(odd, ~odd)), f"the row {why}")
+    if not np.isnan(numbers).any():
+        return numbers.copy()
+    stops = svmlight_parser.token_ends(text, label_at)
+    codes, firsts = intern(text, label_at, stops)
+    found = token_bytes(text, label_at[firsts], stops[firsts])
+    names = [_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
+    values = [number(name) for name in names]
+    if None not in values:
+        return np.array(values)[codes]
+    memory.for_labels(str(path), len(codes), max(map(len, names)))
+    return np.array(names)[codes]
+
+
+def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
+    """Return a label as text; refuse bytes that are not UTF-8 and numbers that are not finite."""
+    try:
+        name = word.decode()
+    except UnicodeDecodeError:
+        raise FormatError(path, line_number(text, at), "the label is not UTF-8 text") from None
+    if NOT_FINITE.fullmatch(word) or abs(number(name) or 0.0) == math.inf:
+        raise FormatError(path, line_number(text, at), f"label '{name}' is not finite")
+    return name
+
+
+def _notices(queries: int, empty: int) -> Iterator[str]:
+    if queries:
+        yield f"qid: was ignored in {queries} rows"
+    if empty:
+        yield f"{empty} empty lines were skipped; a row without a label needs at least one index:value"
