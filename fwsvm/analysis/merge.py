@@ -6,7 +6,7 @@ latest finished row of a run is the one that counts, as for the experiment itsel
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from fwsvm.errors import ResultsError, shown
 from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text, unreadable
-from fwsvm.results.kinds import shortened
+from fwsvm.results.kinds import listed, shortened
 from fwsvm.results.reading import refuse_too_many, runs_table, trace_table
 
 CODE = ("fwsvm", "commit")
@@ -27,8 +27,6 @@ SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repeti
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
 MOST_LOG_BYTES = 2**27
-#: As many are named in a message.
-NAMED = 5
 
 Row = dict[str, str]
 
@@ -69,7 +67,7 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
     mixed += disagreeing
     if mixed and not allow_mixed:
         raise ResultsError(
-            f"{_some(mixed, '; ')}; merge only what belongs together, or accept with --allow-mixed"
+            f"{listed(mixed, '; ')}; merge only what belongs together, or accept with --allow-mixed"
         )
     _write(folders, header, kept, out)
     return Merged(len(kept), (*mixed, *dropped))
@@ -98,16 +96,9 @@ def _common_header(folders: list[_Folder]) -> tuple[str, ...]:
         unlike = sorted({name for name in folder.header if name not in COLUMNS} ^ set(beside))
         if unlike:
             raise ResultsError(
-                f"{folder.path} and {first.path} have different columns: {_some(map(shortened, unlike))}"
+                f"{folder.path} and {first.path} have different columns: {listed(map(shortened, unlike))}"
             )
     return (*(name for name in COLUMNS if any(name in folder.header for folder in folders)), *beside)
-
-
-def _some(said: Iterable[str], between: str = ", ") -> str:
-    """Return the first few of many in a list, and how many more there are."""
-    listed = list(said)
-    more = [f"{len(listed) - NAMED} more"] if len(listed) > NAMED else []
-    return between.join([*listed[:NAMED], *more])
 
 
 def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
@@ -118,11 +109,11 @@ def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
             for value in dict.fromkeys(row.get(column, "") for row in folder.rows):
                 found.setdefault(value, []).append(str(folder.path))
         if len(found) > 1:
-            listed = _some(
-                f"{shortened(value) or 'unknown'} in {_some(where, ' and ')}"
+            places = listed(
+                f"{shortened(value) or 'unknown'} in {listed(where, ' and ')}"
                 for value, where in found.items()
             )
-            yield f"rows of different code: {column} {listed}"
+            yield f"rows of different code: {column} {places}"
 
 
 def _mixed_data(folders: list[_Folder]) -> Iterator[str]:
@@ -148,7 +139,7 @@ def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:
         first, where = seen.setdefault(str(content.get("name")), (content, folder.path))
         unlike = sorted(key for key in {*first, *content} if first.get(key) != content.get(key))
         if unlike:
-            yield f"different configurations in {where} and {folder.path}: {_some(map(shortened, unlike))}"
+            yield f"different configurations in {where} and {folder.path}: {listed(map(shortened, unlike))}"
 
 
 def _configuration(folder: Path) -> dict[str, Any]:
@@ -168,7 +159,7 @@ def _once_each(folders: list[_Folder]) -> tuple[dict[str, tuple[Row, Path]], lis
             before, where = kept[run_id]
             if row["status"] in DONE and (unlike := contradictions(before, row)):
                 place = f"run {run_id} ({shortened(row['dataset'])}, {shortened(row['method'])})"
-                disagreeing.append(f"{place} is not the same in {where} and {folder.path}: {_some(unlike)}")
+                disagreeing.append(f"{place} is not the same in {where} and {folder.path}: {listed(unlike)}")
     repeated = sum(len(folder.rows) for folder in folders) - len(kept)
     dropped = [f"{repeated} rows were repeats of a run and are written once"] if repeated else []
     return kept, dropped, disagreeing

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,8 @@ _IDENTITY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 #: Control characters, line ends, lone surrogates and marks that turn the direction of writing.
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _TRUTHS = {"": False, "true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+NAMED = 5  # of many things that a message names
 
 
 class Kind(Protocol):
@@ -123,3 +126,10 @@ class Number:
 def shortened(text: str, most: int = 60) -> str:
     """Return text cut to ``most`` characters, for messages and labels that have room for a name."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def listed(said: Iterable[str], between: str = ", ", most: int = NAMED) -> str:
+    """Return the first ``most`` of texts in a row, and how many more there are."""
+    texts = list(said)
+    more = [f"{len(texts) - most} more"] if len(texts) > most else []
+    return between.join([*texts[:most], *more])

@@ -83,6 +83,13 @@ def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, 
     assert run("stats", five, "--published", "003").exit_code == 2
 
 
+def test_stats_names_a_few_of_many_methods_and_cuts_long_names(tmp_path: Path) -> None:
+    many = write(tmp_path, [row(dataset="a1a", method=f"{n}{'x' * 500}") for n in range(40)])
+    refused = run("stats", many, "--methods", "nobody").stderr
+    assert "35 more" in refused
+    assert len(refused) < 500
+
+
 def test_stats_sets_003s_tables_beside_ours(folder: Path) -> None:
     lines = list(csv.DictReader(io.StringIO(run("stats", folder, "--table", "5", "-f", "csv").output)))
     assert [(line["test"], line["printed"]) for line in lines[:4]] == [

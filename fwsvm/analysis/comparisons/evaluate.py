@@ -9,7 +9,7 @@ from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
 from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import shortened
+from fwsvm.results.kinds import listed, shortened
 
 #: Exact tests of more take minutes: the distribution of ranks grows with the square of the data sets.
 MOST_METHODS, MOST_DATASETS = 40, 1000
@@ -87,7 +87,7 @@ def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float 
             for dataset, reason in list(left_out.items())[:5]
         )
         raise ResultsError(
-            f"fewer than two data sets have {name} for all of {', '.join(map(shortened, methods))}"
+            f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}"
             + (f" ({reasons})" if reasons else "")
             + "; run the rest, or choose methods with --methods"
         )
