@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from fwsvm.experiments.record import Row
 from fwsvm.experiments.training import accuracy, costly, judged
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Status
-from fwsvm.solvers.c_path import CPath
+from fwsvm.solvers.c_path import CPath, Run
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.result import TracePoint
 
@@ -67,6 +67,14 @@ class _Bench:
         return {**record.about(self.data), "rows": self.train.rows}
 
 
+class _Waiting(NamedTuple):
+    """A cell that was trained, what is known of its row, and its run, whose certificate may be deferred."""
+
+    cell: Cell
+    more: Row
+    run: Run
+
+
 def run_task(
     cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None,
     begins: Begins | None = None,
@@ -86,7 +94,7 @@ def run_task(
         After the record of the interrupted run was yielded.
     """
     bench: _Bench | None = None
-    waiting: list[tuple[Cell, Row]] = []
+    waiting: list[_Waiting] = []
     way: tuple[float, ...] = ()  # the values of C that the path has gone through
     for cell in cells:
         if begins is not None:
@@ -105,7 +113,7 @@ def run_task(
             if not follows:
                 bench.path.begin_again()
             more["shared"] = not bench.path.is_cold
-            _train(bench.path, cell, resources, watch)
+            run = _train(bench.path, cell, resources, watch)
             more["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
             if bench is not None:
@@ -115,37 +123,38 @@ def run_task(
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
-        if bench.path.cut:  # its certificate is no other run's matter, for it may not be here another time
+        if run.cut:  # its certificate is no other run's matter, for it may not be here another time
             yield from _recorded(bench, waiting)
             waiting = []
-        way = () if bench.path.cut else cell.before
-        waiting.append((cell, more))
-        if bench.path.due:
+        way = () if run.cut else cell.before
+        waiting.append(_Waiting(cell, more, run))
+        if bench.path.due([each.run for each in waiting]):
             yield from _recorded(bench, waiting)
             waiting = []
     if bench is not None:
         yield from _recorded(bench, waiting)
 
 
-def _recorded(bench: _Bench, waiting: Sequence[tuple[Cell, Row]]) -> Iterator[Record]:
+def _recorded(bench: _Bench, waiting: Sequence[_Waiting]) -> Iterator[Record]:
     """Yield the records of runs that wait for their certificates."""
     results: list[Result | None] = [None] * len(waiting)
     try:
-        results[:] = proven = bench.path.results(len(waiting))
-        found = _accuracies(bench, [cell for cell, _ in waiting], proven)
+        certified = bench.path.certify([each.run for each in waiting])
+        results[:] = [result for _, result in certified]
+        found = _accuracies(bench, [each.cell for each in waiting], certified)
     except (Exception, KeyboardInterrupt) as error:
-        for (cell, more), result in zip(waiting, results, strict=True):
+        for (cell, more, _), result in zip(waiting, results, strict=True):
             yield _lost(cell, error, result, **more)
         if isinstance(error, KeyboardInterrupt):
             raise
         return
-    for (cell, more), ended, accuracies in zip(waiting, proven, found, strict=True):
+    for (cell, more, _), (_, ended), accuracies in zip(waiting, certified, found, strict=True):
         known = accuracies.get("train_accuracy")
         result = ended if known is None else judged(ended, known, bench.codes)
         said = record.untested(bench.data, result) if bench.judged is None else {}
         row = record.row({}, environment(), result, **more, **accuracies, **said)
         yield Record(cell, row, result.trace)
-    if proven and proven[-1].status is Status.INTERRUPTED:
+    if certified and certified[-1][1].status is Status.INTERRUPTED:
         raise KeyboardInterrupt
 
 
@@ -193,20 +202,23 @@ def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
     return take(data.train, np.flatnonzero(~held_out)), take(data.train, np.flatnonzero(held_out))
 
 
-def _train(path: CPath, cell: Cell, resources: Resources, watch: Watch | None) -> None:
+def _train(path: CPath, cell: Cell, resources: Resources, watch: Watch | None) -> Run:
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
-    path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)
+    return path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)
 
 
-def _accuracies(bench: _Bench, cells: Sequence[Cell], results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return the accuracies of the path's last runs, and for each its share of the seconds of predicting."""
+def _accuracies(
+    bench: _Bench, cells: Sequence[Cell], certified: Sequence[tuple[Run, Result]]
+) -> list[dict[str, Any]]:
+    """Return the accuracies of certified runs, and for each its share of the seconds of predicting."""
+    results = [result for _, result in certified]
     found: list[dict[str, Any]] = [{} for _ in results]
     if bench.judged is not None and bench.judged.rows:
         started = time.perf_counter()
         X, _ = fitted(bench.judged.X, bench.train.features)
         right = encode(bench.judged.labels, bench.data.classes)
-        for columns, result, decision in zip(found, results, bench.path.decisions(X), strict=True):
+        for columns, result, decision in zip(found, results, bench.path.decisions(certified, X), strict=True):
             columns["test_accuracy"] = float(np.mean(result.model.choose(decision) == right))
         for columns in found:
             columns["predict_seconds"] = (time.perf_counter() - started) / len(found)

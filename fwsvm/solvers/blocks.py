@@ -169,7 +169,7 @@ def fit_blocks(
     told = teller((), 1, resolved, clock, watch)
     with blas_on(1):
         compile_seconds = warm_up(resolved)
-        part = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told, None)
+        part, _ = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
     part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))

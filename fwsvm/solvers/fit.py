@@ -1,6 +1,6 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,13 +13,14 @@ from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify, memory
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.process import Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, some_steps, tiny_problem
 from fwsvm.status import Status
 
@@ -35,7 +36,6 @@ def fit(
     weights: np.ndarray | None = None,
     counts: np.ndarray | None = None,
     watch: Watch | None = None,
-    handover: Handover | None = None,
 ) -> Result:
     """Train a machine.
 
@@ -50,14 +50,9 @@ def fit(
     weights : ndarray, shape (m,), optional
         Multiplies the penalty C of each row; rows of weight zero are left out.
     counts : ndarray, shape (m,), optional
-        How often each row stands in the data: multiplies its penalty, too, and counts where a default width is
-        taken from the rows.
-    counts : ndarray, shape (m,), optional
         How often each row stands in the data, more than 0: multiplies its penalty, too, and counts in a default width.
     watch : callable, optional
         Told of the progress a few times a second.
-    handover : Handover, optional
-        What earlier runs on the same rows left: kernel values and a point to start from.
 
     Raises
     ------
@@ -72,7 +67,7 @@ def fit(
             counts = counts[weights > 0]
         X, codes, weights = checked(X, codes, classes, weights)
         resolved = resolve(settings, X, counts)
-        return gathered(train(X, codes, tuple(classes), resolved, weights, watch, handover))
+        return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
 
 
 class Trained(NamedTuple):
@@ -93,9 +88,16 @@ class Trained(NamedTuple):
 
 def train(
     X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
-    watch: Watch | None = None, handover: Handover | None = None,
+    watch: Watch | None = None, warm_starts: Mapping[int, WarmStart] | None = None,
+    columns: ColumnStore | None = None,
 ) -> Trained:  # fmt: skip
-    """Train on rows that were checked; see `fit`. `UsageError` where that does not fit in the memory available."""
+    """Train on rows that were checked; see `fit`, and `solve_all` for what earlier runs on them came to.
+
+    Raises
+    ------
+    UsageError
+        The training does not fit in the memory available.
+    """
     _refuse_penalties(resolved.C, weights)
     read = occurring(X)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
@@ -103,7 +105,7 @@ def train(
         refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     compile_seconds = warm_up(resolved)
     problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-    solved = solve_all(read.X, weights, problems, resolved, watch, handover)
+    solved = solve_all(read.X, weights, problems, resolved, watch, warm_starts, columns)
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from fwsvm.kernels.rows import Rows
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 
@@ -68,16 +69,16 @@ class Outcome:
     gap_error: float = float("nan")
 
 
-class Claim(NamedTuple):
-    """A point at which a run says that it has converged, for others to compute the certificate of.
+class Candidate(NamedTuple):
+    """The end of a run whose certificate is deferred, to be computed with those of others on the same rows.
 
     Attributes
     ----------
-    alpha, penalties : ndarrays, shape (m,)
+    weights, penalties : ndarrays, shape (m,)
     resolved : Resolved, what the run was to do
     """
 
-    alpha: np.ndarray
+    weights: np.ndarray
     penalties: np.ndarray
     resolved: Resolved
 
@@ -140,8 +141,8 @@ class Process(Protocol):
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return objective and gap from scratch (off the clock), or the tracked numbers without ``final_gap``."""
 
-    def weights(self) -> np.ndarray | None:
-        """Return the dual weights (m,) in the order of the problem's rows, from which a run may go on; or None."""
+    def warm_start(self) -> WarmStart | None:
+        """Return what a run on the same rows may start from, at the end of this one; None where none can."""
 
     def machine(self) -> Expansion | Hyperplane:
         """Return the machine at the current point."""

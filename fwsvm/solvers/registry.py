@@ -35,9 +35,9 @@ class Family:
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
-    start : callable (Binary, rule, Resolved, Handover or None) -> Process
-    prove : callable (Rows, y, sequence of `Claim`, threads) -> list of Outcome, or None
-        What points are worth that several runs on the same rows ended at, in one go; None where a run sees to its own.
+    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> Process
+    certify : callable (Rows, y, sequence of `Candidate`, threads) -> list of Outcome, or None
+        Computes deferred certificates of several runs on the same rows together; None where none are deferred.
     goes_on : bool
         Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
@@ -55,7 +55,7 @@ class Family:
     searches: tuple[str, ...] = ()
     keeps_values: bool = True
     memory: Callable[[Any, Any], int] | None = None
-    prove: Callable[..., Any] | None = None
+    certify: Callable[..., Any] | None = None
     goes_on: bool = True
 
 

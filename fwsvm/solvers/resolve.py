@@ -47,6 +47,9 @@ class Resolved:
     cache_mib: int
     final_gap: bool
     lent: int = 0  # threads of other subproblems' workers, which may come to help
+    deferred: bool = (
+        False  # whether a run that has converged may leave its certificate to be computed with others
+    )
 
     @property
     def cache_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,10 +16,11 @@ from scipy import sparse
 from fwsvm._memory import MIB
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.numerics.threads import together
+from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
@@ -40,7 +41,7 @@ class Subproblem(NamedTuple):
 class Part:
     """One subproblem solved; ``check_seconds`` went into its certificate, off the clock.
 
-    ``claim`` are the weights (m,) of a run that left its certificate to others (`Handover.unproven`).
+    ``candidate`` are the weights (m,) of a run that deferred its certificate (`Resolved.deferred`).
     """
 
     number: int
@@ -51,16 +52,21 @@ class Part:
     machine: Expansion | Hyperplane
     support_vectors: int
     check_seconds: float
-    claim: np.ndarray | None = None
+    candidate: np.ndarray | None = None
 
 
 @dataclass
 class Solved:
-    """Parts in the order of their numbers, and the seconds of the worker that had most to do."""
+    """Parts in the order of their numbers, and the seconds of the worker that had most to do.
+
+    ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
+    nothing was asked to outlive the run.
+    """
 
     parts: list[Part]
     seconds: float
     interrupted: bool = False
+    warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
 
 
 def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
@@ -78,11 +84,14 @@ def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
 
 def solve(
     problem: Binary, rows: np.ndarray, number: int, total: int, resolved: Resolved, limits: Limits, clock: Clock,
-    tell: Tell, handover: Handover | None,
-) -> Part:  # fmt: skip
-    """Solve one subproblem of ``total``, made of these rows of the whole."""
+    tell: Tell, warm_start: WarmStart | None = None, columns: SharedColumns | None = None,
+) -> tuple[Part, WarmStart | None]:  # fmt: skip
+    """Solve one subproblem of ``total``, made of these rows of the whole; return also where the next run may start.
+
+    Without ``columns`` nothing outlives the run, and there is no warm start for a next one.
+    """
     with clock.running():
-        process = resolved.family.start(problem, resolved.rule, resolved, handover)
+        process = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
     clock.seconds -= process.counters().compile_seconds
     course = run(process, limits, clock, tell, rows=len(rows), trace=total == 1)
     started = time.perf_counter()
@@ -93,13 +102,14 @@ def solve(
         course.status = Status.INTERRUPTED
         outcome = process.outcome(final_gap=False)
     check = course.check_seconds + time.perf_counter() - started
-    claim = None
-    if handover is not None and (end := process.weights()) is not None:
-        handover.leave(number, end)
-        if handover.unproven and course.status is Status.CONVERGED and outcome.gap_kind == "none":
-            claim = end
+    end = process.warm_start() if columns is not None else None
+    deferred = resolved.deferred and course.status is Status.CONVERGED and outcome.gap_kind == "none"
+    candidate = end.weights if deferred and end is not None else None
     support = process.point().support_vectors
-    return Part(number, rows, course, outcome, process.counters(), process.machine(), support, check, claim)
+    part = Part(
+        number, rows, course, outcome, process.counters(), process.machine(), support, check, candidate
+    )
+    return part, end
 
 
 def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Watch | None) -> Tell:
@@ -125,11 +135,13 @@ class _Work:
     weights: np.ndarray
     problems: list[Subproblem]
     resolved: Resolved
-    handover: Handover | None
+    warm_starts: Mapping[int, WarmStart]
+    columns: ColumnStore | None
     limits: Limits
     watch: Watch | None
     numbers: Sequence[int]  # of the problems to be solved
     parts: list[Part] = field(default_factory=list)
+    ends: dict[int, WarmStart] = field(default_factory=dict)
     running: dict[int, Process | None] = field(default_factory=dict)  # None: being set up
     # by other workers than the first, the last of each
     said: dict[int, Progress] = field(default_factory=dict)
@@ -187,9 +199,15 @@ class _Work:
                 raise KeyboardInterrupt
 
         try:
-            return solve(problem, rows, number, total, resolved, self.limits, clock, tell, self.handover)
+            part, end = solve(
+                problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
+                self.columns.of(number) if self.columns is not None else None,
+            )  # fmt: skip
         finally:
             del self.running[number]
+        if end is not None:
+            self.ends[number] = end
+        return part
 
     def _say(self, me: int, number: int, progress: Progress) -> None:
         """Tell the watcher, who is in the first worker's thread; that one hears of the others when it lends itself."""
@@ -221,9 +239,12 @@ def _help(process: Process, first: int, part: int) -> None:
 
 def solve_all(
     X: Table, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
-    handover: Handover | None, numbers: Sequence[int] | None = None,
+    warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> Solved:  # fmt: skip
     """Solve subproblems of rows X (m, n) with weights (m,), all unless numbers are given.
+
+    ``warm_starts`` by number and ``columns`` are what earlier runs on the same rows came to.
 
     One has all threads, several are shared out among them.
 
@@ -243,7 +264,7 @@ def solve_all(
         with common.running():
             rows = as_rows(X)
     limits = Limits(resolved.time_limit, resolved.max_iterations)
-    work = _Work(rows, weights, problems, resolved, handover, limits, watch, numbers)
+    work = _Work(rows, weights, problems, resolved, warm_starts or {}, columns, limits, watch, numbers)
     clocks = [Clock(common.seconds) for _ in range(workers)]
     if workers == 1:
         work.do(clocks[0], 0)
@@ -253,7 +274,7 @@ def solve_all(
     interrupted = work.interrupted.is_set()
     if interrupted and not parts:
         raise KeyboardInterrupt
-    return Solved(parts, max(clock.seconds for clock in clocks), interrupted)
+    return Solved(parts, max(clock.seconds for clock in clocks), interrupted, work.ends)
 
 
 def _share(work: _Work, clocks: list[Clock]) -> None:

@@ -91,7 +91,7 @@ def failing(C: float, sigma2: float) -> Iterator[None]:
     def one_fails(path, cell, resources, watch):
         if (cell.role, cell.settings.C, cell.settings.sigma2) == (SELECT, C, sigma2):
             raise MemoryError
-        train(path, cell, resources, watch)
+        return train(path, cell, resources, watch)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(execute, "_train", one_fails)
@@ -147,7 +147,7 @@ def pressed(begun: int) -> Iterator[None]:
     def one_is_interrupted(*given):
         if next(count) == begun:
             raise KeyboardInterrupt
-        train(*given)
+        return train(*given)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(execute, "_train", one_is_interrupted)
@@ -220,10 +220,10 @@ def test_after_nothing_but_runs_cut_short_the_next_starts_cold() -> None:
 def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sums of a certificate are rounded by what else is in them, so that must not be up to a clock."""
     cells = chain("swap-2o", 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-    path = paths.CPath.results
+    certify = paths.CPath.certify
     together: list[int] = []
     monkeypatch.setattr(
-        paths.CPath, "results", lambda self, n=None: (together.append(len(self.waiting)), path(self, n))[1]
+        paths.CPath, "certify", lambda self, runs: (together.append(len(runs)), certify(self, runs))[1]
     )
     quick = made(cells)
     ticks = iter(range(10**9))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import OUTPUTS, CPath
 from fwsvm.solvers.frank_wolfe import run as simplex_run
@@ -29,9 +30,11 @@ def settings(method, C, **given):
 
 
 def results(path, method="swap-2o", **given):
-    for C in PENALTIES:
-        path.train(settings(method, C, **given))
-    return path.results()
+    return [result for _, result in certified(path, method, **given)]
+
+
+def certified(path, method="swap-2o", penalties=PENALTIES, **given):
+    return path.certify([path.train(settings(method, C, **given)) for C in penalties])
 
 
 @contextmanager
@@ -40,7 +43,7 @@ def rash(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(simplex_run, "MARGIN", -200.0)
         patched.setattr(SimplexRun, "_within", lambda _run: True)
-        patched.setattr(SimplexRun, "_may_claim", lambda run: run.unproven)
+        patched.setattr(SimplexRun, "_may_defer", lambda _run: True)
         yield
 
 
@@ -92,8 +95,8 @@ def test_a_path_ends_where_single_runs_do(method, classes):
 def test_decisions_together_are_those_of_each_machine(method, classes, form):
     X, codes, names = clouds(classes)
     path, rows = CPath(form(X), codes, names), form(clouds(classes, seed=1)[0])
-    found = results(path, method)
-    for result, decision in zip(found, path.decisions(rows), strict=True):
+    found = certified(path, method)
+    for (_, result), decision in zip(found, path.decisions(found, rows), strict=True):
         np.testing.assert_allclose(decision, result.model.decision(rows), rtol=1e-9, atol=1e-9)
 
 
@@ -101,10 +104,8 @@ def test_more_runs_than_sums_at_a_time():
     X, codes, names = clouds(m=30)
     path = CPath(X, codes, names)
     penalties = np.geomspace(0.1, 10.0, OUTPUTS + 3)
-    for C in penalties:
-        path.train(settings("swap-2o", C))
-    found = path.results()
-    for C, result, decision in zip(penalties, found, path.decisions(X), strict=True):
+    found = certified(path, penalties=penalties)
+    for C, (_, result), decision in zip(penalties, found, path.decisions(found, X), strict=True):
         hold_to_the_truth(result, X, codes, C)
         np.testing.assert_allclose(decision, result.model.decision(X), rtol=1e-9, atol=1e-9)
 
@@ -116,11 +117,9 @@ def test_a_refuted_claim_goes_on(method, classes, monkeypatch):
     X, codes, names = clouds(classes)
     path = CPath(X, codes, names)
     with rash(monkeypatch):
-        for C in PENALTIES:
-            path.train(settings(method, C))
-    claimed = [run for run, _ in path.waiting]
-    steps = [sum(part.counters.steps for part in run.solved.parts) for run in claimed]
-    found = path.results()
+        runs = [path.train(settings(method, C)) for C in PENALTIES]
+    steps = [sum(part.counters.steps for part in run.trained.solved.parts) for run in runs]
+    found = [result for _, result in path.certify(runs)]
     assert any(result.steps > before for result, before in zip(found, steps, strict=True))
     for C, result in zip(PENALTIES, found, strict=True):
         assert result.certified
@@ -140,10 +139,10 @@ def test_who_goes_on_can_be_interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     with rash(monkeypatch):
-        path.train(settings("swap-2o", 1.0), watch=stop)
+        run = path.train(settings("swap-2o", 1.0), watch=stop)
     monkeypatch.setattr("fwsvm.solvers.subproblems.WATCH_EVERY", 0.0)
     monkeypatch.setattr("fwsvm.solvers.loop.FIRST", 1)
-    (result,) = path.results()
+    ((_, result),) = path.certify([run])
     assert result.status is Status.INTERRUPTED
     assert not result.certified
 
@@ -152,9 +151,11 @@ def test_who_goes_on_can_be_interrupted(monkeypatch):
 def test_limits_end_a_run_as_they_do_alone(method):
     X, codes, names = clouds()
     path = CPath(X, codes, names)
-    path.train(settings(method, 1.0, tolerance=1e-6, max_iterations=2))
-    path.train(settings(method, 2.0))
-    cut, whole = path.results()
+    runs = [
+        path.train(settings(method, 1.0, tolerance=1e-6, max_iterations=2)),
+        path.train(settings(method, 2.0)),
+    ]
+    cut, whole = [result for _, result in path.certify(runs)]
     assert cut.status is Status.MAX_ITERATIONS
     assert cut.gap_kind == "exact"
     assert whole.certified
@@ -167,11 +168,34 @@ def test_without_a_final_gap_nothing_is_claimed():
         assert result.gap_kind == "none"
 
 
-def test_results_are_taken_once():
+def test_certificates_are_due_at_once_where_runs_are_cold_and_after_some_work_where_they_are_warm(
+    monkeypatch,
+):
+    X, codes, names = clouds()
+    warm, cold = CPath(X, codes, names), CPath(X, codes, names, warm=False)
+    runs = [warm.train(settings("swap-2o", C)) for C in PENALTIES]
+    assert not warm.due(runs)
+    assert cold.due([cold.train(settings("swap-2o", 1.0))])
+    monkeypatch.setattr("fwsvm.solvers.c_path.WAIT", sum(run.work for run in runs))
+    assert warm.due(runs)
+    assert not warm.due(runs[:-1])
+
+
+def test_a_path_may_weight_its_rows():
+    X, codes, names = clouds(3)
+    weights = np.where(codes == 0, 4.0, 0.5)
+    for C, result in zip(PENALTIES, results(CPath(X, codes, names, weights=weights)), strict=True):
+        alone = fit(X, codes, names, settings("swap-2o", C), weights=weights)
+        assert result.certified
+        assert abs(result.objective - alone.objective) <= max(result.gap, alone.gap)
+
+
+def test_a_run_that_failed_leaves_no_half_used_start():
     X, codes, names = clouds()
     path = CPath(X, codes, names)
-    path.train(settings("swap-2o", 1.0))
-    assert not path.due
-    assert len(path.results()) == 1
-    assert path.results() == []
-    assert list(path.decisions(X)) == []
+    path.train(settings("newton", 1.0))
+    with pytest.raises(UsageError):
+        path.train(settings("newton", 1e-307))
+    assert path.is_cold
+    path.begin_again()
+    assert not path.is_cold

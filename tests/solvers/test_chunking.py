@@ -8,9 +8,9 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.chunking import run
 from fwsvm.solvers.chunking.working_set import FEW, PART, SPARE, drawn, select_rows
-from fwsvm.solvers.warm_start import Handover
 from fwsvm.solvers.warm_up import ROWS
 from tests import naive
 
@@ -102,9 +102,9 @@ def test_several_classes_weights_and_a_warm_start():
     codes = codes + (X[:, 0] > 1.0)
     weights = np.where(codes == 0, 2.0, 0.5)
     cold = fit(X, codes, ("a", "b", "c"), chosen(tolerance=1e-7), weights=weights)
-    handover = Handover()
+    path = CPath(X, codes, ("a", "b", "c"), weights=weights)
     for C in (5.0, 10.0):
-        warm = fit(X, codes, ("a", "b", "c"), chosen(C, tolerance=1e-7), weights=weights, handover=handover)
+        ((_, warm),) = path.certify([path.train(chosen(C, tolerance=1e-7))])
     assert cold.certified
     assert warm.certified
     assert warm.objective == pytest.approx(cold.objective, rel=1e-6)

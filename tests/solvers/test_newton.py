@@ -18,13 +18,14 @@ from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import family
 from fwsvm.kernels.rows import as_rows, in_precision
 from fwsvm.solvers import Settings, Status, fit, resolve
+from fwsvm.solvers.c_path import CPath
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.run import NewtonRun
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.warm_start import Handover
 from tests import naive
 
 CLASSES = ("1", "-1")
@@ -38,6 +39,13 @@ def clouds(seed, m=120):
 
 def train(X, codes, C, **given):
     return fit(X, codes, CLASSES, Settings("newton", C=C, kernel="rbf", gamma=0.3, threads=1, **given))
+
+
+def step(path, C, **given):
+    """Return the result of the next run along a path."""
+    chosen = {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6, **given}
+    ((_, result),) = path.certify([path.train(Settings("newton", C=C, **chosen))])
+    return result
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1e-2, 1.0, 1e3, 1e6]))
@@ -70,12 +78,11 @@ def test_several_classes_weights_and_a_warm_start():
     chosen = Settings("newton", C=50.0, kernel="rbf", gamma=0.3, threads=1, tolerance=1e-9)
     cold = fit(X, codes, ("a", "b", "c"), chosen, weights=weights)
     assert cold.certified
-    handover = Handover()
+    path = CPath(X, codes, ("a", "b", "c"), weights=weights)
     for C in (25.0, 50.0):
-        warm = fit(
-            X, codes, ("a", "b", "c"), Settings("newton", C=C, kernel="rbf", gamma=0.3, threads=1, tolerance=1e-9),
-            weights=weights, handover=handover,
-        )  # fmt: skip
+        warm = step(path, C, tolerance=1e-9)
+    assert warm.certified
+    assert warm.steps < cold.steps
     assert warm.objective == pytest.approx(cold.objective, rel=1e-8)
 
 
@@ -111,11 +118,9 @@ def test_hard_problems_end_certified_at_the_optimum(case, C, tolerance):
 
 def test_a_run_may_begin_where_one_with_another_penalty_ended():
     X, codes = clouds(3, m=400)
-    handover, chosen = Handover(), {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6}
-    steps = []
+    path, steps = CPath(X, codes, CLASSES), []
     for C in (1e2, 1e4, 2e4, 1e-1, 1e4):
-        cold = fit(X, codes, CLASSES, Settings("newton", C=C, **chosen))
-        warm = fit(X, codes, CLASSES, Settings("newton", C=C, **chosen), handover=handover)
+        cold, warm = train(X, codes, C, tolerance=1e-6), step(path, C)
         assert warm.certified
         assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
         steps.append((cold.steps, warm.steps))
@@ -127,18 +132,17 @@ def test_the_factor_of_one_penalty_serves_for_the_next_where_there_is_room_for_i
     cache_mib, factors, monkeypatch
 ):
     X, codes = clouds(3, m=510)  # whose columns leave 8 KiB of one MiB
-    chosen = {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6, "cache_mib": cache_mib}
-    made, handover = [], Handover()
+    made, path = [], CPath(X, codes, CLASSES)
     monkeypatch.setattr(
         "fwsvm.solvers.newton.active_set_system.CholeskyFactor",
         lambda *given: made.append(1) or CholeskyFactor(*given),
     )
-    fit(X, codes, CLASSES, Settings("newton", C=1e4, **chosen), handover=handover)
+    step(path, 1e4, cache_mib=cache_mib)
     before = len(made)
-    warm = fit(X, codes, CLASSES, Settings("newton", C=2e4, **chosen), handover=handover)
+    warm = step(path, 2e4, cache_mib=cache_mib)
     assert before >= 1
     assert len(made) - before == factors
-    cold = fit(X, codes, CLASSES, Settings("newton", C=2e4, **chosen))
+    cold = train(X, codes, 2e4, tolerance=1e-6, cache_mib=cache_mib)
     assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
 
 
@@ -159,28 +163,26 @@ def test_a_square_multiplies_and_solves_as_its_matrix_does(seed, n):
 
 def test_a_run_that_goes_on_begins_at_the_gradient_of_the_one_before(monkeypatch):
     X, codes = clouds(3, m=300)
-    handover, chosen = Handover(), {"kernel": "rbf", "gamma": 0.3, "threads": 1, "tolerance": 1e-6}
-    fit(X, codes, CLASSES, Settings("newton", C=1.0, **chosen), handover=handover)
-    (note,) = handover.notes.values()
-    y = 1.0 - 2.0 * np.sort(codes)
-    ordered = X[np.argsort(codes, kind="stable")]
-    ridge = np.full(300, 0.5)
-    K = naive.extended(naive.gram("rbf", ordered, ordered, 0.3), y, 1.0 / ridge)
-    np.testing.assert_allclose(note.gradient(ridge), K @ note.alpha, rtol=1e-12)
+    path, ridge = CPath(X, codes, CLASSES), np.full(300, 0.5)
+    step(path, 1.0, tolerance=1e-12)  # too tight to be left to kernel values in single precision
+    start = path.warm_starts[0]
+    K = naive.extended(naive.gram("rbf", X, X, 0.3), 1.0 - 2.0 * codes, 1.0 / ridge)
+    np.testing.assert_allclose(start.gradient_at(ridge), K @ start.weights, rtol=1e-12)
     monkeypatch.setattr(
         "fwsvm.solvers.frank_wolfe.gradient_storage.gradient_by_columns",
         lambda *_: pytest.fail("it was known"),
     )
-    assert fit(X, codes, CLASSES, Settings("newton", C=2.0, **chosen), handover=handover).certified
+    assert step(path, 2.0).certified
 
 
 def test_what_a_run_on_another_kernel_left_is_not_taken_for_this_ones():
     X, codes = clouds(3, m=200)
-    handover = Handover()
+    path = CPath(X, codes, CLASSES)
     for gamma in (0.3, 2.0):
-        chosen = Settings("newton", C=1e3, kernel="rbf", gamma=gamma, threads=1, tolerance=1e-6)
-        warm = fit(X, codes, CLASSES, chosen, handover=handover)
-    cold = fit(X, codes, CLASSES, chosen)
+        warm = step(path, 1e3, gamma=gamma)
+    cold = fit(
+        X, codes, CLASSES, Settings("newton", C=1e3, kernel="rbf", gamma=2.0, threads=1, tolerance=1e-6)
+    )
     assert warm.certified
     assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
 
@@ -299,14 +301,14 @@ def test_what_a_run_leaves_to_the_next_holds_no_kernel_columns():
     """They are counted where they are kept, and of a pair that has no room there they are gone with its run."""
     X, y = clouds(3, m=300)
     problem = Binary(X, np.where(y == 0, 1.0, -1.0), np.full(300, 1e4), (0, 0))
-    resolved, handover = resolve(Settings("newton", C=1e4, cache_mib=64), X), Handover()
-    handover.columns = lambda _number, *given: column_cache(*given)
-    run = NewtonRun(problem, resolved.rule, resolved, handover)
+    resolved, store = resolve(Settings("newton", C=1e4, cache_mib=64), X), ColumnStore()
+    store.keep = lambda *_given: None
+    run = NewtonRun(problem, resolved.rule, resolved, columns=store.of(0))
     while run.advance(50) or run.verdict() is None:
         pass
     columns = weakref.ref(run.qp.columns.cached)
-    (note,) = handover.notes.values()
-    assert note.left is not None
+    start = run.warm_start()
+    assert start.factor is not None
     del run
     gc.collect()
     assert columns() is None

@@ -9,7 +9,6 @@ from scipy import sparse
 from fwsvm.solvers import Status, fit
 from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.newton import working_set
-from fwsvm.solvers.warm_start import Handover
 from tests.solvers.test_c_path import hold_to_the_truth, numbers_are_the_machines, settings
 
 PENALTIES = (1.0, 2.0, 4.0, 32.0, 4096.0)
@@ -38,9 +37,8 @@ def inner_runs(monkeypatch):
 
 def along(X, codes, **given):
     path = CPath(X, codes, CLASSES)
-    for C in PENALTIES:
-        path.train(settings("newton", C, **given))
-    return path.results()
+    runs = [path.train(settings("newton", C, **given)) for C in PENALTIES]
+    return [result for _, result in path.certify(runs)]
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -80,9 +78,10 @@ def test_a_limit_within_an_inner_run_ends_with_the_point_and_the_gap_over_all_ro
     X, codes = far_apart()
     path = CPath(X, codes, CLASSES)
     with inner_runs(monkeypatch) as begun:
-        path.train(settings("newton", 1.0))
-        path.train(settings("newton", 64.0, max_iterations=5))
-        _, cut = path.results()
+        runs = [
+            path.train(settings("newton", C, max_iterations=most)) for C, most in ((1.0, None), (64.0, 5))
+        ]
+        _, (_, cut) = path.certify(runs)
     assert len(begun) == 1
     assert cut.status is Status.MAX_ITERATIONS
     assert cut.iterations == 5
@@ -102,17 +101,17 @@ def test_without_memory_to_spare_there_is_no_inner_run(monkeypatch):
 def test_a_first_run_is_whole(monkeypatch):
     X, codes = far_apart()
     with inner_runs(monkeypatch) as begun:
-        fit(X, codes, CLASSES, settings("newton", 1.0), handover=Handover())
+        CPath(X, codes, CLASSES).train(settings("newton", 1.0))
     assert not begun
 
 
 def test_the_memory_of_inner_runs_counts(monkeypatch):
     X, codes = far_apart()
-    path = CPath(X, codes, CLASSES)
+    path, whole = CPath(X, codes, CLASSES), 4 * len(X) ** 2
+    path.train(settings("newton", PENALTIES[0]))
+    assert path.columns.nbytes == whole
     with inner_runs(monkeypatch):
-        for C in PENALTIES:
-            path.train(settings("newton", C))
-    everything, inner = path.handover.column_bytes(), path.handover.inner[0].column_bytes()
-    assert inner > 0
-    path.handover.inner.clear()
-    assert path.handover.column_bytes() == everything - inner
+        path.train(settings("newton", PENALTIES[1]))
+    assert path.columns.nbytes == whole + 4 * len(path.warm_starts[0].working_set.which) ** 2
+    path.columns.of(0).of_working_set.drop()
+    assert path.columns.nbytes == whole

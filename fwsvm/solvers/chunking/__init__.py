@@ -7,23 +7,27 @@ from dataclasses import replace
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 
 
-def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Process:  # fmt: skip
     from fwsvm.solvers.chunking.run import ChunkRun
 
     rule.check()
     chosen = method(rule.inner)
     settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
     if len(problem.y) < rule.fewest:
-        process: Process = settings.family.start(problem, settings.rule, settings, handover)
+        process: Process = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         return process
-    return ChunkRun(problem, settings, handover)
+    return ChunkRun(problem, settings, warm_start)
 
 
 FAMILIES["chunking"] = on_simplex("chunking", _start, memory.chunking)

@@ -16,7 +16,7 @@ from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
@@ -31,7 +31,7 @@ class ChunkRun:
     Rows are kept with the class +1 first, as the inner runs keep theirs: a chunk in ascending order is in theirs, too.
     """
 
-    def __init__(self, problem: Binary, settings: Resolved, handover: Handover | None = None) -> None:
+    def __init__(self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None) -> None:
         self.settings, self.stream = settings, problem.stream
         self.order, self.rows = by_class(problem)
         plus = int(np.count_nonzero(problem.y > 0))
@@ -47,11 +47,10 @@ class ChunkRun:
             compile_seconds=_compile(settings.kernel)
         )  # what all before the present one did
         self.inner: Process | None = None
-        end = handover.end(problem.stream[-1]) if handover is not None else None
-        if end is None:
+        if warm_start is None:
             self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)), rough=True)
         else:  # of a run with another penalty
-            self.alpha = end[self.order]
+            self.alpha = warm_start.weights[self.order]
             self._start(self._matters(self._survey(np.float32)))
 
     def _start(self, chunk: np.ndarray, *, rough: bool = False) -> None:
@@ -64,13 +63,9 @@ class ChunkRun:
             # the rule speaks of the largest K~_ii of all rows
             settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
         X = self.rows if self._is_whole else some_rows(self.rows, chunk)
-        problem, handover = Binary(X, self.y[chunk], self.penalties[chunk], self.stream), None
-        if self.alpha.any():
-            handover = Handover()
-            handover.leave(self.stream[-1], self.alpha[chunk])
-        self.inner = settings.family.start(problem, settings.rule, settings, handover)
-        if handover is not None:
-            handover.let_go()
+        problem = Binary(X, self.y[chunk], self.penalties[chunk], self.stream)
+        warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
 
     @property
     def _is_whole(self) -> bool:
@@ -159,18 +154,18 @@ class ChunkRun:
         assert self.found is not None  # noqa: S101  (by the survey)
         return outcome_of(self.found, self._goal(self.found.objective))
 
-    def weights(self) -> np.ndarray:
+    def warm_start(self) -> WarmStart:
         """Return alpha in the order of the problem's rows."""
         alpha = np.empty(len(self.y))
         alpha[self.order] = self._present()
-        return alpha
+        return WarmStart(alpha)
 
     def _present(self) -> np.ndarray:
         if self.inner is None:
             return self.alpha
-        alpha, weights = np.zeros(len(self.y)), self.inner.weights()
-        assert weights is not None  # noqa: S101  (every method on the simplex has them)
-        alpha[self.chunk] = weights
+        alpha, end = np.zeros(len(self.y)), self.inner.warm_start()
+        assert end is not None  # noqa: S101  (every method on the simplex has weights)
+        alpha[self.chunk] = end.weights
         return alpha
 
     def machine(self) -> Expansion:

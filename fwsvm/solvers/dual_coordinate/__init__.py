@@ -7,16 +7,20 @@ with what it does at the beginning and at the end of a sweep, and at a visit.
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 
 
-def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Process:  # fmt: skip
     from fwsvm.solvers.dual_coordinate.run import LinearRun
 
-    return LinearRun(problem, rule, resolved, handover)
+    return LinearRun(problem, rule, resolved, warm_start)
 
 
 FAMILIES["linear"] = Family(

@@ -22,7 +22,7 @@ from fwsvm.solvers.dual_coordinate.state import (
 )
 from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
@@ -40,8 +40,8 @@ class LinearRun:
     problem : Binary
     rule : AVSF or Liblinear
     resolved : Resolved
-    handover : Handover, optional
-        Where an earlier run with another C ended; this one starts there, clipped to the box, and else from zero.
+    warm_start : WarmStart, optional
+        The run starts there, clipped to the box, and else from zero.
 
     Raises
     ------
@@ -50,16 +50,15 @@ class LinearRun:
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
+        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None
     ) -> None:
         self.rule, self.resolved = rule, resolved
         rule.check()
         self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
         self.penalties = problem.penalties
         self.state = self._state(stream(*problem.stream))
-        before = handover.end(problem.stream[-1]) if handover is not None else None
-        if before is not None:
-            self._start_from(before)
+        if warm_start is not None:
+            self._start_from(warm_start.weights)
         self._set_goal()
         self.found: tuple[int, np.ndarray, Certificate] | None = None  # the last certificate
         self.found_at = self.found_seconds = 0.0
@@ -110,11 +109,11 @@ class LinearRun:
     def _alpha(self) -> np.ndarray:
         return np.ascontiguousarray(self.state.coordinates["alpha"])
 
-    def weights(self) -> np.ndarray:
-        """Return alpha of all rows, shape (m,), where another run may start."""
+    def warm_start(self) -> WarmStart:
+        """Return alpha of all rows."""
         every = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
         every[self.qp.rows] = self.state.coordinates["alpha"]
-        return every
+        return WarmStart(every)
 
     # ---------------------------------------------------------------- the contract of a Process
 

@@ -8,17 +8,21 @@ is one file with its `choose`.
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 
 
-def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Process:  # fmt: skip
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
-    return SimplexRun(problem, rule, resolved, handover)
+    return SimplexRun(problem, rule, resolved, warm_start, columns)
 
 
 FAMILIES["simplex"] = on_simplex("simplex", _start, memory.simplex, ("full", "sampled"))

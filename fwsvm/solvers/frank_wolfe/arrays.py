@@ -9,12 +9,12 @@ from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.search import OWN_LINES, Full, Sampled, Tracked, drawn_soon
 from fwsvm.solvers.frank_wolfe.state import CONTROL, State
 from fwsvm.solvers.frank_wolfe.thread_team import thread_team
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
 
 FIRST_ROOM = 256  # active rows that `Sampled` has room for at first
 READING = (
@@ -26,22 +26,19 @@ EXACT = 4  # and one of a check in double precision
 Search = Full | Sampled | Tracked
 
 
-def full_columns(
-    resolved: Resolved, rows: Rows, dtype: Any, handover: Handover | None, number: int
-) -> ColumnCache:
-    """Return the store for full search: another run's, where there is one.
+def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColumns | None) -> ColumnCache:
+    """Return the column cache for full search: that of earlier runs, where there is one in the store.
 
     Raises
     ------
     UsageError
-        Less memory is available than the store may come to take.
+        Less memory is available than the cache may come to take.
     """
     rows = in_precision(rows, dtype)
-    held = handover.column_bytes() if handover is not None else 0
-    for_columns(resolved, rows.height, dtype, held=held)
-    if handover is None:
+    for_columns(resolved, rows.height, dtype, held=shared.nbytes if shared is not None else 0)
+    if shared is None:
         return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
-    return handover.columns(number, resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+    return shared.cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
 
 
 def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> ColumnCache:

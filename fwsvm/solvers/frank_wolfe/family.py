@@ -23,11 +23,11 @@ def on_simplex(
         multiclass="one-vs-one",
         start=start,
         memory=memory,
-        prove=_prove,
+        certify=_certify,
     )
 
 
-def _prove(*given: Any) -> Any:
-    from fwsvm.solvers.frank_wolfe.outcomes import prove
+def _certify(*given: Any) -> Any:
+    from fwsvm.solvers.frank_wolfe.outcomes import certify_together
 
-    return prove(*given)
+    return certify_together(*given)

@@ -13,6 +13,7 @@ from fwsvm.kernels.column_cache import ColumnCache, fetch_in_thread
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.arrays import Search, full_columns, sampled_columns, state_of, with_room
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.fetch import fetch_active_columns, fetch_candidates, fetch_columns
@@ -21,7 +22,6 @@ from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, State
 from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
 
 
 class GradientStorage:
@@ -105,9 +105,9 @@ class GradientStorage:
             s.q[where] = q
         settle(s.alpha, s.q, s.diagonal, s.active, s.now)
 
-    def _columns(self, search: Search, dtype: Any, handover: Handover | None = None) -> ColumnCache:
+    def _columns(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
         if isinstance(search, Full):
-            return full_columns(self.resolved, self.rows, dtype, handover, self.stream[-1])
+            return full_columns(self.resolved, self.rows, dtype, shared)
         return sampled_columns(self.resolved, self.rows, dtype, tracked=isinstance(search, Tracked))
 
     def _renew(self, search: Search, dtype: Any) -> None:

@@ -9,7 +9,7 @@ from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate, gradients, signs
 from fwsvm.solvers import certify
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
-from fwsvm.solvers.process import Binary, Claim, Expansion, Outcome
+from fwsvm.solvers.process import Binary, Candidate, Expansion, Outcome
 
 
 def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
@@ -24,26 +24,26 @@ def outcome_of(found: Certificate, goal: float) -> Outcome:
     return certify.proven(found.objective, found.gap, found.primal, found.dual, goal=goal)
 
 
-def prove(rows: Rows, y: np.ndarray, claimed: Sequence[Claim], threads: int) -> list[Outcome]:
-    """Return what the points of several runs on the same rows are worth: each kernel value is computed once for all.
+def certify_together(
+    rows: Rows, y: np.ndarray, candidates: Sequence[Candidate], threads: int
+) -> list[Outcome]:
+    """Return the certificates of several runs on the same rows: each kernel value is computed once for all.
 
     Parameters
     ----------
     rows : Rows of float64
     y : ndarray, shape (m,)
-    claimed : sequence of Claim
+    candidates : sequence of Candidate
         Their kernels are one and the same.
     """
-    kernel = claimed[0].resolved.kernel
-    alphas, ridges = (
-        np.stack(columns, axis=1)
-        for columns in ([claim.alpha for claim in claimed], [1.0 / claim.penalties for claim in claimed])
-    )
+    kernel = candidates[0].resolved.kernel
+    alphas = np.stack([candidate.weights for candidate in candidates], axis=1)
+    ridges = np.stack([1.0 / candidate.penalties for candidate in candidates], axis=1)
     q = gradients(kernel, rows, y, alphas, ridges, threads)
     own, outcomes = self_values(kernel, rows) + 1.0, []
-    for k, claim in enumerate(claimed):
-        ridge, rule = ridges[:, k], claim.resolved
-        found = certificate(ridge, claim.alpha, np.ascontiguousarray(q[:, k]))
+    for k, candidate in enumerate(candidates):
+        ridge, rule = ridges[:, k], candidate.resolved
+        found = certificate(ridge, candidate.weights, np.ascontiguousarray(q[:, k]))
         goal = largest_gap(rule.stop, rule.tolerance, float((own + ridge).max()), found.objective)
         outcomes.append(outcome_of(found, goal))
     return outcomes

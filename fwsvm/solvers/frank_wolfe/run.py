@@ -10,6 +10,7 @@ from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.simplex_qp import Certificate, certificate, simplex_qp
 from fwsvm.solvers import certify
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.arrays import EXACT, state_of, tracking_pays
 from fwsvm.solvers.frank_wolfe.gradient_storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
@@ -20,7 +21,7 @@ from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, MARGIN, largest_gap,
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
 
@@ -40,30 +41,33 @@ class SimplexRun(GradientStorage):
     """
 
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
-    ) -> None:
+        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+    ) -> None:  # fmt: skip
         self.rule, self.resolved, self.stream = _plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order, self.rows = by_class(problem)
         search = Sampled() if self.sampled else Full()
-        columns = self._columns(search, np.float32, handover)
-        self.counted = columns.counts.copy()  # what other runs did
-        self.qp = simplex_qp(columns, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
+        cache = self._columns(search, np.float32, columns)
+        self.counted = cache.counts.copy()  # what other runs did
+        self.qp = simplex_qp(cache, int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order])
         self.widest = float(self.qp.diagonal.max())
-        self.unproven = handover is not None and handover.unproven  # whether a claim is enough
-        self.claimed = False
+        self.deferred = (
+            False  # whether the certificate of the present point is left to be computed with others
+        )
         self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
         self.compile_seconds = 0.0
-        self.certificate: Certificate | None = None  # of the present point, once computed
+        self.certificate: Certificate | None = None  # of the present point, once computed,
+        self.exact: np.ndarray | None = None  # and its gradient
         self.last = NOTHING  # the last certificate that missed the tolerance
         self.state = state_of(self.qp, search, self.stream, resolved)
         self._have_compiled()
-        before = handover.end(problem.stream[-1]) if handover is not None else None
-        if before is None:
+        if warm_start is None:
             self._start_from(*self._starting_point())
         else:
-            support = np.flatnonzero(before[self.order])
-            self._start_from(support, before[self.order][support])
+            weights = warm_start.weights[self.order]
+            support = np.flatnonzero(weights)
+            self._start_from(support, weights[support])
         self._set_goal()
 
     # ---------------------------------------------------------------- the starting point
@@ -116,7 +120,7 @@ class SimplexRun(GradientStorage):
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing kernel values as they are wanted."""
-        self.certificate, self.claimed = None, False
+        self._leave_point()
         taken, now = 0, self.state.now[0]
         while True:
             taken += self._steps(steps - taken)
@@ -167,18 +171,23 @@ class SimplexRun(GradientStorage):
         now["vertex"], now["found"] = vertex, 1
         return True
 
-    def _may_claim(self) -> bool:
+    def _leave_point(self) -> None:
+        """Forget what is known of the present point: a step is about to be taken."""
+        self.certificate, self.exact, self.deferred = None, None, False
+
+    def _may_defer(self) -> bool:
         """Whether rounded kernel values are no matter beside the goal: the next run starts from the q they gave."""
         alpha = self.state.alpha
         rounding = UNIT_ROUNDOFF * self.widest * float(np.sqrt(alpha @ alpha))
         return not self.sampled and self._within() and rounding <= self._goal(float(self.state.now["R"][0]))
 
     def _check(self) -> Status | None:
-        if self.unproven and self._may_claim():
-            self.claimed = True
+        if self.resolved.deferred and self._may_defer():
+            self.deferred = True
             return Status.CONVERGED
-        q, now = self._gradient(), self.state.now[0]
-        self.certificate = found = certificate(self.qp.ridge, self.state.alpha, q)
+        found, now = self._certified(), self.state.now[0]
+        q = self.exact
+        assert q is not None  # noqa: S101  (known with the certificate)
         if outcome_of(found, self._goal(found.objective)).within:
             return Status.CONVERGED
         helped = found.objective < self.last.objective if self.sampled else found.gap < 0.5 * self.last.gap
@@ -199,6 +208,13 @@ class SimplexRun(GradientStorage):
             now["looked"] += EXACT * len(q) * len(active)
         self._take_violator(q)
         return None
+
+    def _certified(self) -> Certificate:
+        """Return the certificate of the present point, from scratch in float64 once."""
+        if self.certificate is None:
+            self.exact = self._gradient()
+            self.certificate = certificate(self.qp.ridge, self.state.alpha, self.exact)
+        return self.certificate
 
     def _track_if_it_pays(self) -> bool:
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
@@ -238,20 +254,23 @@ class SimplexRun(GradientStorage):
         )  # fmt: skip
 
     def outcome(self, *, final_gap: bool) -> Outcome:
-        """Return the certificate of the present point, from scratch in float64 unless it is left to others."""
-        if self.claimed or not final_gap:
+        """Return the certificate of the present point, from scratch in float64 unless it is deferred."""
+        if self.deferred or not final_gap:
             point = self.point()
             kind = "sampled" if self.sampled else "none"
             return certify.tracked(point.objective, point.gap, kind)
-        if self.certificate is None:
-            self.certificate = certificate(self.qp.ridge, self.state.alpha, self._gradient())
-        return outcome_of(self.certificate, self._goal(self.certificate.objective))
+        found = self._certified()
+        return outcome_of(found, self._goal(found.objective))
 
-    def weights(self) -> np.ndarray:
+    def warm_start(self) -> WarmStart:
         """Return alpha in the order of the problem's rows."""
-        alpha = np.empty_like(self.state.alpha)
-        alpha[self.order] = self.state.alpha
-        return alpha
+        return WarmStart(self._in_order(self.state.alpha))
+
+    def _in_order(self, values: np.ndarray) -> np.ndarray:
+        """Return values (m,) of the rows of this run in the order of the problem's rows."""
+        ordered = np.empty_like(values)
+        ordered[self.order] = values
+        return ordered
 
     def machine(self) -> Expansion:
         """Return the standard-form machine (w, b) / R over the rows with positive weight."""

@@ -3,26 +3,30 @@
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also takes the first
 steps. `gram_rows` reads rows of the Gram matrix from the column cache, `cholesky_factor` factors a block of it,
 `bordered_factor` updates a factor for rows that enter and leave, `active_set_system` solves the linear systems with
-them, `end_state` is what the next run on the same rows starts from, `warm_up` compiles, `run` is the solver, and
+them, `warm_start` is what the next run on the same rows starts from, `warm_up` compiles, `run` is the solver, and
 `working_set` restricts it to the rows near the margin; a method is one file.
 """
 
 from typing import Any
 
 from fwsvm.solvers import memory
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 
 
-def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Process:  # fmt: skip
     from fwsvm.solvers.newton.run import NewtonRun
     from fwsvm.solvers.newton.working_set import start_on_working_set
 
-    whole = NewtonRun(problem, rule, resolved, handover)
-    return whole if handover is None else start_on_working_set(whole, rule, handover)
+    whole = NewtonRun(problem, rule, resolved, warm_start, columns)
+    return whole if columns is None else start_on_working_set(whole, rule, warm_start, columns)
 
 
 FAMILIES["active-face"] = on_simplex("active-face", _start, memory.active_face)

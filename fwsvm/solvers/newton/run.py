@@ -7,19 +7,20 @@ from scipy.linalg import LinAlgError
 
 from fwsvm.errors import UsageError
 from fwsvm.problems.simplex_qp import signs
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.frank_wolfe.thread_team import thread_team
 from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem, FactorState
-from fwsvm.solvers.newton.end_state import EndState, leave, take
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
+from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.newton.warm_up import compile_systems
 from fwsvm.solvers.process import Binary, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
@@ -48,18 +49,21 @@ class NewtonRun(SimplexRun):
     than before: the best is kept, and is what is reported.
     """
 
-    note: EndState | None  # of the run before, until its factor is taken over
-
     def __init__(
-        self, problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None
-    ) -> None:
+        self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+    ) -> None:  # fmt: skip
         rule.check()
         self.switch, self.newton, self.stuck = rule.switch, False, False
         self.ended: Status | None = None
         self.best: Best | None = None  # an earlier point
         self.repairs = REPAIRS
-        self.handover = handover
-        super().__init__(problem, Swap2o(), resolved, handover)
+        self.columns, self.is_warm = columns, warm_start is not None
+        before = warm_start if isinstance(warm_start, NewtonStart) else None
+        if before is not None and before.kernel != resolved.kernel:
+            before = None
+        self.before: NewtonStart | None = before
+        super().__init__(problem, Swap2o(), resolved, warm_start, columns)
         self.compile_seconds += compile_systems(self.qp.columns)
         self.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self._set_goal()
@@ -67,10 +71,9 @@ class NewtonRun(SimplexRun):
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        note, self.note = self.note, None
-        self._renew_face(note.left if note is not None else None)
-        self.noted = note is not None
-        self.after_newton = note is not None and note.newton
+        self.before = None  # its factor may be overwritten from here on
+        self._renew_face(before.factor if before is not None else None)
+        self.after_newton = before is not None and before.newton
         if self.after_newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
 
@@ -78,28 +81,31 @@ class NewtonRun(SimplexRun):
         """Return how many of swap-2o's steps come first: fewer where a run before has found most of the active rows."""
         active, m = int(self.state.now["active"][0]), len(self.qp.ridge)
         most = int(FIRST * m)
-        before = self.handover is not None and self.handover.end(self.stream[-1]) is not None
-        return min(most, OVERHEAD + int(active**3 / (RATE * m))) if before else most
+        return min(most, OVERHEAD + int(active**3 / (RATE * m))) if self.is_warm else most
 
     def _first_gradient(self) -> np.ndarray:
-        self.note = take(self.handover, self.stream[-1], self.resolved.kernel, self.state.alpha)
-        return super()._first_gradient() if self.note is None else self.note.gradient(self.qp.ridge)
+        if self.before is None:
+            return super()._first_gradient()
+        return self.before.gradient_at(self._in_order(self.qp.ridge))[self.order]
 
-    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
-        """Return q from scratch, where the run may end."""
-        q = super()._gradient(where)
-        if where is None:
-            self._leave(q)
-        return q
+    def warm_start(self) -> NewtonStart:
+        """Return alpha and its gradient in the order of the problem's rows, and how the run came there.
 
-    def _leave(self, q: np.ndarray) -> None:
-        """Note for the next run how this one came to its point."""
-        if self.handover is not None:
-            note = EndState(
-                self.resolved.kernel, self.state.alpha.copy(), q.copy(), self.qp.ridge,
-                self.newton or self.repairs < REPAIRS, self.face.left(),
-            )  # fmt: skip
-            leave(self.handover, self.stream[-1], note, self.resolved.cache_bytes)
+        The factor is part of it where there is memory to keep it, beside the columns and factors of other runs.
+        """
+        factor = self.face.left()
+        if factor is not None and not (
+            self.columns is not None and self.columns.reserve(factor.nbytes, self.resolved.cache_bytes)
+        ):
+            factor = None
+        return NewtonStart(
+            weights=self._in_order(self.state.alpha),
+            kernel=self.resolved.kernel,
+            gradient=self._in_order(self.state.q if self.exact is None else self.exact),
+            ridge=self._in_order(self.qp.ridge),
+            newton=self.newton or self.repairs < REPAIRS,
+            factor=factor,
+        )
 
     def _renew_face(self, before: FactorState | None = None) -> None:
         self.face = ActiveSetSystem(
@@ -123,20 +129,20 @@ class NewtonRun(SimplexRun):
             return taken
         if self.ended is not None or self.stuck:
             return 0
-        self.certificate, self.claimed = None, False
+        self._leave_point()
         self._step()
         return 1
 
     def verdict(self) -> Status | None:
-        """Check what was claimed, from scratch; what ends swap-2o's part is where Newton's begins."""
+        """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
         going = not self.stuck if self.newton else self.left and self.state.now["stop"] == GOING
         if self.ended is None and (going or self._has_time()):
             return None
-        claimed = self.stuck or self._within()
-        if claimed:
+        reached = self.stuck or self._within()
+        if reached:
             self.stuck = False
             self.ended = self._checked()
-        if self.ended is None and not (claimed and not self.newton and self.left):
+        if self.ended is None and not (reached and not self.newton and self.left):
             self._begin()
         return self.ended
 
@@ -155,8 +161,6 @@ class NewtonRun(SimplexRun):
             return Status.SAMPLED_STOP
         columns = self.qp.columns
         ended = self._check()
-        if self.claimed:
-            self._leave(self.state.q)
         if ended is Status.CONVERGED:
             self.best = None
         if self.qp.columns is not columns:
@@ -184,7 +188,7 @@ class NewtonRun(SimplexRun):
     def outcome(self, *, final_gap: bool) -> Outcome:
         """Return to the best point, and return its certificate from scratch in float64."""
         if self.best is not None and self.state.now["R"][0] > self.best.R:
-            self.certificate = None
+            self._leave_point()
             self.stand_at(self.best.alpha, self.best.q)
         return super().outcome(final_gap=final_gap)
 

@@ -7,18 +7,18 @@ mostly without a further step. Rows, kernel values and factors of the inner runs
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from fwsvm._memory import MIB
 from fwsvm.kernels.column_cache import copy_columns
-from fwsvm.kernels.rows import Rows, in_precision, some_rows
+from fwsvm.kernels.rows import in_precision, some_rows
 from fwsvm.solvers.chunking.working_set import select_rows
-from fwsvm.solvers.newton.end_state import EndState, leave
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.newton.run import NewtonRun
+from fwsvm.solvers.newton.warm_start import NewtonStart, WorkingSet
 from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 WORTH = 4096  # rows: with fewer, scans cost less than setting a working set up
@@ -27,33 +27,29 @@ SHRUNK = 3 / 5  # of the rows set out with: as soon as fewer would do, fewer are
 ROOM = 18  # bytes for two rows at most: columns, factor and border of all that are near
 
 
-class WorkingSet(NamedTuple):
-    """The rows that matter, in ascending order, and their data."""
-
-    which: np.ndarray
-    rows: Rows
-
-
-def start_on_working_set(whole: NewtonRun, rule: Any, handover: Handover) -> Process:
+def start_on_working_set(
+    whole: NewtonRun, rule: Any, warm_start: WarmStart | None, columns: SharedColumns
+) -> Process:
     """Return a run that begins on the rows near to where the run before ended, or the whole run where it has to."""
-    if not whole.noted or len(whole.y) < WORTH or not whole.state.now["R"][0] > 0.0:
+    if not isinstance(warm_start, NewtonStart) or warm_start.kernel != whole.resolved.kernel:
         return whole
-    number, which = whole.stream[-1], _matters(whole)
-    inner = handover.inner.pop(number, None)
-    if inner is None or not _will_do(inner.notes[WorkingSet, number], whole, len(which)):
-        inner = None  # its memory serves the next
-        room = whole.resolved.cache_bytes - handover.column_bytes()
-        if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > room:
-            return whole
-        inner = _lent(whole, WorkingSet(which, some_rows(whole.rows, which)))
-    handover.inner[number] = inner
-    room = whole.resolved.cache_bytes - handover.column_bytes()
-    return WorkingSetRun(whole, rule, inner, room)
+    if len(whole.y) < WORTH:
+        return whole
+    which, before = _matters(whole), warm_start.working_set
+    if before is not None and _will_do(before, whole, len(which)):
+        return WorkingSetRun(whole, rule, before, columns)
+    columns.of_working_set.drop()
+    room = whole.resolved.cache_bytes - columns.nbytes
+    if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > room:
+        return whole
+    return WorkingSetRun(whole, rule, _working_set(whole, which, columns), columns)
 
 
 def _matters(whole: NewtonRun) -> np.ndarray:
-    """Return the rows with weight, and those nearest to having some."""
+    """Return the rows with weight, and those nearest to having some; all rows where R is lost in rounding."""
     alpha, q, R = whole.state.alpha, whole.state.q, float(whole.state.now["R"][0])
+    if not R > 0.0:
+        return np.arange(len(alpha))
     return select_rows((q - whole.qp.ridge * alpha) / R, alpha, whole.qp.plus)
 
 
@@ -64,36 +60,30 @@ def _will_do(near: WorkingSet, whole: NewtonRun, wanted: int) -> bool:
     return not outside.any() and wanted > SHRUNK * len(near.which)
 
 
-def _lent(whole: NewtonRun, near: WorkingSet) -> Handover:
-    """Return what the first inner run on these rows begins with: the point, and the kernel values at hand."""
-    handover, resolved, number = Handover(unproven=True), whole.resolved, whole.stream[-1]
-    columns = handover.columns(
-        number,
-        resolved.kernel,
-        in_precision(near.rows, np.float32),
-        4 * len(near.which) ** 2,
-        resolved.threads,
+def _working_set(whole: NewtonRun, which: np.ndarray, columns: SharedColumns) -> WorkingSet:
+    """Return a working set whose first inner run begins at the point of the whole run, with its kernel values."""
+    resolved, rows, s = whole.resolved, some_rows(whole.rows, which), whole.state
+    single = in_precision(rows, np.float32)
+    cache = columns.of_working_set.cache(resolved.kernel, single, resolved.cache_bytes, resolved.threads)
+    copy_columns(cache, whole.qp.columns, which)
+    start = NewtonStart(
+        s.alpha[which], resolved.kernel, s.q[which], whole.qp.ridge[which], whole.after_newton
     )
-    copy_columns(columns, whole.qp.columns, near.which)
-    s, ridge = whole.state, whole.qp.ridge[near.which]
-    note = EndState(resolved.kernel, s.alpha[near.which], s.q[near.which], ridge, whole.after_newton, None)
-    leave(handover, number, note, 0)
-    handover.notes[WorkingSet, number] = near
-    return handover
+    return WorkingSet(which, rows, start)
 
 
 class WorkingSetRun:
     """A `Process`: the inner run, and then the whole one."""
 
-    def __init__(self, whole: NewtonRun, rule: Any, handover: Handover, room_bytes: int) -> None:
-        number = whole.stream[-1]
-        near: WorkingSet = handover.notes[WorkingSet, number]
-        self.whole, self.which = whole, near.which
-        handover.leave(number, whole.state.alpha[near.which])
+    def __init__(self, whole: NewtonRun, rule: Any, near: WorkingSet, columns: SharedColumns) -> None:
+        self.whole, self.near = whole, near
+        alpha, start = whole.state.alpha[near.which], near.start
+        if not np.array_equal(start.weights, alpha):
+            start = WarmStart(alpha)
         problem = Binary(near.rows, whole.y[near.which], 1.0 / whole.qp.ridge[near.which], whole.stream)
-        resolved = replace(whole.resolved, cache_mib=max(1, room_bytes // MIB))
+        resolved = replace(whole.resolved, deferred=True)
         self.before = Counters()  # of the inner run, once it has ended
-        self.inner: NewtonRun | None = NewtonRun(problem, rule, resolved, handover)
+        self.inner: NewtonRun | None = NewtonRun(problem, rule, resolved, start, columns.of_working_set)
 
     @property
     def _present(self) -> NewtonRun:
@@ -105,7 +95,8 @@ class WorkingSetRun:
             inner.outcome(final_gap=False)  # at its best point
             whole = self.whole
             alpha = np.zeros_like(whole.state.alpha)
-            alpha[self.which] = inner.weights()
+            self.near = self.near._replace(start=inner.warm_start())
+            alpha[self.near.which] = self.near.start.weights
             change = alpha - whole.state.alpha
             q = whole.state.q + whole.qp.ridge * change + whole.face.lines.product_anywhere(change)
             whole.stand_at(alpha, q)
@@ -144,9 +135,9 @@ class WorkingSetRun:
         """Return the outcome of the whole run, which may end here."""
         return self._widen().outcome(final_gap=final_gap)
 
-    def weights(self) -> np.ndarray:
-        """Return alpha in the order of the problem's rows."""
-        return self._widen().weights()
+    def warm_start(self) -> NewtonStart:
+        """Return what the next run starts from: the whole run's end, and the working set with the inner run's."""
+        return replace(self._widen().warm_start(), working_set=self.near)
 
     def machine(self) -> Expansion:
         """Return the machine of the whole run."""

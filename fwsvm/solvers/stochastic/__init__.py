@@ -8,14 +8,18 @@ and its loop; `walk` is the step of pegasos.
 
 from typing import Any
 
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 
 
-def _start(problem: Binary, rule: Any, resolved: Resolved, handover: Handover | None = None) -> Process:
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Process:  # fmt: skip
     """Start a run; every run is cold and computes its own kernel values, so nothing is taken over."""
     from fwsvm.solvers.stochastic.run import begin
 

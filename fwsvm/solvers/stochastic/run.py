@@ -133,7 +133,7 @@ class StochasticRun(ABC):
         kind = "estimate" if np.isfinite(gap) else "none"
         return certify.tracked(value.value, gap, kind, error)
 
-    def weights(self) -> None:  # noqa: B027 - the same for all of the family
+    def warm_start(self) -> None:  # noqa: B027 - the same for all of the family
         """No run starts where another ended."""
 
     def machine(self) -> Expansion:

@@ -8,7 +8,7 @@ from scipy import sparse
 from fwsvm.solvers import Settings, resolve
 from fwsvm.solvers.dual_coordinate.run import LinearRun
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 METHODS = ("liblinear", "avsf")
@@ -40,10 +40,7 @@ def start(
     known = {key: given.pop(key) for key in list(given) if key in Settings.__dataclass_fields__}
     resolved = resolve(Settings(method=method, parameters=given, **known), X)
     problem = Binary(X, y, np.broadcast_to(np.asarray(C, float), y.shape).copy(), (resolved.seed, 0))
-    handover = Handover()
-    if alpha is not None:
-        handover.leave(0, alpha)
-    return LinearRun(problem, resolved.rule, resolved, handover)
+    return LinearRun(problem, resolved.rule, resolved, None if alpha is None else WarmStart(alpha))
 
 
 def run_until_miss(run: LinearRun, *, chunk: int = 1000, limit: int = 20_000_000) -> Status:

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.solvers import Settings, fit
+from fwsvm.solvers import Settings
+from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.dual_coordinate.engine import advance
-from fwsvm.solvers.warm_start import Handover
 from fwsvm.status import Status
 from tests.solvers.dual_coordinate.running import METHODS, run_until_miss, solve, start, text_like
 
@@ -25,8 +25,8 @@ def test_rows_without_features_are_at_their_optimum_and_cost_c(method, loss):
     assert b.outcome(final_gap=True).objective == pytest.approx(
         a.outcome(final_gap=True).objective + 5 * 2.0, rel=1e-7
     )
-    np.testing.assert_array_equal(b.weights()[-5:], 2.0 if loss == "hinge" else 4.0)
-    assert b.point().support_vectors == np.count_nonzero(b.weights())
+    np.testing.assert_array_equal(b.warm_start().weights[-5:], 2.0 if loss == "hinge" else 4.0)
+    assert b.point().support_vectors == np.count_nonzero(b.warm_start().weights)
 
 
 @both
@@ -45,7 +45,7 @@ def test_stored_zeros_are_no_features(method):
         (np.array([0.0, 1.0, -1.0]), np.array([0, 0, 0]), np.array([0, 1, 2, 3])), shape=(3, 1)
     )
     run = solve(method, X, np.array([1.0, 1.0, -1.0]), 0.25, tolerance=1e-9)
-    np.testing.assert_array_equal(run.weights(), 0.25)
+    np.testing.assert_array_equal(run.warm_start().weights, 0.25)
 
 
 @both
@@ -55,7 +55,7 @@ def test_a_column_given_twice_in_a_row_counts_as_the_sum(method):
     )
     y = np.array([1.0, -1.0])
     a, b = solve(method, X, y, 1.0, tolerance=1e-9), solve(method, X.toarray(), y, 1.0, tolerance=1e-9)
-    np.testing.assert_array_equal(a.weights(), b.weights())
+    np.testing.assert_array_equal(a.warm_start().weights, b.warm_start().weights)
 
 
 @both
@@ -73,7 +73,7 @@ def test_each_row_has_its_own_penalty(method):
     X, y = text_like(23)
     C = np.random.default_rng(0).uniform(0.1, 10.0, len(y))
     run = solve(method, X, y, C, tolerance=1e-7)
-    assert (run.weights() <= C).all()
+    assert (run.warm_start().weights <= C).all()
     t = np.maximum(0, 1 - y * (X @ run.machine().weights))
     w = run.machine().weights
     assert 0.5 * w @ w + C @ t == pytest.approx(run.outcome(final_gap=True).objective, rel=1e-12)
@@ -88,7 +88,7 @@ def test_one_feature_of_any_size_that_can_be_squared(method, scale):
     w = min(1.0 / scale, C * x.sum()) if scale <= 1e-20 else None
     found = run.outcome(final_gap=True)
     if w is not None:  # too short to reach any margin: alpha = C everywhere
-        np.testing.assert_array_equal(run.weights(), C)
+        np.testing.assert_array_equal(run.warm_start().weights, C)
         assert run.machine().weights[0] == pytest.approx(w, rel=1e-12)
     else:  # the margin of the shortest row is met: w = 1 / x_1
         assert run.machine().weights[0] == pytest.approx(1.0 / scale, rel=1e-6)
@@ -119,7 +119,7 @@ def test_dense_and_sparse_rows_and_64_bit_row_pointers_are_the_same_problem(meth
     wide = sparse.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
     runs = [solve(method, rows, y, 1.0, loss=loss) for rows in (X, X.toarray(), wide)]
     for other in runs[1:]:
-        np.testing.assert_array_equal(other.weights(), runs[0].weights())
+        np.testing.assert_array_equal(other.warm_start().weights, runs[0].warm_start().weights)
 
 
 @both
@@ -137,12 +137,18 @@ def test_a_warm_start_ends_at_the_same_optimum(method, loss):
     X, y = text_like(26, m=200, n=80)
     cold = solve(method, X, y, 12.0, loss=loss, tolerance=1e-6)
     from_near = start(
-        method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=solve(method, X, y, 1.0, loss=loss).weights()
+        method,
+        X,
+        y,
+        12.0,
+        loss=loss,
+        tolerance=1e-6,
+        alpha=solve(method, X, y, 1.0, loss=loss).warm_start().weights,
     )
     assert run_until_miss(from_near) is Status.CONVERGED
     a, b = cold.outcome(final_gap=True), from_near.outcome(final_gap=True)
     assert b.objective == pytest.approx(a.objective, rel=2e-6)
-    from_there = start(method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=cold.weights())
+    from_there = start(method, X, y, 12.0, loss=loss, tolerance=1e-6, alpha=cold.warm_start().weights)
     assert run_until_miss(from_there) is Status.CONVERGED
     assert from_there.counters().iterations == 0
 
@@ -150,9 +156,8 @@ def test_a_warm_start_ends_at_the_same_optimum(method, loss):
 @both
 def test_training_hands_over_where_it_ended(method):
     X, y = text_like(26)
-    handover, codes = Handover(), (y < 0).astype(int)
-    first = fit(X, codes, ("1", "-1"), Settings(method=method, C=5.0), handover=handover)
-    again = fit(X, codes, ("1", "-1"), Settings(method=method, C=5.0), handover=handover)
+    path = CPath(X, (y < 0).astype(int), ("1", "-1"))
+    (_, first), (_, again) = path.certify([path.train(Settings(method=method, C=5.0)) for _ in range(2)])
     assert first.iterations > 0
     assert again.iterations == 0
     assert again.certified
@@ -198,5 +203,5 @@ def test_rows_that_may_not_be_written_are_compiled_for_once_and_give_the_same_bi
     signatures = len(advance.signatures)
     for array in (X.data, X.indices, X.indptr, y):
         array.flags.writeable = False
-    np.testing.assert_array_equal(solve(method, X, y, 1.0).weights(), first.weights())
+    np.testing.assert_array_equal(solve(method, X, y, 1.0).warm_start().weights, first.warm_start().weights)
     assert len(advance.signatures) == signatures

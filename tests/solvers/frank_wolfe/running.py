@@ -11,7 +11,7 @@ from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.solvers import METHODS, Settings, resolve
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.process import Binary
-from fwsvm.solvers.warm_start import Handover
+from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 from tests import naive
 
@@ -25,20 +25,16 @@ KERNELS = {
 }
 
 
-class Store(Handover):
-    """Hands over empty columns of a given precision and budget in bytes, and a point to start from."""
+class Store:
+    """Columns of a given precision and budget in bytes, as `SharedColumns` gives them."""
 
-    def __init__(
-        self, dtype: type = np.float64, budget_bytes: int = 1 << 20, weights: np.ndarray | None = None
-    ) -> None:
-        super().__init__()
-        self.dtype, self.budget_bytes, self.weights = dtype, budget_bytes, weights
+    nbytes = 0
 
-    def columns(self, number: int, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:  # noqa: ARG002
+    def __init__(self, dtype: type = np.float64, budget_bytes: int = 1 << 20) -> None:
+        self.dtype, self.budget_bytes = dtype, budget_bytes
+
+    def cache(self, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:  # noqa: ARG002
         return column_cache(kernel, in_precision(rows, self.dtype), self.budget_bytes, threads)
-
-    def end(self, number: int) -> np.ndarray | None:  # noqa: ARG002
-        return self.weights
 
 
 def clouds(seed: int, m: int = 40, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +52,7 @@ def clouds(seed: int, m: int = 40, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 def start(
     method: str, X: Any, y: np.ndarray, C: float | np.ndarray = 1.0, *, kernel: str = "rbf",
-    store: Handover | None = None, parameters: Any = (), **given: Any,
+    store: Store | None = None, weights: np.ndarray | None = None, parameters: Any = (), **given: Any,
 ) -> SimplexRun:  # fmt: skip
     """Return a run at its beginning; ``given`` are settings, search "by-active" is "sampled" that never tracks."""
     by_active = given.get("search") == "by-active"
@@ -73,7 +69,11 @@ def start(
     )
     resolved = resolve(chosen, X)
     penalties = np.broadcast_to(np.asarray(C, float), y.shape).copy()
-    run = SimplexRun(Binary(X, y, penalties, (resolved.seed, 0)), resolved.rule, resolved, store)
+    problem, before = (
+        Binary(X, y, penalties, (resolved.seed, 0)),
+        None if weights is None else WarmStart(weights),
+    )
+    run = SimplexRun(problem, resolved.rule, resolved, before, store)  # type: ignore[arg-type]
     if by_active:
         run._track_if_it_pays = lambda: False  # type: ignore[method-assign]
     return run

@@ -59,7 +59,7 @@ def test_a_step_beyond_the_vertex_ends_there(method):
     q, R = K @ at_second, K[1, 1]
     assert (R - q[0]) / (R - 2 * q[0] + K[0, 0]) == pytest.approx(1.2)
     assert q.argmin() == 0
-    run = start(method, X, y, C, kernel="linear", store=Store(weights=at_second))
+    run = start(method, X, y, C, kernel="linear", store=Store(), weights=at_second)
     assert run.advance(1) == 1
     np.testing.assert_array_equal(run.state.alpha, [1.0, 0.0, 0.0])
     assert run.point().support_vectors == 1
