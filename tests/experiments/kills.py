@@ -149,7 +149,11 @@ def compare(place: Path, out: str, whole: dict[str, dict[str, str]]) -> int:
     """Assert that a folder has the rows of the uninterrupted one, once each, and that both merge; return how many."""
     found, torn = lines(place / out)
     assert not torn
-    assert sorted(row["run_id"] for row in found) == sorted(whole), f"{out}: runs are lost, or there twice"
+    made = [row["run_id"] for row in found]
+    assert not (lost := sorted(set(whole) - set(made))), f"{out}: lost {lost}"
+    assert not (more := sorted({run for run in made if made.count(run) > 1 or run not in whole})), (
+        f"{out}: there twice, or not of this experiment: {more}"
+    )
     for row in found:
         unlike = {
             name: (whole[row["run_id"]][name], row[name]) for name in differing(whole[row["run_id"]], row)

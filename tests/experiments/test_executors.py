@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -93,12 +93,12 @@ def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_a
     assert order[0] == cells[0].run_id
 
 
-def chain() -> list[Cell]:
+def chain(*, long: bool = True) -> list[Cell]:
     """Return three runs each of which starts where the one before ended, the second a long one."""
     cells = []
     for number, C in enumerate(penalties := (0.5, 2.0, 8.0)):
         made = replace(cell(1e-2).settings, C=C)
-        if number == 1:
+        if long and number == 1:
             made = replace(made, tolerance=1e-12, max_iterations=3_000_000)
         after = penalties[:number]
         identity = plan.run_id(cell(1e-2).fingerprint, "", made, after=after)
@@ -213,6 +213,13 @@ def test_data_other_than_planned_is_refused() -> None:
     assert "is not what was planned (000000000000)" in record.row["message"]
 
 
+def wait_until(there: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
     """Start a Dask scheduler and two workers, each in a process of its own; return address and workers."""
@@ -280,6 +287,42 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
         executor.close()
     assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["time_limit"]
     assert {record.row["parallel_cells"] for record in found.values()} == {2}
+
+
+@pytest.mark.filterwarnings("ignore")  # of dask's own
+def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_whole(
+    cluster: tuple[str, list[subprocess.Popen[str]]],
+) -> None:
+    import distributed
+
+    from fwsvm.experiments.executors.cluster import Cluster
+
+    executor = Cluster(cluster[0], Resources())
+    pids = executor.client.run(os.getpid)
+    chains = [[replace(one, run_id=f"{k}{one.run_id}") for one in chain(long=False)] for k in range(2)]
+    delivered: list[Record] = []
+
+    def deliver(record: Record) -> None:
+        if not delivered:
+            wait_until(lambda: {f.status for f in executor.client.futures.values()} == {"finished"})
+            held = executor.client.who_has()
+            for key in [
+                key for key, future in executor.client.futures.items() if future.status == "finished"
+            ]:
+                first = distributed.Future(key, executor.client).result()[0]
+                if first.cell.run_id[0] != record.cell.run_id[0]:
+                    os.kill(pids[held[key][0]], signal.SIGKILL)
+                    wait_until(lambda key=key: executor.client.futures[key].status == "lost")
+        delivered.append(record)
+
+    try:
+        executor.run(chains, deliver, Killer(chains[0][0], 0), at_once=2)
+    finally:
+        executor.close()
+    found = {record.cell.run_id: record for record in delivered}
+    assert len(delivered) == len(found) == 6, "once each"
+    assert same_rows(found, chains[0])
+    assert same_rows(found, chains[1])
 
 
 def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_path: Path) -> None:

@@ -107,6 +107,11 @@ class Cluster:
                     begin(waiting.pop())
                 future = next(done)
                 piece = going.pop(future)
+                if future.status in {"lost", "cancelled"}:
+                    # a worker died that held what was computed, or the data; the piece itself has not failed
+                    self.at_hand.pop(piece.cells[0].fingerprint, None)
+                    begin(piece)
+                    continue
                 if future.status != "finished":
                     waiting.extend(self._lost(piece, future, deliver))
                     continue
