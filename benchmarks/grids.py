@@ -28,7 +28,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.svm import SVC
 from fwsvm import data
-from fwsvm.kernels.widths import default_gamma
+from fwsvm.kernels.kernel import default_gamma
 
 X, y = (lambda t: (t.X, t.labels))(data.load(sys.argv[1]).train)
 gamma = default_gamma("rbf", X)
@@ -62,7 +62,7 @@ begun = time.perf_counter()
 import numpy as np
 from fwsvm import data
 from fwsvm.data.labels import encode
-from fwsvm.kernels.widths import default_gamma
+from fwsvm.kernels.kernel import default_gamma
 from fwsvm.solvers import Settings, fit
 
 found = data.load(sys.argv[1])
@@ -82,7 +82,7 @@ print(json.dumps({"seconds": time.perf_counter() - begun, "accuracy": best[0], "
 def experiment(name: str, method: str, tolerance: float, folder: Path) -> Path:
     """Write the file of our grid."""
     from fwsvm import data
-    from fwsvm.kernels.widths import default_gamma
+    from fwsvm.kernels.kernel import default_gamma
 
     D = 1.0 / (2.0 * default_gamma("rbf", data.load(name).train.X))
     content = {

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 import fwsvm
 from fwsvm import data
-from fwsvm.kernels.widths import default_gamma
+from fwsvm.kernels.kernel import default_gamma
 
 found = data.load(name)
 X, y = found.train.X, found.train.labels

@@ -124,7 +124,7 @@ def _append(file: Path, lines: list[Any]) -> None:
 def main() -> None:
     """Run the comparison and print its table."""
     from fwsvm.data import labels, load
-    from fwsvm.kernels.widths import default_gamma
+    from fwsvm.kernels.kernel import default_gamma
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -43,7 +43,7 @@ else:
 import numpy as np
 from scipy import sparse
 from fwsvm import data
-from fwsvm.kernels.widths import default_gamma
+from fwsvm.kernels.kernel import default_gamma
 
 found = data.load(name)
 X, y, gamma = found.train.X, found.train.labels, default_gamma("rbf", found.train.X)

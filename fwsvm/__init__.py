@@ -33,7 +33,7 @@ two-class problems are solved at a time, one a thread (`solvers.subproblems`); o
 columns and the scans over all rows (`solvers.frank_wolfe.thread_team`), with the same bits as one thread. The engine of
 the simplex family computes no kernel value: at a cache miss it returns, and `kernels.column_cache` computes the column
 and likely next ones as a block. So it is compiled once for all kernels, a new kernel is one file in `kernels`, and a
-new method one file in `solvers` (docs/add-a-solver.md). At the end the problem's module recomputes objective and gap
+new method one file in `solvers` (docs/adding/method.md). At the end the problem's module recomputes objective and gap
 from scratch: what `Result` calls certified does not rest on numbers that the solver kept.
 """
 

@@ -46,6 +46,10 @@ class WriteError(ResultsError):
     exit_code = 4
 
 
+class PluginWarning(UserWarning):
+    """A plug-in, what another package adds, that could not be loaded and is left out: one sentence."""
+
+
 def shown(value: Any) -> str:
     """Return a value as a message shows it: the start of a long one, and of a collection its kind.
 

@@ -9,12 +9,13 @@ import importlib
 import os
 import pkgutil
 import sys
+import warnings
 from typing import Any
 
 import click
 
 from fwsvm import __version__
-from fwsvm.errors import FwsvmError, shown
+from fwsvm.errors import FwsvmError, PluginWarning, shown
 
 DISK_FULL = NO_MEMORY = 4
 NO_FILE = 3
@@ -38,6 +39,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; say a known error in one line and leave with its exit code."""
+        warnings.formatwarning = _formatted
         try:
             return super().invoke(ctx)
         except FwsvmError as error:
@@ -60,6 +62,18 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(INTERRUPTED)
+
+
+def _formatted(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Return a warning of a plug-in as one line, others as Python writes them."""
+    if issubclass(category, PluginWarning):
+        return f"fwsvm: {message}\n"
+    return _python_formatted(message, category, filename, lineno, line)
+
+
+_python_formatted = warnings.formatwarning
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -16,7 +16,9 @@ _OPTIONS = (
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
     click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
     click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C rows)."),
-    click.option("--kernel", help="rbf, linear, poly, quadratic or laplacian [default: the method's]."),
+    click.option("--kernel", help="One of `fwsvm kernels` [default: the method's]."),
+    click.option("--kernel-param", "kernel_parameters", metavar="NAME=VALUE", multiple=True,
+                 help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
     click.option("--gamma", type=float, help="Width of the kernel: exp(-gamma |x-z|^2) for rbf."),
     click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
     click.option("--width-rule", default="paper", show_default=True,
@@ -59,10 +61,19 @@ def settings_from(options: dict[str, Any]) -> "Settings":
     from fwsvm.solvers.settings import Settings
     from fwsvm.solvers.unused_options import refuse_what_does_nothing
 
-    pairs = [text.partition("=") for text in options.pop("parameters")]
-    for name, sign, _ in pairs:
-        if not sign:
-            raise UsageError(f"--param takes NAME=VALUE, not {name!r}")
-    settings = Settings(parameters={name: value for name, _, value in pairs}, **options)
+    for name, option in _OWN.items():
+        options[name] = _pairs(option, options[name])
+    settings = Settings(**options)
     refuse_what_does_nothing(settings)
     return settings
+
+
+_OWN = {"parameters": "--param", "kernel_parameters": "--kernel-param"}
+
+
+def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise UsageError(f"{option} takes NAME=VALUE, not {name!r}")
+    return {name: value for name, _, value in pairs}

@@ -19,12 +19,15 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     """
     from fwsvm.data import training_rows
     from fwsvm.data.counts import counts_of
-    from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, mean_squared_distance, sigma2_of
+    from fwsvm.kernels.kernel import family
+    from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
     table, notices = training_rows.read(data, zero_based=zero_based)
     found: dict[str, Any] = {"file": data, **counts_of(table)}
     distance = mean_squared_distance(table.X)
-    gammas = {rule: default_gamma("rbf", table.X, rule) for rule in WIDTH_RULES} if distance > 0 else {}
+    gammas = (
+        {rule: width.gamma(table.X) for rule, width in family("rbf").widths.items()} if distance > 0 else {}
+    )
     found["mean_squared_distance"] = distance
     found["widths"] = {rule: {"gamma": g, "sigma2": sigma2_of(g)} for rule, g in gammas.items()}
     found["notices"] = list(notices)

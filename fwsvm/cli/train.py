@@ -41,6 +41,7 @@ def command(
     from fwsvm.errors import RangeError
     from fwsvm.experiments import record, training
     from fwsvm.experiments.store import write_trace
+    from fwsvm.kernels.kernel import family
     from fwsvm.problems import model_files
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
@@ -51,7 +52,7 @@ def command(
     loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline, scale=scale)
     resolved = resolve(settings, loaded.train.X)
     text.tell_problem(say, loaded, resolved, is_file=Path(data).is_file())
-    if resolved.kernel_name in {"rbf", "laplacian"} and (warning := training.scaling_warning(loaded.train.X)):
+    if family(resolved.kernel_name).of_distances and (warning := training.scaling_warning(loaded.train.X)):
         click.echo(f"fwsvm: {warning}", err=True)
     try:
         with text.Bar() as bar:

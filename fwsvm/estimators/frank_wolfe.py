@@ -12,7 +12,7 @@ class FrankWolfeSVC(KernelMachine):
     ----------
     C : penalty; each row's is multiplied by its class's and its own weight
     method : swap-2o, swap, mfw, fw, cvm, or another of the simplex family
-    kernel : rbf, linear, poly, quadratic or laplacian
+    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
@@ -26,6 +26,7 @@ class FrankWolfeSVC(KernelMachine):
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the starting point and of sampling
     parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
+    kernel_parameters : mapping of the kernel's own parameters (``fwsvm kernels``)
     scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows (those
         whose weight is not 0) is mapped; rows to predict are scaled by the same ranges
     """
@@ -38,7 +39,7 @@ class FrankWolfeSVC(KernelMachine):
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,
         n_jobs: int | None = None, random_state: Any = None, parameters: dict[str, Any] | None = None,
-        scale: str | None = None,
+        scale: str | None = None, kernel_parameters: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -58,6 +59,7 @@ class FrankWolfeSVC(KernelMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.parameters = parameters
+        self.kernel_parameters = kernel_parameters
         self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -199,7 +199,8 @@ class KernelMachine(Machine):
     def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
         chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
         gamma, cache = parameters.gamma(self.gamma, rows), parameters.whole(self.cache_size)
-        return {**chosen, "gamma": gamma, "cache_mib": cache}
+        own = parameters.mapping("kernel_parameters", self.kernel_parameters)
+        return {**chosen, "gamma": gamma, "cache_mib": cache, "kernel_parameters": own}
 
     def _machine(self) -> KernelModel:
         check_is_fitted(self)

@@ -14,7 +14,7 @@ class StochasticSVC(KernelMachine):
     ----------
     C : penalty; lambda = 1 / (C m) of the paper's problem
     method : scs, wolfe, pegasos, or another of the stochastic family
-    kernel : rbf, linear, poly, quadratic or laplacian
+    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
@@ -26,6 +26,7 @@ class StochasticSVC(KernelMachine):
     n_jobs : threads; None for one, -1 for all there are
     random_state : of all samples
     parameters : mapping of the method's own parameters (``fwsvm methods NAME``)
+    kernel_parameters : mapping of the kernel's own parameters (``fwsvm kernels``)
     scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
         mapped; rows to predict are scaled by the same ranges
     """
@@ -39,6 +40,7 @@ class StochasticSVC(KernelMachine):
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
         parameters: dict[str, Any] | None = None, scale: str | None = None,
+        kernel_parameters: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -56,6 +58,7 @@ class StochasticSVC(KernelMachine):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.parameters = parameters
+        self.kernel_parameters = kernel_parameters
         self.scale = scale
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -18,8 +18,8 @@ from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep, Trial
 from fwsvm.experiments.inheritance import MOST_ENTRIES, Layer, merged, source
 from fwsvm.experiments.source_location import Spot
-from fwsvm.kernels.kernel import KERNELS
-from fwsvm.kernels.widths import WIDTH_RULES
+from fwsvm.kernels.kernel import KERNELS, width_rules
+from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
 
@@ -30,7 +30,7 @@ MOST_WORKERS = 1000
 WIDEST = 1e300  # the last value of a range over the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
-KERNEL = ("kernel", "degree", "coef0", "sigma2", "gamma", "width_rule")
+KERNEL = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
 SETTINGS = (*KERNEL, *SOLVER, "repetitions", "select", "warm_start")
 ROWS = ("rows", "test_rows", "test_fraction")
@@ -224,7 +224,7 @@ def _sweep(keys: Layer, method: Layer) -> Sweep:
     given: dict[str, Any] = {"method": chosen.name, "parameters": _parameters(method)}
     allowed: Mapping[str, Any] = {
         "kernel": family.kernels or tuple(KERNELS),
-        "width_rule": tuple(WIDTH_RULES),
+        "width_rule": width_rules(),
         "stop": [stop for stop in STOPS if stop in family.stops],
         "search": SEARCHES,
         "protocol": PROTOCOLS,
@@ -236,6 +236,7 @@ def _sweep(keys: Layer, method: Layer) -> Sweep:
         given["degree"] = keys["degree"].whole("degree")
     if "coef0" in keys:
         given["coef0"] = keys["coef0"].number("coef0", above=-math.inf)
+    given["kernel_parameters"] = _kernel_parameters(keys, given.get("kernel", family.default_kernel))
     limits = keys["limits"].mapping(LIMITS, "limits") if "limits" in keys else {}
     if "time_seconds" in limits:
         given["time_limit"] = limits["time_seconds"].number("time_seconds")
@@ -247,17 +248,24 @@ def _sweep(keys: Layer, method: Layer) -> Sweep:
 
 def _parameters(method: Layer) -> dict[str, Any]:
     """Return the method's own parameters, checked by the method."""
-    if "parameters" not in method:
-        return {}
     chosen = METHODS[method["name"].value]
+    return _own(method["parameters"], chosen.name, chosen.make) if "parameters" in method else {}
+
+
+def _kernel_parameters(keys: Layer, kernel: str) -> dict[str, Any]:
+    """Return the kernel's own parameters, checked by the kernel."""
+    check = kernel_family(kernel).own_values
+    given = keys.get("kernel_parameters")
+    return _own(given, f"the {kernel} kernel", check) if given is not None else {}
+
+
+def _own(parameters: Spot, owner: str, check: Callable[[Any], Any]) -> dict[str, Any]:
     given = {}
-    for key, spot in method["parameters"].mapping(None, f"parameters of {chosen.name}").items():
+    for key, spot in parameters.mapping(None, f"parameters of {owner}").items():
         if isinstance(spot.value, (dict, list)) or spot.value is None:
-            raise spot.wrong(
-                f"parameter {shown(key)[1:-1]} of {chosen.name} must be one value, not {spot.shown}"
-            )
+            raise spot.wrong(f"parameter {shown(key)[1:-1]} of {owner} must be one value, not {spot.shown}")
         given[key] = spot.value
-        _say_where(spot, lambda: chosen.make(given))
+        _say_where(spot, lambda: check(given))
     return given
 
 

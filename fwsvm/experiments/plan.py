@@ -9,7 +9,9 @@ from typing import Any
 
 from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Trial
 from fwsvm.experiments.samples import Facts
+from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.numerics.compile import code_digest
+from fwsvm.parameters import labelled
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 
@@ -97,13 +99,7 @@ class Cell:
 def method_label(settings: Settings) -> str:
     """Return the method's name, with those of its parameters that differ from their defaults."""
     chosen = method(settings.method)
-    rule, defaults = chosen.make(settings.parameters), chosen.make({})
-    set_here = [
-        f"{name}={getattr(value, 'name', value)}".lower()
-        for name, value, default in zip(getattr(rule, "_fields", ()), rule, defaults, strict=False)
-        if value != default
-    ]
-    return f"{settings.method}({', '.join(set_here)})" if set_here else settings.method
+    return labelled(settings.method, chosen.make(settings.parameters)._asdict(), chosen.parameters())
 
 
 def run_id(
@@ -121,13 +117,16 @@ def run_id(
     the digest of the code that computes (conventions 3); of a run of a chain also of the values of C that led there.
     Threads, cache size and commit are not part of it.
     """
-    what = asdict(replace(settings, parameters={}))
-    rule = method(settings.method).make(settings.parameters)
-    what["parameters"] = {
-        name: str(value) for name, value in zip(getattr(rule, "_fields", ()), rule, strict=False)
+    what = asdict(replace(settings, parameters={}, kernel_parameters={}))
+    chosen = method(settings.method)
+    kernel = kernel_family(settings.kernel or FAMILIES[chosen.family].default_kernel)
+    own = {
+        "parameters": chosen.make(settings.parameters)._asdict(),
+        "kernel_parameters": kernel.own_values(settings.kernel_parameters),
     }
+    what |= {key: {name: str(value) for name, value in values.items()} for key, values in own.items()}
     what = {name: value for name, value in what.items() if name not in RESOURCES}
-    code = code_digest(type(rule).__module__)
+    code = code_digest(chosen.rule.__module__, kernel.make.__module__)
     led_there = [after] if after else []
     key = json.dumps(
         [fingerprint, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True

@@ -4,42 +4,137 @@
 
 where `pair` must add exactly nothing unless both numbers are non-zero, and `alone` where its number is zero: so only
 stored numbers need be read; `itself` is the sum of a row with itself. Inner-product kernels have the usual three. A
-kernel is one file: a NamedTuple of its parameters, registered under its name, and these functions.
+kernel is one file: a NamedTuple of its parameters, registered under its name with the rules for its default width and
+what LIBSVM calls it (`Family`), and these functions. Other packages add theirs by entry points (docs/adding/kernel.md).
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.simd import muladd
+from fwsvm.parameters import labelled, values
+from fwsvm.plugins import enter
+
+#: Parameters that LIBSVM's kernels have, with options, settings and columns of their own.
+SHARED = ("gamma", "coef0", "degree")
 
 
-class Family(NamedTuple):
-    """A registered kernel: how to make one from what a user says, and what its formula is.
+class Range(NamedTuple):
+    """What a parameter may be, both ends included."""
 
-    ``make(D, features, gamma, coef0, degree)`` gets the data's average squared distance D, or gamma if given.
+    least: float = -float("inf")
+    most: float = float("inf")
+
+    @property
+    def words(self) -> str:
+        """The range in words."""
+        if self.most == float("inf"):
+            return f"at least {self.least:,.15g}"
+        return f"{self.least:,.15g} to {self.most:,.15g}"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A registered kernel: all kernels of one formula.
+
+    Attributes
+    ----------
+    name, formula : str
+    make : type, the NamedTuple of its parameters
+    parameters : tuple of str
+        Those of its fields that a user may set.
+    ranges : mapping of parameters to Range
+        What they may be in training and in model files; of those not named, gamma is at least 0, others are any number.
+    widths : mapping of str to Width
+        Rules by which gamma follows from the training rows where it is not given, the default first.
+    sigma2 : bool
+        Whether users may give sigma^2 = 1 / (2 gamma) in place of gamma.
+    of_distances : bool
+        Whether values depend on distances of rows, so that the widest feature weighs most.
+    libsvm : str
+        What LIBSVM calls it (``kernel_type``); empty where LIBSVM does not have it.
+    equal : callable (kernel) -> kernel, or None
+        The same kernel as one of a family that LIBSVM has.
+    objection : callable (kernel) -> str
+        Why nothing may be trained with a kernel of these parameters; empty where nothing speaks against it.
     """
 
     name: str
     formula: str
-    parameters: tuple[str, ...]
-    make: Callable[..., Any]
+    make: type
+    parameters: tuple[str, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    widths: Mapping[str, Width] = field(default_factory=dict)
+    sigma2: bool = False
+    of_distances: bool = False
+    libsvm: str = ""
+    equal: Callable[[Any], Any] | None = None
+    objection: Callable[[Any], str] = lambda _: ""
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The parameters that only this kernel has, with their defaults."""
+        defaults = getattr(self.make, "_field_defaults", {})
+        return {name: defaults[name] for name in self.parameters if name not in SHARED}
+
+    def own_values(self, given: Any) -> dict[str, Any]:
+        """Return the parameters that only this kernel has, as given or by default; `UsageError` where one is wrong."""
+        kinds = get_type_hints(self.make)
+        return self.own | values(f"the {self.name} kernel", given, {name: kinds[name] for name in self.own})
+
+    def range_of(self, name: str) -> Range:
+        """Return what a parameter may be."""
+        return self.ranges.get(name, Range(0.0) if name == "gamma" else Range())
+
+    def width(self, rule: str) -> tuple[str, Width]:
+        """Return the width rule of that name, or the kernel's default rule where it has none of that name."""
+        name = rule if rule in self.widths else next(iter(self.widths))
+        return name, self.widths[name]
+
+    def checked(self, **parameters: Any) -> Any:
+        """Return the kernel with these parameters; `UsageError` where nothing may be trained with it."""
+        kinds = get_type_hints(self.make)
+        for name, value in parameters.items():
+            bounds = self.range_of(name)
+            if not bounds.least <= value <= bounds.most:
+                whole = "a whole number of" if kinds[name] is int else "a number of"
+                raise UsageError(f"{name} must be {whole} {bounds.words}, not {shown(value)}")
+        kernel = self.make(**parameters)
+        if said := self.objection(kernel):
+            raise UsageError(f"the {self.name} kernel {said}")
+        return kernel
+
+    def label(self, kernel: Any) -> str:
+        """Return the name, with those of its own parameters that differ from their defaults."""
+        return labelled(self.name, {name: getattr(kernel, name) for name in self.own}, self.own)
 
 
 KERNELS: dict[str, Family] = {}
 
 
-def register(name: str, formula: str, parameters: tuple[str, ...] = ()) -> Callable[[type], type]:
-    """Add a NamedTuple of kernel parameters to `KERNELS` under a name; ``parameters`` are its fields in words."""
+def register(
+    name: str, formula: str, parameters: tuple[str, ...] = (), **more: Any
+) -> Callable[[type], type]:
+    """Add a NamedTuple of kernel parameters to `KERNELS` under a name; arguments are the attributes of `Family`."""
 
     def add(kind: type) -> type:
-        if name in KERNELS:
-            raise ValueError(f"a kernel named {name!r} is registered already")
-        KERNELS[name] = Family(name, formula, parameters, kind)
+        family = Family(name, formula, kind, parameters, **more)
+        fields, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
+        if unknown := [each for each in parameters if each not in fields]:
+            raise ValueError(f"the kernel {name!r} has no field for its parameter {unknown[0]!r}")
+        if missing := [each for each in fields if each != "gamma" and each not in defaults]:
+            raise ValueError(f"the field {missing[0]!r} of the kernel {name!r} has no default")
+        if ("gamma" in parameters) != bool(family.widths):
+            raise ValueError(f"the kernel {name!r} needs both gamma and rules for its width, or neither")
+        enter(KERNELS, "kernel", name, family)
         return kind
 
     return add
@@ -50,6 +145,27 @@ def family(name: str) -> Family:
     if not isinstance(name, str) or name not in KERNELS:
         raise UsageError(f"there is no kernel {shown(name)}; the kernels are {', '.join(sorted(KERNELS))}")
     return KERNELS[name]
+
+
+def family_of(kernel: Any) -> Family:
+    """Return the family that a kernel belongs to."""
+    return next(family for family in KERNELS.values() if family.make is type(kernel))
+
+
+def width_rules() -> tuple[str, ...]:
+    """Return the names of all width rules that a user may choose from: those of kernels that have several."""
+    named = (rule for family in KERNELS.values() if len(family.widths) > 1 for rule in family.widths)
+    return tuple(dict.fromkeys(named))
+
+
+def default_gamma(
+    name: str,
+    X: np.ndarray | sparse.csr_array,
+    width_rule: str = "paper",
+    counts: np.ndarray | None = None,
+) -> float:
+    """Return the gamma that a kernel has for rows X (m, n) by a width rule, where the user gives none."""
+    return family(name).width(width_rule)[1].gamma(X, counts)
 
 
 @generic(each_step=True)

@@ -3,10 +3,17 @@
 from typing import NamedTuple
 
 from fwsvm.kernels.kernel import alone, itself, pair, register, value
+from fwsvm.kernels.widths import Width, mean_absolute_distance
 from fwsvm.numerics.simd import absolute, exp, maximum
 
 
-@register("laplacian", "exp(-gamma |x - z|_1)", ("gamma",))
+@register(
+    "laplacian",
+    "exp(-gamma |x - z|_1)",
+    ("gamma",),
+    widths={"default": Width(mean_absolute_distance, "1 / (mean of |x - z|_1)")},
+    of_distances=True,
+)
 class Laplacian(NamedTuple):
     """gamma > 0."""
 

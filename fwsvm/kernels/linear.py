@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fwsvm.kernels.kernel import of_inner_products, register, value
 
 
-@register("linear", "<x, z>")
+@register("linear", "<x, z>", libsvm="linear")
 @of_inner_products
 class Linear(NamedTuple):
     """No parameter; ``scale`` stays 1 (a NamedTuple needs a field to have a type of its own)."""

@@ -2,19 +2,29 @@
 
 from typing import NamedTuple
 
-from fwsvm.kernels.kernel import of_inner_products, register, value
+from fwsvm.kernels.kernel import Range, of_inner_products, register, value
+from fwsvm.kernels.widths import Width, mean_squared_distance
 
 MOST_DEGREE = 1000  # a value takes as many multiplications: a hostile degree would never end
+WIDTHS = {"default": Width(mean_squared_distance, "1 / D")}  # 003 section 5.8
 
 
-@register("poly", "(gamma <x, z> + coef0)^degree", ("gamma", "coef0", "degree"))
+@register(
+    "poly",
+    "(gamma <x, z> + coef0)^degree",
+    ("gamma", "coef0", "degree"),
+    ranges={"degree": Range(1, MOST_DEGREE)},
+    widths=WIDTHS,
+    libsvm="polynomial",
+    objection=lambda kernel: "" if kernel.coef0 >= 0 else "needs coef0 >= 0 to be positive semi-definite",
+)
 @of_inner_products
 class Polynomial(NamedTuple):
     """gamma > 0, coef0 >= 0, degree >= 1: positive semi-definite."""
 
     gamma: float
-    coef0: float
-    degree: int
+    coef0: float = 1.0
+    degree: int = 3
 
 
 @value.implements(Polynomial)
@@ -26,7 +36,13 @@ def _value(kernel, total, own_x, own_z):
     return power
 
 
-@register("quadratic", "(gamma <x, z>)^2", ("gamma",))
+@register(
+    "quadratic",
+    "(gamma <x, z>)^2",
+    ("gamma",),
+    widths=WIDTHS,
+    equal=lambda kernel: Polynomial(kernel.gamma, 0.0, 2),
+)
 @of_inner_products
 class Quadratic(NamedTuple):
     """gamma > 0; the non-normalised kernel of 003 section 5.8 and of 000, with gamma = 1/D."""

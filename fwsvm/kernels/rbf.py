@@ -1,12 +1,39 @@
-"""The Gaussian kernel exp(-gamma |x - z|^2); gamma = 1/(2 sigma^2)."""
+"""The Gaussian kernel exp(-gamma |x - z|^2); gamma = 1/(2 sigma^2).
 
-from typing import NamedTuple
+Three conventions of the default width are in circulation (spec: kernels): 003 and 000 print gamma = 1/(2 D), LIBCVM's
+README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean squared distance of two rows.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fwsvm.kernels.kernel import of_inner_products, register, value
+from fwsvm.kernels.widths import Width, mean_squared_distance
 from fwsvm.numerics.simd import exp, maximum
 
+LIBCVM_SAMPLE = 5000
 
-@register("rbf", "exp(-gamma |x - z|^2)", ("gamma",))
+
+def _of_a_sample(X: Any, counts: np.ndarray | None) -> float:
+    """Return D of every so many rows, about `LIBCVM_SAMPLE`, as LIBCVM's program does."""
+    step = -(-X.shape[0] // LIBCVM_SAMPLE)
+    return mean_squared_distance(X[::step], counts[::step] if counts is not None else None)
+
+
+@register(
+    "rbf",
+    "exp(-gamma |x - z|^2)",
+    ("gamma",),
+    widths={
+        "paper": Width(mean_squared_distance, "1 / (2 D)", 0.5),
+        "readme": Width(mean_squared_distance, "1 / D"),
+        "libcvm": Width(_of_a_sample, "2 / D of 5,000 rows", 2.0),
+    },
+    sigma2=True,
+    of_distances=True,
+    libsvm="rbf",
+)
 @of_inner_products
 class Rbf(NamedTuple):
     """gamma > 0."""

@@ -1,16 +1,39 @@
-"""The papers' "default" widths, from distances between training rows; sigma^2 and gamma are converted here only.
+"""Default widths: a kernel's gamma from distances between training rows; gamma and sigma^2 are converted here only."""
 
-Three conventions of the same word are in circulation (spec: kernels): 003 and 000 print gamma = 1/(2 D), LIBCVM's
-README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean squared distance of two rows.
-"""
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from fwsvm._occurring import occurring
 
-WIDTH_RULES = {"paper": 0.5, "readme": 1.0, "libcvm": 2.0}
-LIBCVM_SAMPLE = 5000
+Spread = Callable[[np.ndarray | sparse.csr_array, np.ndarray | None], float]
+
+
+@dataclass(frozen=True)
+class Width:
+    """A rule by which gamma follows from the training rows: gamma = factor / spread, and 1 where there is no spread.
+
+    Attributes
+    ----------
+    spread : callable (X, counts) -> float
+        Of rows X (m, n); ``counts`` (m,), or None, says how often each row stands in the data.
+    formula : str, for people; D is `mean_squared_distance`
+    factor : float
+    """
+
+    spread: Spread
+    formula: str
+    factor: float = 1.0
+
+    def gamma(self, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
+        """Return gamma for rows X (m, n), that of `spread`."""
+        return self.of(self.spread(X, counts))
+
+    def of(self, spread: float) -> float:
+        """Return gamma for a spread that is known."""
+        return self.factor / spread if spread > 0 else 1.0
 
 
 def gamma_of(sigma2: float) -> float:
@@ -82,22 +105,3 @@ def mean_absolute_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray 
         above = whole - below - repeats
         total += float(np.sum(values * repeats * (below - above)))
     return 2.0 * total / (m * (m - 1)) if counts is None else 2.0 * total * _unlike(counts)
-
-
-def default_gamma(
-    kernel: str, X: np.ndarray | sparse.csr_array, width_rule: str = "paper", counts: np.ndarray | None = None
-) -> float:
-    """Return the kernel's gamma where the user gives none.
-
-    rbf: by the width rule; quadratic and poly: 1/D (003 section 5.8); laplacian: 1 / mean |x - z|_1.
-    Data without any spread get gamma = 1. ``counts`` (m,), where given, say how often each row stands in the data.
-    """
-    if kernel == "laplacian":
-        spread, factor = mean_absolute_distance(X, counts), 1.0
-    elif kernel == "rbf":
-        step = -(-X.shape[0] // LIBCVM_SAMPLE) if width_rule == "libcvm" else 1
-        some = counts[::step] if counts is not None else None
-        spread, factor = mean_squared_distance(X[::step], some), WIDTH_RULES[width_rule]
-    else:
-        spread, factor = mean_squared_distance(X, counts), 1.0
-    return factor / spread if spread > 0 else 1.0

@@ -21,13 +21,13 @@ from fwsvm.numerics.source_digest import FOUNDATION, JUDGING, READING, SOLVING, 
 
 
 @functools.cache
-def code_digest(module: str = "fwsvm") -> str:
+def code_digest(*modules: str) -> str:
     """Return the sha256 (hex) of what the package's computing sources compute, which decides the numbers of a run.
 
-    Of these and the sources of ``module``, where a method comes from a module outside the package.
+    Of these and the sources of those ``modules`` that are outside the package, as of a plug-in's method or kernel.
     """
     digest = package_digest(*FOUNDATION, *READING, *SOLVING, *JUDGING)
-    if is_external(module):
+    for module in dict.fromkeys(filter(is_external, modules)):
         digest = hashlib.sha256((digest + sources_digest(module)).encode()).hexdigest()
     return digest
 

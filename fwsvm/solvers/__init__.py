@@ -2,7 +2,7 @@
 
 To add one, write a file in its family's folder with a NamedTuple of its parameters, registered under its name, and
 the one function its family asks for; see `fwsvm.solvers.frank_wolfe.fw` for the shortest. Other installed packages
-may offer methods too (`fwsvm.solvers.plugins`); docs/add-a-solver.md shows both.
+may offer methods too (`fwsvm.solvers.plugins`); docs/adding/method.md shows both.
 """
 
 import importlib

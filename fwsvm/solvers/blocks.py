@@ -14,8 +14,9 @@ from scipy import sparse
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.limits import refuse_overflow
-from fwsvm.kernels.widths import WIDTH_RULES
+from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.solvers import memory
@@ -186,15 +187,13 @@ def _resolved(settings: Settings, found: Survey) -> Resolved:
     resolved = resolve(settings if given else replace(settings, gamma=1.0), nothing)
     if given or not hasattr(resolved.kernel, "gamma"):
         return resolved
-    if resolved.kernel_name == "laplacian" or settings.width_rule == "libcvm":
+    rule, width = kernel_family(resolved.kernel_name).width(settings.width_rule)
+    if width.spread is not mean_squared_distance:
         raise UsageError(
             f"{chosen.name} from blocks: the default width of the {resolved.kernel_name} kernel "
             f"(rule {settings.width_rule}) needs all rows at once; give gamma"
         )
-    factor = WIDTH_RULES[settings.width_rule] if resolved.kernel_name == "rbf" else 1.0
-    gamma = factor / found.spread if found.spread > 0 else 1.0
-    rule = settings.width_rule if resolved.kernel_name == "rbf" else "default"
-    return replace(resolved, kernel=resolved.kernel._replace(gamma=gamma), width_rule=rule)
+    return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(found.spread)), width_rule=rule)
 
 
 def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Table, np.ndarray]:

@@ -3,16 +3,14 @@
 The fields' names, types and defaults are the method's parameters on the command line and in YAML files.
 """
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum
 from typing import Any, get_type_hints
 
 from fwsvm.errors import UsageError, shown
-
-LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
+from fwsvm.parameters import require_defaults, values
+from fwsvm.plugins import enter
 
 
 @dataclass(frozen=True)
@@ -89,19 +87,8 @@ class Method:
 
     def make(self, given: Any) -> Any:
         """Return the rule with the given parameters; `UsageError` names a wrong one and its nearest."""
-        if not isinstance(given, Mapping):
-            raise UsageError(
-                f"parameters of {self.name} must be a mapping of names to values, not {shown(given)}"
-            )
-        hints = get_type_hints(self.rule)
-        values = {}
-        for key, raw in dict(given).items():
-            if key not in hints:
-                near = get_close_matches(str(key), hints, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(hints) or 'none'}"
-                raise UsageError(f"method {self.name} has no parameter {shown(key)}{hint}")
-            values[key] = _converted(f"parameter {key} of {self.name}", raw, hints[key])
-        return self.rule(**values)
+        found = values(self.name, given, get_type_hints(self.rule), "method")
+        return self.rule(**found)
 
 
 METHODS: dict[str, Method] = {}
@@ -112,9 +99,8 @@ def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[
     """Add a NamedTuple of parameters to `METHODS` under a name."""
 
     def add(rule: type) -> type:
-        if name in METHODS:
-            raise ValueError(f"a method named {name!r} is registered already")
-        METHODS[name] = Method(name, family, paper, tolerance, rule)
+        require_defaults(rule)
+        enter(METHODS, "method", name, Method(name, family, paper, tolerance, rule))
         return rule
 
     return add
@@ -127,26 +113,3 @@ def method(name: str) -> Method:
         hint = f"did you mean {near[0]!r}?" if near else f"the methods are {', '.join(sorted(METHODS))}"
         raise UsageError(f"there is no method {shown(name)}; {hint}")
     return METHODS[name]
-
-
-def _converted(what: str, raw: Any, kind: Any) -> Any:
-    """Return ``raw`` as the type of a rule's field: bool, int, float or an Enum by name."""
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        names = {member.name.lower(): member for member in kind}
-        if str(raw).lower() not in names:
-            raise UsageError(f"{what} must be one of {', '.join(names)}, not {shown(raw)}")
-        return names[str(raw).lower()]
-    if kind is bool:
-        if str(raw).lower() not in {"true", "false"}:
-            raise UsageError(f"{what} must be true or false, not {shown(raw)}")
-        return str(raw).lower() == "true"
-    try:
-        value = kind(raw)
-        whole = kind is not int or float(raw) == value
-    except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{what} must be a {kind.__name__}, not {shown(raw)}") from None
-    if not whole or isinstance(raw, bool):
-        raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
-    if (kind is float and not math.isfinite(value)) or (kind is int and not -LARGEST <= value <= LARGEST):
-        raise UsageError(f"{what} must be a number that it has room for, not {shown(raw)}")
-    return value

@@ -11,8 +11,8 @@ from scipy import sparse
 from fwsvm._memory import MIB, available_bytes
 from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.kernels.polynomial import MOST_DEGREE
-from fwsvm.kernels.widths import WIDTH_RULES, default_gamma, gamma_of, sigma2_of
+from fwsvm.kernels.kernel import width_rules
+from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
@@ -58,12 +58,12 @@ class Resolved:
 
     def as_columns(self) -> dict[str, Any]:
         """Return the settings under the names of the results columns (conventions 2); None where one has no meaning."""
-        gamma = getattr(self.kernel, "gamma", None)
+        gamma, known = getattr(self.kernel, "gamma", None), kernel_family(self.kernel_name)
         return {
             "method": self.method.name,
-            "kernel": self.kernel_name,
+            "kernel": known.label(self.kernel),
             "gamma": gamma,
-            "sigma2": sigma2_of(self.kernel.gamma) if self.kernel_name == "rbf" else None,
+            "sigma2": sigma2_of(self.kernel.gamma) if known.sigma2 else None,
             "width_rule": self.width_rule if gamma is not None and self.width_rule != "given" else None,
             "degree": getattr(self.kernel, "degree", None),
             "coef0": getattr(self.kernel, "coef0", None),
@@ -146,25 +146,27 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
         )
     if settings.gamma is not None and settings.sigma2 is not None:
         raise UsageError("give gamma or sigma2, not both: gamma = 1 / (2 sigma2)")
+    given = known.own_values(settings.kernel_parameters)
+    if "degree" in known.parameters:
+        _whole("degree", settings.degree, 1, int(known.range_of("degree").most))
+        given["degree"] = int(settings.degree)
+    if "coef0" in known.parameters:
+        given["coef0"] = _number("coef0", settings.coef0)
     if "gamma" not in known.parameters:
-        return name, known.make(), ""
-    if settings.sigma2 is not None and name != "rbf":
+        return name, known.checked(**given), ""
+    if settings.sigma2 is not None and not known.sigma2:
         raise UsageError(f"sigma2 is the rbf kernel's; give the {name} kernel gamma")
-    _one_of("width rule", settings.width_rule, tuple(WIDTH_RULES))
-    given = settings.gamma
+    _one_of("width rule", settings.width_rule, width_rules())
+    gamma, rule = settings.gamma, "given"
     if settings.sigma2 is not None:
         _positive("sigma2", settings.sigma2)
-        given = gamma_of(settings.sigma2)
-    if given is not None:
-        _positive("gamma", given)
-    gamma = float(given if given is not None else default_gamma(name, X, settings.width_rule, counts))
-    rule_of_width = "given" if given is not None else settings.width_rule if name == "rbf" else "default"
-    if name != "poly":
-        return name, known.make(gamma), rule_of_width
-    _whole("degree", settings.degree, 1, MOST_DEGREE)
-    if _number("coef0", settings.coef0) < 0:
-        raise UsageError("the poly kernel needs coef0 >= 0 to be positive semi-definite")
-    return name, known.make(gamma, float(settings.coef0), int(settings.degree)), rule_of_width
+        gamma = gamma_of(settings.sigma2)
+    if gamma is not None:
+        _positive("gamma", gamma)
+    else:
+        rule, width = known.width(settings.width_rule)
+        gamma = width.gamma(X, counts)
+    return name, known.checked(gamma=float(gamma), **given), rule
 
 
 def _in_range(X: np.ndarray | sparse.csr_array) -> None:

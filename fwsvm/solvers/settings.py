@@ -27,6 +27,8 @@ class Settings:
         A registered kernel; None: rbf for kernel methods, linear for linear ones.
     gamma, sigma2, width_rule, degree, coef0
         The kernel's parameters; at most one of gamma and sigma2, else the width rule.
+    kernel_parameters : mapping of str to value
+        Parameters that only this kernel has.
     C, lambda_ : float or None
         At most one; lambda = 1 / (C m); C is 1 if neither is given.
     stop, tolerance : str or None, float or None
@@ -54,6 +56,7 @@ class Settings:
     width_rule: str = "paper"
     degree: int = 3
     coef0: float = 1.0
+    kernel_parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     C: float | None = None
     lambda_: float | None = None
     stop: str | None = None

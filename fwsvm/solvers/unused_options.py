@@ -19,11 +19,12 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     family = FAMILIES[chosen.family]
     name = settings.kernel or family.default_kernel
     kernel = f"the {name} kernel"
-    parameters, given = kernel_family(name).parameters, (settings.gamma, settings.sigma2) != (None, None)
+    known, given = kernel_family(name), (settings.gamma, settings.sigma2) != (None, None)
+    parameters = known.parameters
     idle = {
         "gamma": kernel if "gamma" not in parameters else "",
-        "sigma2": kernel if name != "rbf" else "",
-        "width_rule": kernel if name != "rbf" else "a width that is given" if given else "",
+        "sigma2": "" if known.sigma2 else kernel,
+        "width_rule": kernel if len(known.widths) < 2 else "a width that is given" if given else "",
         "degree": kernel if "degree" not in parameters else "",
         "coef0": kernel if "coef0" not in parameters else "",
         "search": chosen.name if not family.searches else "",

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from fwsvm.kernels.widths import (
-    default_gamma,
-    gamma_of,
-    mean_absolute_distance,
-    mean_squared_distance,
-    sigma2_of,
-)
+from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.widths import gamma_of, mean_absolute_distance, mean_squared_distance, sigma2_of
 
 
 def data(seed: int, m: int, n: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm.kernels.kernel import SHARED
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.model_files import _facts, _kernels, _scaling
 from fwsvm.problems.model_files._header import Header
@@ -19,8 +20,9 @@ from fwsvm.problems.model_files._vectors import read_vectors
 
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
 PROBABILITIES = ("probA", "probB")  # of Platt's model, which prediction without -b does not use
-KEYWORDS = _kernels.PARAMETERS | {
-    *("svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES)
+KEYWORDS = {
+    *SHARED,
+    *("svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES),
 }
 END = "SV"
 
@@ -43,8 +45,7 @@ def text(model: KernelModel) -> Iterator[str]:
     needed = {
         "features": model.features,
         "classes": model.classes,
-        "kernel": _kernels.name(model.kernel),
-        "svm_predict": _kernels.name(model.kernel) in _kernels.IN_LIBSVM,
+        **_kernels.facts(model.kernel),
         **_scaling.written(model.ranges),
     }
     yield from _facts.written(needed, model.facts)

@@ -1,17 +1,12 @@
-"""Solvers from other packages: found by entry point, left out with a warning if broken, never stale."""
-
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""What comes from other packages: found by entry point, left out with a warning if broken, never stale."""
 
 import pytest
 
-import fwsvm
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.compiled_cache import is_external, sources
+from tests.extending.packages import install, python
 
-ROOT = Path(fwsvm.__file__).parents[1]
+GROUP = "fwsvm.solvers"
 RULE = """
 from typing import NamedTuple
 from fwsvm.solvers.frank_wolfe.engine import choose
@@ -45,26 +40,9 @@ print(asked.certified, (asked.objective, asked.iterations) == (known.objective, 
 LIST = "import sys; from fwsvm.solvers import METHODS; print(*sorted(METHODS))"
 
 
-def python(folder: Path, code: str, *arguments: str, warn: str = "error") -> subprocess.CompletedProcess[str]:
-    paths = os.pathsep.join([str(folder), str(ROOT)])
-    return subprocess.run(
-        [sys.executable, "-W", warn, "-c", code, *arguments],
-        cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
-def install(folder: Path, package: str, module: str, code: str) -> None:
-    """Write what pip would leave behind for a package of one module with one entry point."""
-    info = folder / f"{package}-1.0.dist-info"
-    info.mkdir(exist_ok=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[fwsvm.solvers]\n{package} = {module}\n")
-    (folder / f"{module}.py").write_text(code)
-
-
 def test_a_method_of_an_installed_package_is_found(tmp_path):
-    install(tmp_path, "ours", "stranger", RULE.format(name="strange", family="simplex", **FW))
-    done = python(tmp_path, LIST)
+    install(tmp_path, GROUP, "ours", "stranger", RULE.format(name="strange", family="simplex", **FW))
+    done = python(tmp_path, "-c", LIST)
     assert done.returncode == 0, done.stderr
     assert "strange" in done.stdout.split()
     assert "swap-2o" in done.stdout.split()
@@ -81,9 +59,9 @@ BROKEN = {
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_broken_one_is_named_in_a_warning_and_left_out(tmp_path, fault):
     code, reason = BROKEN[fault]
-    install(tmp_path, "theirs", "faulty", code)
-    install(tmp_path, "whole", "stranger", RULE.format(name="strange", family="simplex", **FW))
-    done = python(tmp_path, LIST, warn="always")
+    install(tmp_path, GROUP, "theirs", "faulty", code)
+    install(tmp_path, GROUP, "whole", "stranger", RULE.format(name="strange", family="simplex", **FW))
+    done = python(tmp_path, "-c", LIST, warn="always")
     assert done.returncode == 0, done.stderr
     assert "the solver plug-in 'theirs' of the package theirs (faulty) is left out" in done.stderr
     assert reason in done.stderr
@@ -92,19 +70,52 @@ def test_a_broken_one_is_named_in_a_warning_and_left_out(tmp_path, fault):
     assert not {"half", "lost"} & names
 
 
+KERNEL = "from typing import NamedTuple\nfrom fwsvm.kernels.kernel import register\n"
+LINE = '@register("{name}", "<x, z>"{more})\nclass Line(NamedTuple):\n    {field}\n'
+#: Entry point group, word for the thing, its module, and what the user reads.
+CLASHES = {
+    "kernel": ("fwsvm.kernels", "kernel", KERNEL + LINE.format(name="rbf", more="", field="scale: float = 1.0"),
+               "ValueError: a kernel named 'rbf' is registered already"),
+    "kernel without a name": ("fwsvm.kernels", "kernel",
+                              KERNEL + LINE.format(name="two words", more="", field="scale: float = 1.0"),
+                              "ValueError: 'two words' is no name for a kernel: 1 to 64 letters"),
+    "kernel without a rule": ("fwsvm.kernels", "kernel",
+                              KERNEL + LINE.format(name="line", more=', ("gamma",)', field="gamma: float"),
+                              "needs both gamma and rules for its width, or neither"),
+    "kernel of an old version": ("fwsvm.kernels", "kernel",
+                                 KERNEL + LINE.format(name="line", more=", colour=3", field="scale: float = 1.0"),
+                                 "unexpected keyword argument 'colour'"),
+    "module that leaves": ("fwsvm.kernels", "kernel", "raise SystemExit('no licence')\n", "SystemExit: no licence"),
+    "method": ("fwsvm.solvers", "solver", RULE.format(name="swap", family="simplex", **FW),
+               "ValueError: a method named 'swap' is registered already"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CLASHES)
+def test_the_command_line_says_in_one_line_what_is_left_out_and_works_on(tmp_path, what):
+    group, word, code, reason = CLASHES[what]
+    install(tmp_path, group, "theirs", "faulty", code)
+    done = python(tmp_path, "-m", "fwsvm", "train", "wdbc", warn="default")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"fwsvm: the {word} plug-in 'theirs' of the package theirs (faulty) is left out")
+    assert reason in line
+    assert "converged" in done.stdout
+
+
 def test_an_edit_compiles_anew_no_edit_does_not_and_removal_harms_nobody(tmp_path):
     first, second = (RULE.format(name="strange", family="simplex", **kind) for kind in (FW, SWAPS))
 
     def train(method: str, like: str) -> list[str]:
-        done = python(tmp_path, TRAIN, method, like)
+        done = python(tmp_path, "-c", TRAIN, method, like)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
-    install(tmp_path, "ours", "stranger", first)
+    install(tmp_path, GROUP, "ours", "stranger", first)
     assert train("strange", "fw")[:2] == ["True", "True"]
     assert train("strange", "fw") == ["True", "True", "0"]
 
-    install(tmp_path, "ours", "stranger", second)
+    install(tmp_path, GROUP, "ours", "stranger", second)
     assert train("strange", "fw")[:2] == ["True", "False"]
 
     (tmp_path / "stranger.py").unlink()

@@ -1,0 +1,73 @@
+"""Parameters of methods and kernels: fields of a NamedTuple, as users type them and as tables show them."""
+
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any
+
+from fwsvm.errors import UsageError, shown
+
+LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
+
+
+def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> dict[str, Any]:
+    """Return what a user gave for the fields of ``kinds`` (name to type), in these types.
+
+    Messages call the owner ``noun owner`` where they name its parameters. `UsageError` names a wrong parameter and the
+    nearest one that there is.
+    """
+    if not isinstance(given, Mapping):
+        raise UsageError(f"parameters of {owner} must be a mapping of names to values, not {shown(given)}")
+    found = {}
+    for key, raw in dict(given).items():
+        if key not in kinds:
+            near = get_close_matches(str(key), kinds, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(kinds) or 'none'}"
+            raise UsageError(f"{f'{noun} {owner}'.strip()} has no parameter {shown(key)}{hint}")
+        found[key] = converted(f"parameter {key} of {owner}", raw, kinds[key])
+    return found
+
+
+def converted(what: str, raw: Any, kind: Any) -> Any:
+    """Return ``raw`` as the type of a field: bool, int, float or an Enum by name."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        names = {member.name.lower(): member for member in kind}
+        if str(raw).lower() not in names:
+            raise UsageError(f"{what} must be one of {', '.join(names)}, not {shown(raw)}")
+        return names[str(raw).lower()]
+    if kind is bool:
+        if str(raw).lower() not in {"true", "false"}:
+            raise UsageError(f"{what} must be true or false, not {shown(raw)}")
+        return str(raw).lower() == "true"
+    try:
+        value = kind(raw)
+        whole = kind is not int or float(raw) == value
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{what} must be a {kind.__name__}, not {shown(raw)}") from None
+    if not whole or isinstance(raw, bool):
+        raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
+    if (kind is float and not math.isfinite(value)) or (kind is int and not -LARGEST <= value <= LARGEST):
+        raise UsageError(f"{what} must be a number that it has room for, not {shown(raw)}")
+    return value
+
+
+def require_defaults(kind: type) -> None:
+    """Raise ValueError where a field of a NamedTuple has no default: a user may leave out every parameter."""
+    defaults = getattr(kind, "_field_defaults", {})
+    if missing := [name for name in getattr(kind, "_fields", ()) if name not in defaults]:
+        raise ValueError(f"its parameter {missing[0]!r} has no default")
+
+
+def labelled(name: str, made: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """Return a name with those parameters that differ from their defaults.
+
+    >>> labelled("pegasos", {"batch": 8, "lazy": True}, {"batch": 1, "lazy": True})
+    'pegasos(batch=8)'
+    """
+    changed = [
+        f"{key}={getattr(value, 'name', value)}".lower()
+        for key, value in made.items()
+        if value != defaults[key]
+    ]
+    return f"{name}({', '.join(changed)})" if changed else name

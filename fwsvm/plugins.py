@@ -1,0 +1,78 @@
+"""What other installed packages add, found through entry points: one group a kind of thing.
+
+An entry point names a module, which registers what it offers as it is imported (docs/adding):
+
+    [project.entry-points."fwsvm.kernels"]
+    cauchy = "cauchy"
+
+A module that cannot be imported is named in a warning, and what it had registered is taken back.
+"""
+
+import functools
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from fwsvm.errors import PluginWarning
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+LONGEST = 300  # characters of an error that a warning repeats
+_NAME = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
+)  # it stands in tables, YAML, model files and file names
+
+
+def enter(registry: dict[str, Any], what: str, name: str, entry: Any) -> None:
+    """Add an entry to a registry; ValueError where the name is taken, or is not one word of plain letters.
+
+    ``what`` is the kind of thing that the registry holds.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for a {what}: 1 to 64 letters, digits, '-', '_' and '.'")
+    if name in registry:
+        raise ValueError(f"a {what} named {name!r} is registered already")
+    registry[name] = entry
+
+
+def load_plugins(
+    group: str, what: str, *registries: dict[Any, Any], check: Callable[[], None] = lambda: None
+) -> None:
+    """Import the modules of an entry point group; warn of those that cannot be, and take their entries back.
+
+    ``what`` names the kind of thing in warnings; ``check`` raises where the registries do not fit together.
+    """
+    for entry in _installed().select(group=group):
+        with_rollback(functools.partial(_import, entry, check), registries, _called(entry, what))
+
+
+def _import(entry: "EntryPoint", check: Callable[[], None]) -> None:
+    entry.load()
+    check()
+
+
+def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]], called: str) -> None:
+    """Call ``add``; if it fails, warn in one sentence and leave the registries as they were."""
+    before = [(registry, dict(registry)) for registry in registries]
+    try:
+        add()
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (a stranger's code may raise anything)
+        for registry, entries in before:
+            registry.clear()
+            registry.update(entries)
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+        warnings.warn(f"{called} is left out, it could not be loaded: {said}", PluginWarning, stacklevel=2)
+
+
+@functools.cache
+def _installed() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points()  # reads a file of every installed package: once a process
+
+
+def _called(entry: "EntryPoint", what: str) -> str:
+    package = f" of the package {entry.dist.name}" if entry.dist is not None else ""
+    return f"the {what} plug-in {entry.name!r}{package} ({entry.value})"

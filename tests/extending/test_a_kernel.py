@@ -1,0 +1,88 @@
+"""docs/adding/kernel.md: a kernel with width rules and a parameter of its own, through the command line."""
+
+import json
+
+import pytest
+
+from tests.extending.packages import blocks, commands, fwsvm, install_page, python
+
+TRAIN = ("train", "--json", "--kernel", "rational", "wdbc")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Make a folder with the page's package in it."""
+    place = tmp_path_factory.mktemp("kernel")
+    install_page(place, "kernel")
+    return place
+
+
+def test_its_commands_run_and_its_tests_hold(folder):
+    listed, trained, *_, predicted = [fwsvm(folder, *words) for words in commands("kernel")]
+    assert "rational: (1 + gamma |x - z|^2)^-power" in listed
+    assert "power=1" in listed
+    assert "rational" in trained
+    assert set(predicted.split()) == {"1", "-1"}
+    _, tests = blocks("kernel", "python")
+    done = python(folder, "-c", tests)
+    assert done.returncode == 0, done.stderr
+
+
+def test_its_rules_decide_its_width_and_its_row_names_its_parameter(folder):
+    mean, box = (json.loads(fwsvm(folder, *TRAIN, *more)) for more in ((), ("--width-rule", "box")))
+    assert (mean["width_rule"], box["width_rule"]) == ("mean", "box")
+    assert mean["gamma"] > box["gamma"]
+    own = json.loads(fwsvm(folder, *TRAIN, "--gamma", "0.5", "--kernel-param", "power=3"))
+    assert (own["kernel"], own["gamma"], own["width_rule"]) == ("rational(power=3)", 0.5, None)
+    assert own["certified"]
+    assert len({mean["run_id"], box["run_id"], own["run_id"]}) == 3
+
+
+def test_a_model_keeps_its_parameter_and_is_refused_without_the_package(folder, tmp_path):
+    fwsvm(folder, "train", "--kernel", "rational", "--kernel-param", "power=2", "--model", "machine", "wdbc")
+    machine = (folder / "machine").read_text()
+    assert '"kernel_parameters": {"power": 2}' in machine
+    assert '"svm_predict": false' in machine
+    (tmp_path / "machine").write_text(machine)
+    without = python(tmp_path, "-m", "fwsvm", "predict", "machine", "wdbc")
+    assert without.returncode == 3
+    assert "kernel_type is 'rational', a kernel that fwsvm does not have" in without.stderr
+    for wrong, said in (("200", "1 to 100"), ('"x"', "must be a int"), ("null", "power")):
+        (folder / "wrong").write_text(machine.replace('{"power": 2}', f'{{"power": {wrong}}}'))
+        refused = python(folder, "-m", "fwsvm", "predict", "wrong", "wdbc")
+        assert refused.returncode == 3
+        assert said in refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("power=0", "power must be a whole number of 1 to 100, not 0"),
+        ("powr=2", "the rational kernel has no parameter 'powr'; did you mean 'power'?"),
+        ("gamma=2", "the rational kernel has no parameter 'gamma'; it has power"),
+        ("power=1.5", "power of the rational kernel"),
+        ("power", "--kernel-param takes NAME=VALUE, not 'power'"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_in_a_sentence(folder, words, said):
+    done = python(folder, "-m", "fwsvm", *TRAIN, "--kernel-param", words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_experiment_runs_it_beside_the_kernels_of_the_package(folder):
+    (folder / "trial.yaml").write_text(
+        "name: trial\ndatasets: [wdbc]\nmethods:\n  - {name: swap, kernel: rational, kernel_parameters: {power: 2}}\n"
+        "  - {name: mfw, kernel: rbf}\n"
+    )
+    fwsvm(folder, "grid", "trial.yaml", "--workers", "2")
+    rows = (folder / "results" / "trial" / "runs.csv").read_text().splitlines()
+    assert sum("rational(power=2)" in row for row in rows) == 1
+    (folder / "trial.yaml").write_text(
+        "name: trial\ndatasets: [wdbc]\nmethods: [swap]\nkernel: rational\nkernel_parameters:\n  powr: 2\n"
+    )
+    done = python(folder, "-m", "fwsvm", "grid", "trial.yaml")
+    assert done.returncode == 2
+    assert "trial.yaml:6: the rational kernel has no parameter 'powr'" in done.stderr
