@@ -1,4 +1,4 @@
-"""What memory this process may still take, and the refusal of work that needs more.
+"""Memory that this process may still take, refusal of work that needs more, and the peak that it took.
 
 Whoever knows a piece of work estimates it before anything is allocated, and asks `require`: `fwsvm.data.memory` for
 reading, `fwsvm.scaling`, `fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
@@ -130,3 +130,26 @@ def _lines(path: Path) -> list[str]:
         return path.read_text("ascii", "replace").splitlines()
     except OSError:
         return []
+
+
+def reset_peak_memory() -> None:
+    """Let `peak_memory_mib` count from now on, if the system allows it (Linux)."""
+    with contextlib.suppress(OSError):
+        (PROCESS / "self" / "clear_refs").write_text("5", "ascii")
+
+
+def peak_memory_mib() -> float:
+    """Return the most memory this process held, in MiB; NaN where the system does not tell.
+
+    Counted since `forget_peak_memory` on Linux, else since the process started.
+    """
+    with contextlib.suppress(OSError):
+        for line in (PROCESS / "self" / "status").read_text("ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    if sys.platform == "win32":
+        return float("nan")
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / MIB if sys.platform == "darwin" else most / 1024

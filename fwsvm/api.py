@@ -23,7 +23,7 @@ from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError
-from fwsvm.experiments.prediction import rows_for
+from fwsvm.experiments.prediction import scaled_rows
 from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel
@@ -194,7 +194,7 @@ def predict(
         if not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
         data = Table(rows, np.empty(0))
-    ready = rows_for(machine, data)
+    ready = scaled_rows(machine, data)
     for notice in ready.notices:
         warnings.warn(notice, stacklevel=2)
     labels: np.ndarray = _as_labels(machine.classes)[machine.predict(ready.X, threads)]

@@ -209,13 +209,13 @@ def _millions(count: int) -> str:
 
 def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
     """Return the machine with the facts that its file keeps."""
-    from fwsvm.experiments.record import plain
+    from fwsvm.results.writing import json_values
 
     kept = (
         "method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
         "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id",
     )  # fmt: skip
-    values = plain(row)
+    values = json_values(row)
     return dataclasses.replace(
         result.model, facts={**result.model.facts, **{name: values[name] for name in kept}}
     )

@@ -80,12 +80,12 @@ def _tell(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
     """Say the accuracy over all rows held out, and how it varies from fold to fold."""
     from statistics import stdev
 
-    from fwsvm.experiments.record import plain
+    from fwsvm.results.writing import json_values
 
     right, judged = sum(fold.right for fold in made), sum(fold.held_out for fold in made)
     spread = stdev(fold.row["test_accuracy"] for fold in made) if len(made) > 1 else float("nan")
     if as_json:
-        rows = [plain(fold.row) for fold in made]
+        rows = [json_values(fold.row) for fold in made]
         click.echo(
             json.dumps({"folds": folds, "accuracy": right / judged, "deviation": spread, "rows": rows})
         )

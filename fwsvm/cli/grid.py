@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.executors import Executor
-    from fwsvm.experiments.experiment import Data, Experiment
-    from fwsvm.experiments.forecast import Expected
-    from fwsvm.experiments.reuse import Reusable
-    from fwsvm.experiments.samples import Facts
+    from fwsvm.experiments.experiment import DataSpec, Experiment
+    from fwsvm.experiments.forecast import PlannedRun
+    from fwsvm.experiments.samples import DataInfo
+    from fwsvm.experiments.store import ReusableRun
 
 
 @click.command("grid")
@@ -73,44 +73,51 @@ def command(
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     if (workers or 1) > 1 and not dry_run:
-        from fwsvm.experiments.executors.forkserver import open_nursery
+        from fwsvm.experiments.executors.forkserver import start_forkserver
 
-        open_nursery()  # before all else: it imports while this process does
+        start_forkserver()  # before all else: it imports while this process does
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast
-    from fwsvm.experiments.reuse import loans, with_loans
-    from fwsvm.experiments.store import read_rows
+    from fwsvm.experiments.store import read_rows, reusable_runs, with_reusable
 
     experiment = configs.load(config, profile)
     folder = out or Path("results") / experiment.name
     known = _survey(experiment, offline=offline)
     notices: list[str] = []
-    lent = loans(lenders, notices)
+    reusable = reusable_runs(lenders, notices)
     for notice in notices:
         click.echo(notice, err=True)
     if dry_run:
         rows = {} if force else read_rows(folder / "runs.csv", [])
-        _list(forecast(experiment, known, with_loans(rows, lent)))
+        _list(forecast(experiment, known, with_reusable(rows, reusable)))
         return
     resources = Resources(threads, cache_mib, offline=offline)
     executor = _executor(resources, workers or experiment.workers, scheduler)
     try:
         code = _run(
-            experiment, known, folder, executor, config, lent, force=force, fail_fast=fail_fast, beside=beside
+            experiment,
+            known,
+            folder,
+            executor,
+            config,
+            reusable,
+            force=force,
+            fail_fast=fail_fast,
+            beside=beside,
         )
     finally:
         executor.close()
     click.get_current_context().exit(code)
 
 
-def _survey(experiment: "Experiment", *, offline: bool) -> "dict[Data, Facts]":
+def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and say what a person should know of it."""
-    from fwsvm.experiments.samples import facts
+    from fwsvm.experiments.samples import data_info
 
     known = {}
     for data in experiment.datasets:
-        known[data] = found = facts(data, offline=offline)
+        known[data] = found = data_info(data, offline=offline)
         if found.missing:
             click.echo(f"missing: {found.missing}", err=True)
             continue
@@ -138,11 +145,11 @@ def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "E
 
 def _run(
     experiment: "Experiment",
-    known: "dict[Data, Facts]",
+    known: "dict[DataSpec, DataInfo]",
     folder: Path,
     executor: "Executor",
     config: Path,
-    lent: "Mapping[str, Reusable]",
+    reusable: "Mapping[str, ReusableRun]",
     *,
     force: bool,
     fail_fast: bool,
@@ -150,43 +157,44 @@ def _run(
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm import __version__
-    from fwsvm.experiments.forecast import forecast, words
-    from fwsvm.experiments.progress import Teller
-    from fwsvm.experiments.reuse import with_loans
+    from fwsvm.experiments.forecast import describe, forecast
+    from fwsvm.experiments.progress import ProgressReporter
     from fwsvm.experiments.runner import Runner
-    from fwsvm.experiments.store import Store
+    from fwsvm.experiments.store import Store, with_reusable
     from fwsvm.experiments.summary import summary
 
     with Store(folder) as store:
-        expected = forecast(experiment, known, {} if force else with_loans(store.rows, lent))
+        expected = forecast(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
-        store.describe(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")
+        store.write_config(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")
         store.log("start", config=config, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
-        with Teller(len(expected), done) as teller:
+        with ProgressReporter(len(expected), done) as teller:
             for notice in store.notices:
                 teller.note(notice)
-            teller.note(f"{experiment.name}{profile}: {words(expected)}")
+            teller.note(f"{experiment.name}{profile}: {describe(expected)}")
             if executor.slots > 1 and not beside:
                 teller.note(
                     f"{executor.slots} runs beside each other for the search; reported runs go one by one"
                 )
-            course = Runner(experiment, known, store, executor, teller, force, fail_fast, beside, lent).run()
-        store.log("end", exit_code=course.exit_code, statuses=dict(course.statuses))
-        click.echo(summary(course.finals, store.rows), nl=False)
-        ended = ", ".join(f"{number} {status}" for status, number in course.statuses.most_common())
+            report = Runner(
+                experiment, known, store, executor, teller, force, fail_fast, beside, reusable
+            ).run()
+        store.log("end", exit_code=report.exit_code, statuses=dict(report.statuses))
+        click.echo(summary(report.finals, store.rows), nl=False)
+        ended = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
         click.echo(f"{store.runs}: {ended or 'nothing'}", err=True)
-    if course.interrupted:
+    if report.interrupted:
         click.echo("interrupted; the same command again goes on from here", err=True)
-    return course.exit_code
+    return report.exit_code
 
 
-def _list(expected: "list[Expected]") -> None:
+def _list(expected: "list[PlannedRun]") -> None:
     """Print every run with its state."""
-    from fwsvm.experiments.forecast import words
+    from fwsvm.experiments.forecast import describe
 
     for entry in expected:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
         state = "open: parameters to be chosen" if entry.state == "open" else entry.state
         click.echo(f"{identity}  {entry.cell.label}  {state}")
-    click.echo(words(expected), err=True)
+    click.echo(describe(expected), err=True)

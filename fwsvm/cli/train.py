@@ -39,10 +39,11 @@ def command(
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.errors import RangeError
-    from fwsvm.experiments import record, training
+    from fwsvm.experiments import training
     from fwsvm.experiments.store import write_trace
     from fwsvm.kernels.kernel import family
     from fwsvm.problems import model_files
+    from fwsvm.results.writing import json_values
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
@@ -59,7 +60,7 @@ def command(
             result, row = training.train(loaded, settings, bar.update)
     except RangeError as error:
         if as_json:
-            click.echo(json.dumps(record.plain(training.refused(loaded, settings, error))))
+            click.echo(json.dumps(json_values(training.range_error_row(loaded, settings, error))))
         raise
     if model is not None:
         for notice in model_files.write(model, text.with_facts(result, row)):
@@ -68,7 +69,7 @@ def command(
         write_trace(trace, result.trace)
     text.tell_result(say, result, row)
     if as_json:
-        click.echo(json.dumps(record.plain(row)))
+        click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
     sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)

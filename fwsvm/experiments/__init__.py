@@ -1,15 +1,16 @@
-"""Experiments: what exactly is run, and how each run becomes a row that stays.
+"""Experiments: a YAML file becomes cells, each cell one run, each run one row of runs.csv.
 
-    config       a YAML file           ->  experiment   data sets x methods, settings, how parameters are chosen
-    samples      a data set's name     ->  rows, thinned, divided for validation, by seed and class
-    plan         an experiment         ->  cells, each one run with an identity; forecast: what is left of them
-    execute      cells, C after C      ->  records: train, predict, measure; whatever fails says so
-    executors    many cells            ->  in this process, in workers (of the `nursery`), on a Dask cluster, all alike
-    selection    rows of a search      ->  C and the width; ties to the smallest C, then the largest sigma^2
-    runner       search, then reported runs, cold and one by one; every row written as its run ends
-    store        runs.csv, traces/, log.jsonl, experiment.yaml; a kill costs what was not finished
-    columns      every column of a row, with its sentence; record fills them, environment says where it ran
-    summary      the table in the end
+    config        a YAML file to an `experiment`: data sets x methods, settings, parameter selection
+    samples       a data set's name to rows: subsampled and split for validation, stratified and seeded
+    plan          an experiment to cells, each with a run id, and to tasks; forecast: the state of each cell
+    runner        parameter search, then reported runs; skips finished cells, stores each record as it arrives
+    executors     where tasks run: in this process, in worker processes, on a Dask cluster
+    execute       a task to records: train along C, certify, predict
+    accuracy      of the machine on test and training rows
+    record        one run to one row; environment: machine and software columns
+    store         runs.csv, traces/, log.jsonl, experiment.yaml, safe against kills; runs reused from other folders
+    selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2
+    progress      a bar or lines on stderr; summary: the final table
 
-`training` and `cross_validation` are the same for one setting, without a file: what `fwsvm train` and `fwsvm cv` do.
+`training`, `cross_validation` and `prediction` are `fwsvm train`, `cv` and `predict`.
 """

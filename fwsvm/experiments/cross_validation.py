@@ -1,4 +1,4 @@
-"""Cross-validation of one setting: stratified folds, each held out once."""
+"""Cross-validation of one setting (`fwsvm cv`): stratified folds, each held out once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from fwsvm.data.labels import brief, encode
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError
 from fwsvm.experiments import samples, training
-from fwsvm.experiments.experiment import HeldOut
+from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.plan import SELECT, run_id
 from fwsvm.experiments.record import Row
 from fwsvm.solvers import Result, Settings
@@ -19,7 +19,7 @@ from fwsvm.solvers.loop import Watch
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold: what was trained without it, the row of the run, and how many of its rows were predicted right."""
+    """One fold: the result of training without it, its row, its size, and how many of its rows are predicted right."""
 
     result: Result
     row: Row
@@ -30,22 +30,22 @@ class Fold:
 def cross_validate(
     data: Dataset, settings: Settings, folds: int, watch: Watch | None = None
 ) -> Iterator[Fold]:
-    """Train on all training rows but a fold, judge by the fold, fold after fold. The settings' seed draws them.
+    """Train on all training rows but a fold and test on the fold, for each fold in turn; the settings' seed draws them.
 
-    Where ``data`` has its raw rows (`fwsvm.data.load`), each fold scales by the ranges of the rows it trains on.
+    If ``data`` is not scaled yet (`fwsvm.data.load`), each fold scales by the ranges of the rows it trains on.
 
     Raises
     ------
     DataError
         There are fewer rows than folds, or a class with a single row.
     """
-    codes, rule = encode(data.train.labels, data.classes), HeldOut(folds=folds)
+    codes, rule = encode(data.train.labels, data.classes), ValidationRule(folds=folds)
     if len(codes) < folds:
         raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")
     by_part = data.scaling != "none" and data.train.ranges is None
     words = f"{rule.words}, scaled by what is left" if by_part else rule.words
     for part in range(folds):
-        held_out = samples.held_out_rows(codes, rule, settings.seed, part)
+        held_out = samples.validation_mask(codes, rule, settings.seed, part)
         lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
         if lost:
             raise DataError(

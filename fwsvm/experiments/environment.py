@@ -1,22 +1,19 @@
-"""Where a run took place: machine, processor, libraries, commit; and the memory it took."""
+"""Machine, processor, libraries and commit of this process."""
 
 import contextlib
 import functools
 import platform
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import fwsvm
 
-MIB = 1024 * 1024
-
 
 @dataclass(frozen=True)
 class Environment:
-    """What a results row says of the machine and the software; the fields are columns."""
+    """The machine and the software; the fields are columns of a results row."""
 
     machine: str
     cpu: str
@@ -34,7 +31,7 @@ class Environment:
 
 @functools.cache
 def environment() -> Environment:
-    """Return this process's environment, found out once."""
+    """Return the environment of this process, computed once."""
     return Environment(
         machine=platform.node(),
         cpu=_cpu(),
@@ -78,26 +75,3 @@ def _commit() -> str:
         check=False,
     )
     return asked.stdout.strip()
-
-
-def forget_peak_memory() -> None:
-    """Let `peak_memory_mib` count from here, where the system allows it (Linux)."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", "ascii")
-
-
-def peak_memory_mib() -> float:
-    """Return the most memory this process held, in MiB; NaN where the system does not tell.
-
-    Counted since `forget_peak_memory` on Linux, else since the process started.
-    """
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/status").read_text("ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-    if sys.platform == "win32":
-        return float("nan")
-    import resource
-
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / MIB if sys.platform == "darwin" else most / 1024

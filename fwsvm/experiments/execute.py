@@ -1,6 +1,8 @@
-"""One cell made into one row: load, divide, train, predict, record. What fails becomes a row that says so."""
+"""Run the cells of a task: load the data, train along C, measure accuracy, make each cell's record.
 
-import time
+Every cell gets a record: a failed or interrupted run is a row with its status and message.
+"""
+
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,29 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._memory import ran_out
+from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
 from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, FwsvmError
-from fwsvm.experiments import record, samples
-from fwsvm.experiments.environment import environment, forget_peak_memory, peak_memory_mib
+from fwsvm.experiments import accuracy, record, samples
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
-from fwsvm.experiments.training import accuracy, costly, judged
-from fwsvm.problems.features import fitted
+from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Status
 from fwsvm.solvers.c_path import CPath, Run
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.result import TracePoint
 
-Watch = Callable[[Cell, Progress], None]
-Begins = Callable[[Cell], None]
+CellWatch = Callable[[Cell, Progress], None]
+OnStart = Callable[[Cell], None]
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a run may use, and how many may go on beside it; None leaves it to the machine."""
+    """Threads and memory of a run, and how many runs go on in parallel; None is the machine's default."""
 
     threads: int | None = None
     cache_mib: int | None = None
@@ -40,7 +40,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Record:
-    """A cell's row, its trace, and the particulars of a failure for the log."""
+    """A cell's row, its trace, and the traceback of an unexpected error, for the log."""
 
     cell: Cell
     row: Row
@@ -54,21 +54,21 @@ class Record:
 
 
 @dataclass(frozen=True)
-class _Bench:
-    """What the cells of a task share: data, rows to train on, their class numbers, rows to judge by, and the path."""
+class _TaskData:
+    """What the cells of a task share: data set, training rows, their class codes (m,), test rows, the path along C."""
 
     data: Dataset
     train: Table
     codes: np.ndarray
-    judged: Table | None
+    test: Table | None
     path: CPath
 
     def columns(self) -> Row:
-        return {**record.about(self.data), "rows": self.train.rows}
+        return {**record.data_columns(self.data), "rows": self.train.rows}
 
 
-class _Waiting(NamedTuple):
-    """A cell that was trained, what is known of its row, and its run, whose certificate may be deferred."""
+class _TrainedCell(NamedTuple):
+    """A cell that was trained, the known columns of its row, and its run, whose certificate may be deferred."""
 
     cell: Cell
     more: Row
@@ -76,153 +76,148 @@ class _Waiting(NamedTuple):
 
 
 def run_task(
-    cells: Sequence[Cell], resources: Resources, watch: Watch | None = None, dataset: Dataset | None = None,
-    begins: Begins | None = None,
+    cells: Sequence[Cell], resources: Resources, watch: CellWatch | None = None, dataset: Dataset | None = None,
+    on_start: OnStart | None = None,
 ) -> Iterator[Record]:  # fmt: skip
-    """Run cells one after another, and yield their records in order; whatever happens, each cell has one.
+    """Run cells one after another and yield their records in order; every cell gets one.
 
-    Several in one task differ in C alone. Those of a chain each take over the kernel values, and start at the end, of
-    the one before; where that one is not among them, failed, or was cut short by a clock, at the end of the last one
-    that was not. The records of short runs come several at a time (`fwsvm.solvers.c_path`); ``begins`` is told of each
-    before it begins.
+    Several cells of a task differ in C alone. A cell with predecessors reuses their kernel values and starts where the
+    one before it ended; if that is not in the task, failed, or was cut short by a time limit, it starts where the last
+    complete run ended. Records of short runs come several at a time, since their certificates are computed together
+    (`fwsvm.solvers.c_path`). ``on_start`` is called with each cell before it starts.
 
-    The data is loaded by name unless it is given; in either case its digest must be the planned one.
+    Data is loaded by name unless ``dataset`` is given; its fingerprint must be the planned one.
 
     Raises
     ------
     KeyboardInterrupt
         After the record of the interrupted run was yielded.
     """
-    bench: _Bench | None = None
-    waiting: list[_Waiting] = []
-    way: tuple[float, ...] = ()  # the values of C that the path has gone through
+    task: _TaskData | None = None
+    trained: list[_TrainedCell] = []  # without certificate yet
+    position: tuple[float, ...] = ()  # the values of C that the path has gone through
+
+    def finish() -> Iterator[Record]:
+        nonlocal trained
+        waiting, trained = trained, []
+        if task is not None:
+            yield from _finished_records(task, waiting)
+
     for cell in cells:
-        if begins is not None:
-            begins(cell)
+        if on_start is not None:
+            on_start(cell)
         more: Row = {
-            **cell.columns, "started_utc": record.now_utc(), "parallel_cells": resources.parallel_cells,
+            **cell.identity_columns, "started_utc": utc_now(), "parallel_cells": resources.parallel_cells,
         }  # fmt: skip
-        forget_peak_memory()
-        follows = not cell.after or cell.after == way
-        if bench is not None and not follows:
-            yield from _recorded(bench, waiting)
-            waiting = []
+        reset_peak_memory()
+        continues = not cell.predecessors or cell.predecessors == position
+        if not continues:
+            yield from finish()
         try:
-            bench = bench or _bench(cell, resources, dataset)
-            more |= bench.columns()
-            if not follows:
-                bench.path.begin_again()
-            more["shared"] = not bench.path.is_cold
-            run = _train(bench.path, cell, resources, watch)
+            task = task or _load_task(cell, resources, dataset)
+            more |= task.columns()
+            if not continues:
+                task.path.begin_again()
+            more["shared"] = not task.path.is_cold
+            run = _train(task.path, cell, resources, watch)
             more["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
-            if bench is not None:
-                yield from _recorded(bench, waiting)
-            waiting, way = [], ()
-            yield _lost(cell, error, **more)
+            yield from finish()
+            position = ()
+            yield _error_record(cell, error, **more)
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
-        if run.cut:  # its certificate is no other run's matter, for it may not be here another time
-            yield from _recorded(bench, waiting)
-            waiting = []
-        way = () if run.cut else cell.before
-        waiting.append(_Waiting(cell, more, run))
-        if bench.path.due([each.run for each in waiting]):
-            yield from _recorded(bench, waiting)
-            waiting = []
-    if bench is not None:
-        yield from _recorded(bench, waiting)
+        if run.cut:  # prove the others without this run, which might end elsewhere another time
+            yield from finish()
+        position = () if run.cut else cell.up_to_here
+        trained.append(_TrainedCell(cell, more, run))
+        if task.path.due([each.run for each in trained]):
+            yield from finish()
+    yield from finish()
 
 
-def _recorded(bench: _Bench, waiting: Sequence[_Waiting]) -> Iterator[Record]:
-    """Yield the records of runs that wait for their certificates."""
-    results: list[Result | None] = [None] * len(waiting)
+def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Iterator[Record]:
+    """Yield the records of trained runs, after computing their certificates and accuracies."""
+    results: list[Result | None] = [None] * len(trained)
     try:
-        certified = bench.path.certify([each.run for each in waiting])
+        certified = task.path.certify([each.run for each in trained])
         results[:] = [result for _, result in certified]
-        found = _accuracies(bench, [each.cell for each in waiting], certified)
+        accuracies = _accuracies(task, [each.cell for each in trained], certified)
     except (Exception, KeyboardInterrupt) as error:
-        for (cell, more, _), result in zip(waiting, results, strict=True):
-            yield _lost(cell, error, result, **more)
+        for (cell, more, _), result in zip(trained, results, strict=True):
+            yield _error_record(cell, error, result, **more)
         if isinstance(error, KeyboardInterrupt):
             raise
         return
-    for (cell, more, _), (_, ended), accuracies in zip(waiting, certified, found, strict=True):
-        known = accuracies.get("train_accuracy")
-        result = ended if known is None else judged(ended, known, bench.codes)
-        said = record.untested(bench.data, result) if bench.judged is None else {}
-        row = record.row({}, environment(), result, **more, **accuracies, **said)
-        yield Record(cell, row, result.trace)
+    for (cell, more, _), (_, ended), measured in zip(trained, certified, accuracies, strict=True):
+        known = measured.get("train_accuracy")
+        result = ended if known is None else accuracy.with_accuracy_note(ended, known, task.codes)
+        note = record.missing_test_note(task.data, result) if task.test is None else {}
+        yield Record(cell, record.row({}, result, **more, **measured, **note), result.trace)
     if certified and certified[-1][1].status is Status.INTERRUPTED:
         raise KeyboardInterrupt
 
 
-def _lost(cell: Cell, error: BaseException, result: Result | None = None, **more: Any) -> Record:
+def _error_record(cell: Cell, error: BaseException, result: Result | None = None, **more: Any) -> Record:
     """Return the record of a run that an error ended."""
     if isinstance(error, KeyboardInterrupt):
-        return failed(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence, "", result, **more)
+        return failure_record(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence, "", result, **more)
     if isinstance(error, FwsvmError):
         status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
-        return failed(cell, status, str(error), "", result, **more)
+        return failure_record(cell, status, str(error), "", result, **more)
     if isinstance(error, MemoryError):
-        return failed(cell, Status.ERROR, ran_out(error), "", result, **more)
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    particulars = "".join(traceback.format_exception(error))
-    return failed(cell, Status.ERROR, said, particulars, result, **more)
+        return failure_record(cell, Status.ERROR, ran_out(error), "", result, **more)
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    text = "".join(traceback.format_exception(error))
+    return failure_record(cell, Status.ERROR, message, text, result, **more)
 
 
-def failed(
-    cell: Cell, status: Status, said: str, failure: str = "", result: Result | None = None, **more: Any
+def failure_record(
+    cell: Cell, status: Status, message: str, failure: str = "", result: Result | None = None, **more: Any
 ) -> Record:
-    """Return the record of a run that came to nothing, or that was cut off after training."""
-    known = {"started_utc": record.now_utc(), **cell.columns, **more}
-    known |= {} if result is not None else cell.asked
+    """Return the record of a run without result, or of one that was interrupted after training."""
+    known = {"started_utc": utc_now(), **cell.identity_columns, **more}
+    known |= {} if result is not None else cell.requested
     known = {"dataset": cell.data.name, "data_sha256": cell.fingerprint, "shared": False} | known
-    row = record.row({}, environment(), result, **known | {"status": str(status), "message": said})
+    row = record.row({}, result, **known | {"status": str(status), "message": message})
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
-def _bench(cell: Cell, resources: Resources, given: Dataset | None) -> _Bench:
+def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _TaskData:
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
         here, planned = data.fingerprint[:12], cell.fingerprint[:12]
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
-    train, rest = _divided(cell, data)
+    train, test = _split(cell, data)
     codes = encode(train.labels, data.classes)
-    return _Bench(data, train, codes, rest, CPath(train.X, codes, data.classes, warm=cell.after is not None))
+    path = CPath(train.X, codes, data.classes, warm=cell.predecessors is not None)
+    return _TaskData(data, train, codes, test, path)
 
 
-def _divided(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
-    """Return the rows to train on and the rows to judge by (None where there are none)."""
+def _split(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
+    """Return the rows to train on and the rows to test on (None if there are none): validation rows in a search."""
     if cell.held_out is None:
         return data.train, data.test
     codes = encode(data.train.labels, data.classes)
-    held_out = samples.held_out_rows(codes, cell.held_out, cell.data.seed, cell.part or 0)
-    return take(data.train, np.flatnonzero(~held_out)), take(data.train, np.flatnonzero(held_out))
+    mask = samples.validation_mask(codes, cell.held_out, cell.data.seed, cell.part or 0)
+    return take(data.train, np.flatnonzero(~mask)), take(data.train, np.flatnonzero(mask))
 
 
-def _train(path: CPath, cell: Cell, resources: Resources, watch: Watch | None) -> Run:
+def _train(path: CPath, cell: Cell, resources: Resources, watch: CellWatch | None) -> Run:
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
     settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
     return path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)
 
 
 def _accuracies(
-    bench: _Bench, cells: Sequence[Cell], certified: Sequence[tuple[Run, Result]]
+    task: _TaskData, cells: Sequence[Cell], certified: Sequence[tuple[Run, Result]]
 ) -> list[dict[str, Any]]:
-    """Return the accuracies of certified runs, and for each its share of the seconds of predicting."""
-    results = [result for _, result in certified]
-    found: list[dict[str, Any]] = [{} for _ in results]
-    if bench.judged is not None and bench.judged.rows:
-        started = time.perf_counter()
-        X, _ = fitted(bench.judged.X, bench.train.features)
-        right = encode(bench.judged.labels, bench.data.classes)
-        for columns, result, decision in zip(found, results, bench.path.decisions(certified, X), strict=True):
-            columns["test_accuracy"] = float(np.mean(result.model.choose(decision) == right))
-        for columns in found:
-            columns["predict_seconds"] = (time.perf_counter() - started) / len(found)
-    for columns, cell, result in zip(found, cells, results, strict=True):
-        if cell.role == FINAL and not costly(result, bench.train):
-            columns["train_accuracy"] = accuracy(result, bench.train, bench.data.classes)
-    return found
+    """Return the accuracy columns of certified runs."""
+    columns: list[dict[str, Any]] = [{} for _ in certified]
+    if task.test is not None and task.test.rows:
+        columns = accuracy.of_path(task.path, certified, task.test, task.data.classes)
+    for cell, (_, result), each in zip(cells, certified, columns, strict=True):
+        if cell.role == FINAL and not accuracy.is_costly(result, task.train):
+            each["train_accuracy"] = accuracy.accuracy(result, task.train, task.data.classes)
+    return columns

@@ -1,4 +1,4 @@
-"""What an experiment is: data sets, methods, settings, and how parameters are chosen."""
+"""An experiment: data sets, methods, settings, and how parameters are selected."""
 
 import itertools
 import math
@@ -10,13 +10,12 @@ from fwsvm.solvers import Settings
 
 
 @dataclass(frozen=True)
-class Data:
-    """A data set as an experiment uses it.
+class DataSpec:
+    """Which rows of a data set an experiment uses.
 
-    ``rows`` and ``test_rows`` keep a seeded sample of so many rows, or below 1 of that part of them, stratified
-    by class; None keeps all.
-    ``test_fraction`` draws test rows, likewise, where the data set has none of its own. ``seed`` draws the
-    samples, the folds, and the split of entries that have one.
+    ``rows`` and ``test_rows`` are the size of a stratified sample, or below 1 its fraction; None keeps all rows.
+    ``test_fraction`` is the fraction of training rows held out for testing if the data set has no test rows. ``seed``
+    draws the samples, the folds, and the split of entries that have one.
     """
 
     name: str
@@ -29,14 +28,14 @@ class Data:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Settings, and the values that some of them run through (by the names of `Settings`' fields)."""
+    """Settings, and the values of the swept ones, by field name of `Settings`."""
 
     base: Settings
     varied: Mapping[str, tuple[float, ...]]
 
     @property
     def size(self) -> int:
-        """How many combinations there are."""
+        """The number of combinations."""
         return math.prod(len(values) for values in self.varied.values())
 
     @property
@@ -53,39 +52,39 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """How validation rows are chosen: a stratified part of them, or ``folds`` stratified parts in turn."""
+class ValidationRule:
+    """How validation rows are chosen: one stratified ``holdout`` fraction, or each of ``folds`` stratified parts."""
 
     holdout: float | None = None
     folds: int | None = None
 
     @property
     def parts(self) -> int:
-        """How many times a setting is tried."""
+        """The number of runs for each candidate."""
         return self.folds or 1
 
     @property
     def words(self) -> str:
-        """The rule as people and hashes read it."""
+        """The rule as text, for messages and for run ids."""
         return f"{self.folds} folds" if self.folds else f"{self.holdout:g} held out"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Parameters to be chosen by validation: with one method, for all that run under the same selection."""
+    """Parameters selected by validation: the candidates, all of one method, and the validation rule."""
 
-    held_out: HeldOut
+    held_out: ValidationRule
     candidates: Sweep
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One method on one data set: the runs to report, and how parameters are chosen first, if they are.
+    """One method on one data set: its reported runs, and the parameter selection before them, if there is one.
 
-    With ``warm_start`` the reported runs go from each C to the next higher one, where the last one ended.
+    With ``warm_start``, each reported run starts where the one with the next lower C ended.
     """
 
-    data: Data
+    data: DataSpec
     finals: Sweep
     repetitions: int
     selection: Selection | None
@@ -93,7 +92,7 @@ class Trial:
 
     @property
     def runs(self) -> int:
-        """How many runs it asks for at most; those of a search may be another trial's as well."""
+        """The number of runs, an upper bound: trials may share the runs of a search."""
         search = self.selection
         searched = search.held_out.parts * search.candidates.size if search is not None else 0
         return searched + self.repetitions * self.finals.size
@@ -101,7 +100,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment with every setting in its place; ``resolved`` is the same as a YAML document."""
+    """An experiment with all settings resolved; ``resolved`` is the same as a YAML document."""
 
     name: str
     profile: str
@@ -111,6 +110,6 @@ class Experiment:
     resolved: Mapping[str, Any]
 
     @property
-    def datasets(self) -> list[Data]:
+    def datasets(self) -> list[DataSpec]:
         """The data sets, in the order of the file."""
         return list(dict.fromkeys(trial.data for trial in self.trials))

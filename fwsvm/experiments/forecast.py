@@ -1,21 +1,21 @@
-"""What an experiment still has to do, before it does it."""
+"""The state of each cell of an experiment before it runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fwsvm.experiments import plan, selection
-from fwsvm.experiments.experiment import Data, Experiment
+from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.plan import FINAL, Cell
-from fwsvm.experiments.progress import span
-from fwsvm.experiments.samples import Facts
+from fwsvm.experiments.progress import format_duration
+from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Status
 
 Rows = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Expected:
-    """A cell and where it stands: its status, to do, missing (no data) or open (parameters to be chosen)."""
+class PlannedRun:
+    """A cell and its state: a status, "to do", "missing" (no data) or "open" (parameters not selected yet)."""
 
     cell: Cell
     state: str
@@ -26,16 +26,16 @@ class Expected:
         return self.state not in {"to do", "missing", "open"}
 
 
-def forecast(experiment: Experiment, known: Mapping[Data, Facts], rows: Rows) -> list[Expected]:
-    """Return every cell of the experiment, in the order in which they run, with its state."""
+def forecast(experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: Rows) -> list[PlannedRun]:
+    """Return every cell of the experiment with its state, in the order in which they run."""
     expected = []
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
-        expected += [Expected(c, _state(c, rows)) for c in plan.select_cells(experiment, trials, known)]
+        expected += [PlannedRun(c, _state(c, rows)) for c in plan.search_cells(experiment, trials, known)]
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:
-                cells = list(plan.candidates(experiment, data, trial.selection, known[data]))
+                cells = list(plan.selection_cells(experiment, data, trial.selection, known[data]))
                 ready = all(_state(cell, rows) != "to do" for cell in cells)
                 values = (
                     dict(selection.choose(trial.selection, cells, rows, known[data].rows).values)
@@ -44,7 +44,7 @@ def forecast(experiment: Experiment, known: Mapping[Data, Facts], rows: Rows) ->
                 )
             for cell in plan.final_cells(experiment, trial, known[data], values):
                 state = "missing" if known[data].missing else _state(cell, rows) if ready else "open"
-                expected.append(Expected(cell, state))
+                expected.append(PlannedRun(cell, state))
     return expected
 
 
@@ -53,10 +53,10 @@ def _state(cell: Cell, rows: Rows) -> str:
     return status if status is not None and Status(status).done else "to do"
 
 
-def words(expected: list[Expected]) -> str:
-    """Return how many runs there are, and how long those that are left take at most by their time limits.
+def describe(expected: list[PlannedRun]) -> str:
+    """Return the numbers of runs by state, and the sum of the time limits of the remaining ones.
 
-    Limits are on the clock of the algorithm: loading, certificates and predictions come on top.
+    Time limits bound the training alone: loading, certificates and predictions are not included.
     """
     final = sum(e.cell.role == FINAL for e in expected)
     missing = sum(e.state == "missing" for e in expected)
@@ -67,5 +67,7 @@ def words(expected: list[Expected]) -> str:
     if free:
         return said + f"; {free} have no time limit, so how long this takes shows as it goes"
     return said + (
-        f"; at most {span(sum(limit or 0.0 for limit in limits))} by their time limits" if limits else ""
+        f"; at most {format_duration(sum(limit or 0.0 for limit in limits))} by their time limits"
+        if limits
+        else ""
     )

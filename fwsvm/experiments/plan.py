@@ -1,4 +1,4 @@
-"""From an experiment to its cells, each one run, with an identity that tells whether it was done before."""
+"""From an experiment to its cells (one run each, with a run id), and from cells to tasks."""
 
 import hashlib
 import json
@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Trial
-from fwsvm.experiments.samples import Facts
+from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
+from fwsvm.experiments.samples import DataInfo
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.numerics.compile import code_digest
 from fwsvm.parameters import labelled
@@ -16,7 +16,7 @@ from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 
 SELECT, FINAL = "select", "final"
-FEWEST = 3  # chains of a search, and cells of the last: a cut of fewer costs more than a worker that waits
+MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
 #: Settings that change the speed of a run but not what is computed.
 RESOURCES = ("threads", "cache_mib", "final_gap")
 
@@ -36,33 +36,33 @@ class Cell:
         Digest that the data must have.
     settings : Settings
     held_out : HeldOut or None
-        How validation rows are chosen (select), and ``part``, which of them.
+        How validation rows are chosen in a search, and ``part``, which of the parts.
     repetition : int
-    after : tuple of float or None
-        For a run of a chain, which starts where the one before ended: the values of C that were gone through, none at
-        the first. None: it starts cold.
+    predecessors : tuple of float or None
+        For a run of a chain, which starts where the one before ended: the values of C before it, empty for the first.
+        None: it starts cold.
     """
 
     run_id: str
     experiment: str
     profile: str
     role: str
-    data: Data
+    data: DataSpec
     fingerprint: str
     settings: Settings
-    held_out: HeldOut | None = None
+    held_out: ValidationRule | None = None
     part: int | None = None
     repetition: int | None = None
-    after: tuple[float, ...] | None = None
+    predecessors: tuple[float, ...] | None = None
 
     @property
-    def before(self) -> tuple[float, ...]:
-        """The values of C that its chain has gone through after it: what the next cell's ``after`` is."""
-        return (*(self.after or ()), self.settings.C or 0.0)
+    def up_to_here(self) -> tuple[float, ...]:
+        """Its chain's values of C up to its own: the ``predecessors`` of the next cell."""
+        return (*(self.predecessors or ()), self.settings.C or 0.0)
 
     @property
     def label(self) -> str:
-        """The cell in a few words, for progress lines."""
+        """A short description for progress messages."""
         s = self.settings
         words = [self.data.name, method_label(s), self.role]
         words += [
@@ -75,8 +75,8 @@ class Cell:
         return " ".join(words)
 
     @property
-    def columns(self) -> dict[str, Any]:
-        """The columns that say which cell this is."""
+    def identity_columns(self) -> dict[str, Any]:
+        """The columns that identify the cell."""
         return {
             "run_id": self.run_id,
             "experiment": self.experiment,
@@ -89,8 +89,8 @@ class Cell:
         }
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """The settings as asked for, under the names of their columns: what a run that never was can tell."""
+    def requested(self) -> dict[str, Any]:
+        """The requested settings under the names of their columns, for the row of a run without result."""
         s = self.settings
         names = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
         return {**{name: getattr(s, name) for name in names}, "lambda": s.lambda_}
@@ -109,13 +109,13 @@ def run_id(
     held_out: str = "",
     part: int | None = None,
     repetition: int | None = None,
-    after: tuple[float, ...] | None = None,
+    predecessors: tuple[float, ...] | None = None,
 ) -> str:
     """Return a run's identity, 16 hexadecimal digits.
 
-    It is the hash of data digest, profile, method and all its parameters, limits, seed, fold, repetition and
-    the digest of the code that computes (conventions 3); of a run of a chain also of the values of C that led there.
-    Threads, cache size and commit are not part of it.
+    It is the hash of the data's fingerprint, profile, method and all its parameters, limits, seed, fold, repetition and
+    the digest of the computing code (conventions 3), and of a chain's earlier values of C. Threads, cache size and
+    commit are not part of it.
     """
     what = asdict(replace(settings, parameters={}, kernel_parameters={}))
     chosen = method(settings.method)
@@ -127,82 +127,85 @@ def run_id(
     what |= {key: {name: str(value) for name, value in values.items()} for key, values in own.items()}
     what = {name: value for name, value in what.items() if name not in RESOURCES}
     code = code_digest(chosen.rule.__module__, kernel.make.__module__)
-    led_there = [after] if after else []
+    led_there = [predecessors] if predecessors else []
     key = json.dumps(
         [fingerprint, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True
     )
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def select_cells(experiment: Experiment, trials: Iterable[Trial], known: Mapping[Data, Facts]) -> list[Cell]:
-    """Return the cells of the parameter search, each once though many methods may rely on it."""
+def search_cells(
+    experiment: Experiment, trials: Iterable[Trial], known: Mapping[DataSpec, DataInfo]
+) -> list[Cell]:
+    """Return the cells of the parameter search, each once, though several methods may share it."""
     cells: dict[str, Cell] = {}
     for trial in trials:
         if trial.selection is not None and not known[trial.data].missing:
-            for cell in candidates(experiment, trial.data, trial.selection, known[trial.data]):
+            for cell in selection_cells(experiment, trial.data, trial.selection, known[trial.data]):
                 cells.setdefault(cell.run_id, cell)
     return list(cells.values())
 
 
-def candidates(experiment: Experiment, data: Data, selection: Selection, facts: Facts) -> Iterator[Cell]:
+def selection_cells(
+    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo
+) -> Iterator[Cell]:
     """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost.
 
-    Those that differ in C alone are a chain, in ascending C, where the method can start where another run ended. The
-    chains follow from the selection alone: however many workers there are, and whatever was done before, a cell
-    starts where it would have.
+    If the method supports warm starts, cells that differ in C alone are a chain in ascending C. Chains depend on the
+    selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
     """
     points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    groups = _evened([(part, some) for part in range(selection.held_out.parts) for some in alike])
+    groups = _split_last_chain([(part, some) for part in range(selection.held_out.parts) for some in alike])
     for part, some in groups:
-        for settings, led in _ascending(replace(point, seed=experiment.seed) for point in some):
+        for settings, led in _chains(replace(point, seed=experiment.seed) for point in some):
             after = led if FAMILIES[method(settings.method).family].goes_on else None
             identity = run_id(
-                facts.fingerprint, experiment.profile, settings, selection.held_out.words, part, after=after
+                facts.fingerprint,
+                experiment.profile,
+                settings,
+                selection.held_out.words,
+                part,
+                predecessors=after,
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, SELECT, data, facts.fingerprint, settings,
-                selection.held_out, part, after=after,
+                selection.held_out, part, predecessors=after,
             )  # fmt: skip
 
 
 Group = tuple[int, list[Settings]]
 
 
-def _evened(search: list[Group]) -> list[Group]:
-    """Return the chains of one search, the last of three or more in two halves if their number is odd.
-
-    So two workers, or four, end together.
-    """
+def _split_last_chain(search: list[Group]) -> list[Group]:
+    """Return the chains of one search; of an odd number the last is split, so that two or four workers balance."""
     part, last = search[-1]
-    if len(search) < FEWEST or len(search) % 2 == 0 or len(last) < FEWEST:
+    if len(search) < MIN_TO_SPLIT or len(search) % 2 == 0 or len(last) < MIN_TO_SPLIT:
         return search
     return [*search[:-1], (part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
 
 
 def final_cells(
-    experiment: Experiment, trial: Trial, facts: Facts, chosen: Mapping[str, float] | None = None
+    experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
 ) -> Iterator[Cell]:
-    """Yield the reported runs of a trial, with the parameters chosen for it."""
+    """Yield the reported runs of a trial, with the selected parameters."""
     for repetition in range(trial.repetitions):
         points = [
             replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
             for point in trial.finals.points()
         ]
-        for settings, after in (
-            _ascending(points) if trial.warm_start else ((point, None) for point in points)
-        ):
+        for settings, after in _chains(points) if trial.warm_start else ((point, None) for point in points):
             identity = run_id(
-                facts.fingerprint, experiment.profile, settings, repetition=repetition, after=after
+                facts.fingerprint, experiment.profile, settings, repetition=repetition, predecessors=after
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
-                repetition=repetition, after=after,
+                repetition=repetition, predecessors=after,
             )  # fmt: skip
 
 
-def _ascending(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[float, ...]]]:
-    """Yield settings that differ in C alone one after another, each with the lower values of C."""
+def _chains(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[float, ...]]]:
+    """Yield settings grouped into chains that differ in C alone, ascending, each with the lower values of C."""
     chains: dict[str, list[Settings]] = {}
     for point in points:
         chains.setdefault(str(replace(point, C=None)), []).append(point)
@@ -213,28 +216,28 @@ def _ascending(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[flo
 
 
 def tasks(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return the cells in the groups that one worker takes at a time, in the order of their first ones.
+    """Return the cells in tasks, each for one worker, in the order of their first cells.
 
-    A chain is one group, in ascending C. A chain that goes another way from some C on is another one, which has the
-    cells before that, too. Cold cells of a search that differ in C alone share their rows; a cold final cell stands
-    alone.
+    A chain is one task, in ascending C. Chains that branch at some C are separate tasks, which both have the cells
+    before it. Cold search cells that differ in C alone are one task, since they share the data; a cold final cell is a
+    task of its own.
     """
-    chained = {_place(cell, cell.before): cell for cell in cells if cell.after is not None}
-    leads = {_place(cell, cell.after) for cell in chained.values() if cell.after}
+    chained = {_chain_key(cell, cell.up_to_here): cell for cell in cells if cell.predecessors is not None}
+    leads = {_chain_key(cell, cell.predecessors) for cell in chained.values() if cell.predecessors}
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
-        if cell.after is None:
-            key = cell.run_id if cell.role == FINAL else _place(cell, ())
+        if cell.predecessors is None:
+            key = cell.run_id if cell.role == FINAL else _chain_key(cell, ())
             found.setdefault(key, []).append(cell)
-        elif (place := _place(cell, cell.before)) not in leads:
-            ways = [cell.before[: number + 1] for number in range(len(cell.before))]
-            found[place] = [chained[at] for way in ways if (at := _place(cell, way)) in chained]
+        elif (place := _chain_key(cell, cell.up_to_here)) not in leads:
+            ways = [cell.up_to_here[: number + 1] for number in range(len(cell.up_to_here))]
+            found[place] = [chained[at] for way in ways if (at := _chain_key(cell, way)) in chained]
     first = {cell.run_id: number for number, cell in reversed(list(enumerate(cells)))}
     return sorted(found.values(), key=lambda group: first[group[0].run_id])
 
 
-def _place(cell: Cell, way: tuple[float, ...]) -> Any:
-    """Return what tells a chain's cells from all others: all but C, and the values of C that lead there."""
+def _chain_key(cell: Cell, way: tuple[float, ...]) -> Any:
+    """Return a key of a position in a chain: all settings but C, and the values of C up to there."""
     return (
         cell.role,
         cell.data,
@@ -249,15 +252,15 @@ def _place(cell: Cell, way: tuple[float, ...]) -> Any:
 def unfinished(
     cells: Sequence[Cell], done: Callable[[Cell], bool], cut: Callable[[Cell], bool]
 ) -> list[list[Cell]]:
-    """Return the groups of cells to be made: a chain as a whole as soon as one of its cells is not ``done``.
+    """Return the tasks to run: of a chain all cells, if one of them is not ``done``.
 
-    So each starts where it would have, had nothing been done before. But a cell that is done and was ``cut`` short by
-    a clock need not be made again: no other starts where it ended (`fwsvm.solvers.c_path.Path.begin_again`).
+    So each cell starts where it would have in an uninterrupted run. A done cell that was ``cut`` short by a time limit
+    is not repeated, since no other cell starts where it ended (`fwsvm.solvers.c_path.CPath.begin_again`).
     """
     found = []
     for group in tasks(cells):
         wanted = [cell for cell in group if not done(cell)]
-        if wanted and group[0].after is not None:
+        if wanted and group[0].predecessors is not None:
             wanted = [cell for cell in group if not (done(cell) and cut(cell))]
         if wanted:
             found.append(wanted)

@@ -1,4 +1,4 @@
-"""A trained machine applied to rows: labels, decision values, and how many labels are right."""
+"""Prediction (`fwsvm predict`): labels, decision values, and how many labels are right."""
 
 import time
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from fwsvm.problems.machines import KernelModel, LinearModel
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a machine says of rows.
+    """Predictions of a machine for rows.
 
     Attributes
     ----------
@@ -25,13 +25,13 @@ class Prediction:
     correct : int or None
         Rows whose label is the one predicted; None where the rows have no labels.
     unknown : tuple of str
-        Labels of the rows that the machine does not know; such rows count as wrong.
+        Labels of the rows that are no classes of the machine; such rows count as wrong.
     ignored : int
-        Non-zeros in features that the machine was not trained on, which it leaves out.
+        Non-zeros in features that the machine was not trained on, which are ignored.
     far : int
         Rows with a value far outside the machine's training ranges (`fwsvm.scaling.FAR`).
     notices : tuple of str
-        What the user should know of the values.
+        Messages about the values, for the user.
     compile_seconds, seconds : float
         Warm-up, and the prediction alone.
     """
@@ -53,11 +53,11 @@ class Prediction:
 
 
 def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) -> Prediction:
-    """Predict the rows of a table, with features left out or taken as zeros until they fit the machine.
+    """Predict the rows of a table; features that the machine lacks are ignored, missing ones are zeros.
 
-    Rows that are as in their file are scaled as the machine's training rows were; see `rows_for`.
+    Unscaled rows are scaled by the machine's ranges, see `scaled_rows`.
     """
-    X, ignored, far, notices = rows_for(model, table)
+    X, ignored, far, notices = scaled_rows(model, table)
     begun = time.perf_counter()
     model.decision(X[:1], threads)
     warm = time.perf_counter()
@@ -81,8 +81,8 @@ def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) ->
     )
 
 
-def rows_for(model: KernelModel | LinearModel, table: Table) -> Prepared:
-    """Return the rows of a table as a machine takes them: scaled once, by the machine's ranges.
+def scaled_rows(model: KernelModel | LinearModel, table: Table) -> Prepared:
+    """Return the rows of a table with the machine's features, scaled by its ranges if they are not scaled yet.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def rows_for(model: KernelModel | LinearModel, table: Table) -> Prepared:
 
 
 def decision_columns(model: KernelModel | LinearModel) -> list[str]:
-    """Return what each column of decision values is positive for: ``i/j`` for i rather than j, or a class."""
+    """Return a name for each column of decision values: ``i/j`` (positive for i rather than j), or a class."""
     if isinstance(model, LinearModel) and len(model.classes) > 2:
         return list(model.classes)
     return [f"{i}/{j}" for i, j in combinations(model.classes, 2)]

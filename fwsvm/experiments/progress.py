@@ -1,4 +1,4 @@
-"""Tells a person on stderr how an experiment goes: a bar on a terminal, plain lines elsewhere."""
+"""Progress of an experiment on stderr: a bar on a terminal, lines elsewhere."""
 
 import math
 import time
@@ -22,8 +22,8 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.solvers.loop import Progress as Inside
 
 
-class Teller:
-    """Notes and a line for each run; on a terminal a bar: done, total, elapsed, time to go, present run."""
+class ProgressReporter:
+    """The `Reporter` of the command line: notes, and for each run a line or, on a terminal, an update of the bar."""
 
     def __init__(self, total: int, done: int) -> None:
         self.total, self.done, self.made = total, done, 0
@@ -33,7 +33,7 @@ class Teller:
         self.bar: Progress | None = None
 
     def __enter__(self) -> Self:
-        """Show the bar, if there is a terminal to show it on."""
+        """Show the bar if stderr is a terminal."""
         if self.console.is_terminal:
             self.bar = Progress(
                 BarColumn(bar_width=12), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
@@ -48,16 +48,16 @@ class Teller:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.bar is not None:
             self.bar.stop()
 
     def note(self, said: str) -> None:
-        """Say something that a person should know."""
+        """Print a message."""
         self.console.print(said, markup=False)
 
     def watch(self, cell: Cell, inside: Inside) -> None:
-        """Show how far the present run is."""
+        """Show the progress of the current run."""
         if self.bar is not None:
             where = f" pair {inside.subproblem + 1}/{inside.subproblems}" if inside.subproblems > 1 else ""
             stands = (
@@ -67,7 +67,7 @@ class Teller:
             self.bar.update(self.task, description=f"{cell.label}{where}: {how}")
 
     def ended(self, record: Record) -> None:
-        """Count a run that ended, and say how."""
+        """Count a run that ended, and report its status."""
         self.done, self.made = self.done + 1, self.made + 1
         if self.bar is not None:
             self.bar.update(
@@ -82,12 +82,12 @@ class Teller:
         if void := promises.in_short([row.get("relative_gap") or 0.0], [row["message"]]):
             said.append(f"little is promised: {void}")
         to_go = (self.total - self.done) * (time.monotonic() - self.started) / self.made
-        left = f", {span(to_go)} left" if self.done < self.total else ""
+        left = f", {format_duration(to_go)} left" if self.done < self.total else ""
         self.note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}{left}")
 
 
-def span(seconds: float) -> str:
-    """Return a length of time as people say it: 8 s, 5 min, 3 h 20 min."""
+def format_duration(seconds: float) -> str:
+    """Return a duration as text: 8 s, 5 min, 3 h 20 min."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

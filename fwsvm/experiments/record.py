@@ -1,14 +1,11 @@
-"""One run as a row: complete, in the order of the columns, ready for runs.csv or ``--json``."""
+"""One run as a row of results: every column, in order."""
 
-import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.experiments.environment import Environment
+from fwsvm.experiments.environment import environment
 from fwsvm.results.columns import COLUMNS, SCHEMA
-from fwsvm.results.kinds import Text
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
@@ -20,12 +17,7 @@ MEASURED = (
 )  # fmt: skip
 
 
-def now_utc() -> str:
-    """Return the time in ISO 8601, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def about(data: Dataset) -> dict[str, Any]:
+def data_columns(data: Dataset) -> dict[str, Any]:
     """Return the columns that describe a data set and its training rows."""
     return {
         "dataset": data.name,
@@ -37,23 +29,22 @@ def about(data: Dataset) -> dict[str, Any]:
     }
 
 
-def untested(data: Dataset, result: Result) -> dict[str, Any]:
-    """Return the message of a run that could not be judged because the data set's test rows are not to be had."""
+def missing_test_note(data: Dataset, result: Result) -> dict[str, Any]:
+    """Return the message of a run without test accuracy because the test rows cannot be found; else nothing."""
     return {"message": f"{result.message} {data.lacking}".strip()} if data.lacking else {}
 
 
-def row(data: Mapping[str, Any], where: Environment, result: Result | None = None, **more: Any) -> Row:
-    """Return the row of one run, with every column in order.
+def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> Row:
+    """Return the row of one run in this process, with every column in order.
 
     Parameters
     ----------
     data : mapping
-        Columns that describe the data, see `about`.
-    where : Environment
+        Columns that describe the data, see `data_columns`.
     result : Result, optional
-        What the run came to; without it ``more`` gives status, message and the settings asked for.
+        The result of the run; without it ``more`` has status, message and the requested settings.
     more : values by column name
-        The rest: identity, accuracies, times. They go before what the result says.
+        The rest: identity, accuracies, times. They take precedence over ``result``.
 
     Raises
     ------
@@ -61,7 +52,7 @@ def row(data: Mapping[str, Any], where: Environment, result: Result | None = Non
         A value for a column that does not exist.
     """
     values: Row = dict.fromkeys(COLUMNS) | {"schema": SCHEMA}
-    values |= where.as_columns()
+    values |= environment().as_columns()
     if result is not None:
         values |= {name: value for name, value in result.settings.items() if name in COLUMNS}
         values |= {name: getattr(result, name) for name in MEASURED}
@@ -70,36 +61,3 @@ def row(data: Mapping[str, Any], where: Environment, result: Result | None = Non
     if unknown:
         raise TypeError(f"runs.csv has no column {', '.join(unknown)}")
     return values | dict(data) | more
-
-
-def plain(row: Mapping[str, Any]) -> Row:
-    """Return the row with JSON's own types: None for what is empty or not a number, infinities as text."""
-    return {name: _plain(value) for name, value in row.items()}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "item"):  # numpy's scalars
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return str(value) if isinstance(value, str) else value
-
-
-def text(value: Any) -> str:
-    """Return a value as a field of runs.csv: numbers exactly, truth as true and false, nothing as nothing."""
-    value = _plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value) if isinstance(value, float) else " ".join(str(value).split())
-
-
-def fields(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row as the fields of runs.csv, in the order of the columns, such as their readers take."""
-    plain = {name: text(row[name]) for name in COLUMNS}
-    kinds = {name: column.kind for name, column in COLUMNS.items()}
-    return {
-        name: kind.fitted(plain[name]) if isinstance(kind := kinds[name], Text) else plain[name]
-        for name in plain
-    }

@@ -1,7 +1,7 @@
-"""The rows an experiment uses: loaded by name, thinned to a sample, divided for validation.
+"""The rows of an experiment: loaded by name, subsampled, split for validation.
 
-All is seeded and stratified: a sample or a fold depends on the labels and the seed alone, so it is the same
-for every method, setting, worker and machine.
+Samples and folds are stratified and depend on the labels and the seed alone, so they are the same for every method,
+setting, worker and machine.
 """
 
 import functools
@@ -16,12 +16,12 @@ from fwsvm.data.dataset import Dataset, Table
 from fwsvm.data.labels import classes, encode
 from fwsvm.data.splits import permutation, take
 from fwsvm.errors import DataError
-from fwsvm.experiments.experiment import Data, HeldOut
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What is known of a data set once it was loaded; ``missing`` says why it could not be, if so."""
+class DataInfo:
+    """Shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
 
     fingerprint: str = ""
     rows: int = 0
@@ -32,13 +32,13 @@ class Facts:
     missing: str = ""
 
 
-def facts(wanted: Data, *, offline: bool = False) -> Facts:
-    """Load the data set and return its facts."""
+def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
+    """Load a data set and return its shape and fingerprint."""
     try:
         found = load(wanted, offline=offline)
     except DataError as error:
-        return Facts(missing=str(error))
-    return Facts(
+        return DataInfo(missing=str(error))
+    return DataInfo(
         fingerprint=found.fingerprint,
         rows=found.train.rows,
         test_rows=found.test.rows if found.test is not None else 0,
@@ -49,23 +49,23 @@ def facts(wanted: Data, *, offline: bool = False) -> Facts:
 
 
 @functools.lru_cache(maxsize=1)
-def load(wanted: Data, *, offline: bool = False) -> Dataset:
-    """Return a data set, thinned to the rows wanted; the last one stays in memory.
+def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
+    """Return a data set with the requested rows; the last one stays in memory.
 
     With ``offline`` no server is asked.
 
     Raises
     ------
     DataError
-        It is not to be had.
+        The data cannot be found or read.
     UsageError
         There is no data set of that name.
     """
     found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline, raw=True)
     divided = found.test is None and not found.lacking and wanted.test_fraction is not None
-    whole = scaled(_with_test_rows(found, wanted) if divided else found)
-    train = thinned(whole.train, wanted.rows, wanted.seed)
-    test = thinned(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
+    whole = scaled(_split_off_test_rows(found, wanted) if divided else found)
+    train = subsample(whole.train, wanted.rows, wanted.seed)
+    test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
     if not divided and train is whole.train and test is whole.test:
         return whole
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
@@ -77,33 +77,37 @@ def load(wanted: Data, *, offline: bool = False) -> Dataset:
     return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
 
 
-def _with_test_rows(found: Dataset, wanted: Data) -> Dataset:
-    """Divide the training rows."""
+def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
+    """Return the data set with a stratified part of its training rows as test rows."""
     codes = encode(found.train.labels, found.classes)
-    drawn = held_out_rows(codes, HeldOut(holdout=wanted.test_fraction), wanted.seed, 0)
+    drawn = validation_mask(codes, ValidationRule(holdout=wanted.test_fraction), wanted.seed, 0)
     rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
     return replace(found, train=rest, test=test)
 
 
-def thinned(table: Table, rows: float | None, seed: int) -> Table:
-    """Return a sample of so many rows, or of that part of them, in the file's order, each class in proportion."""
+def subsample(table: Table, rows: float | None, seed: int) -> Table:
+    """Return a stratified sample of ``rows`` rows, or below 1 of that fraction, in the file's order; None keeps all."""
     rows = table.rows if rows is None else max(2, round(rows * table.rows)) if rows < 1 else round(rows)
     if rows >= table.rows:
         return table
-    kept = spread(encode(table.labels, classes(table.labels)), seed)[_marks(table.rows, rows / table.rows)]
+    kept = stratified_order(encode(table.labels, classes(table.labels)), seed)[
+        _evenly_spaced(table.rows, rows / table.rows)
+    ]
     return take(table, np.sort(kept))
 
 
-def held_out_rows(codes: np.ndarray, rule: HeldOut, seed: int, part: int) -> np.ndarray:
-    """Return which rows are held out for validation, a truth for each: shape (m,).
+def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
+    """Return a boolean mask (m,) of the rows held out for validation.
 
-    A part held out leaves every class a row to train on: one that would lose all keeps one, for which a row of the
-    class with most left goes out. Folds are what they are.
+    With a holdout, every class keeps a training row: if a class would lose all, one of its rows is exchanged for a row
+    of the class with most training rows. Folds are not adjusted.
     """
-    order = spread(codes, seed)
+    order = stratified_order(codes, seed)
     chosen = np.zeros(len(codes), dtype=bool)
     marks = (
-        np.arange(len(codes)) % rule.folds == part if rule.folds else _marks(len(codes), rule.holdout or 0.0)
+        np.arange(len(codes)) % rule.folds == part
+        if rule.folds
+        else _evenly_spaced(len(codes), rule.holdout or 0.0)
     )
     chosen[order[marks]] = True
     if not rule.folds:
@@ -115,23 +119,23 @@ def held_out_rows(codes: np.ndarray, rule: HeldOut, seed: int, part: int) -> np.
     return chosen
 
 
-def held_out_count(m: int, rule: HeldOut, part: int) -> int:
+def validation_count(m: int, rule: ValidationRule, part: int) -> int:
     """Return how many of m rows are held out."""
     if rule.folds:
         return len(range(part, m, rule.folds))
-    return int(_marks(m, rule.holdout or 0.0).sum())
+    return int(_evenly_spaced(m, rule.holdout or 0.0).sum())
 
 
-def spread(codes: np.ndarray, seed: int) -> np.ndarray:
-    """Return the rows in random order within each class, class after class: shape (m,).
+def stratified_order(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Return row numbers (m,), grouped by class, in random order within each class.
 
-    Whatever takes evenly spaced members of it takes from each class its share, up to one row.
+    Evenly spaced elements of it are a stratified sample, up to one row for each class.
     """
     order = permutation(len(codes), seed)
     return order[np.argsort(codes[order], kind="stable")]
 
 
-def _marks(m: int, part: float) -> np.ndarray:
-    """Return m truths, evenly spaced, of which ``part`` are true."""
+def _evenly_spaced(m: int, part: float) -> np.ndarray:
+    """Return a boolean mask (m,) of which the fraction ``part`` is True, evenly spaced."""
     steps = np.floor(np.arange(m + 1) * part + 0.5)
     return np.asarray(np.diff(steps) > 0)

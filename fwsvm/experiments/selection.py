@@ -1,7 +1,7 @@
-"""Choosing parameters from the rows of a search.
+"""Parameter selection from the rows of a search.
 
-The highest validation accuracy wins among the candidates whose numbers are all finite, then the smallest C, then the
-largest sigma^2. The parts of a cross-validation count together, as one sample of all training rows.
+The candidate of highest validation accuracy wins, among those with finite numbers; ties go to the smallest C, then to
+the largest sigma^2. The accuracy of a cross-validation is over the rows of all folds together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from fwsvm import promises
 from fwsvm.experiments.experiment import Selection
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.samples import held_out_count
+from fwsvm.experiments.samples import validation_count
 from fwsvm.status import Status
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a search chose.
+    """The selected parameters.
 
     Attributes
     ----------
     values : mapping of settings' fields to numbers
-        The chosen C, sigma2 or gamma; empty where no candidate could be judged.
+        The selected C, sigma2 or gamma; empty if no candidate has an accuracy.
     accuracy : float
-        Validation accuracy of the choice, 0 to 1.
+        Validation accuracy of the selected candidate, 0 to 1.
     on_edge : tuple of str
-        The parameters whose chosen value is the smallest or largest that was tried.
+        The parameters whose selected value is the smallest or largest candidate.
     why_not : str
-        What kept the search from an answer, or nothing.
+        Why no candidate could be selected, or empty.
     """
 
     values: Mapping[str, float]
@@ -60,7 +60,7 @@ def choose(
         if accuracy is None:
             failed.setdefault(point, row["message"] if row else "not run")
             continue
-        count = held_out_count(training_rows, selection.held_out, cell.part or 0)
+        count = validation_count(training_rows, selection.held_out, cell.part or 0)
         right[point] = right.get(point, 0) + round(accuracy * count)
     judged = {point: number for point, number in right.items() if point not in failed}
     if not judged:
@@ -68,12 +68,12 @@ def choose(
     best = min(judged, key=lambda point: (-judged[point], _preference(dict(zip(names, point, strict=True)))))
     values = dict(zip(names, best, strict=True))
     parts = range(selection.held_out.parts)
-    held_out = sum(held_out_count(training_rows, selection.held_out, part) for part in parts)
+    held_out = sum(validation_count(training_rows, selection.held_out, part) for part in parts)
     return Choice(values, judged[best] / held_out, _on_edge(selection, values))
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:
-    """Return a finished run's accuracy on the rows held out, if its numbers are such that it can be judged."""
+    """Return the validation accuracy of a finished run with finite numbers, else None."""
     if not Status(row["status"]).done:
         return None
     try:
@@ -84,7 +84,7 @@ def _accuracy(row: Mapping[str, str]) -> float | None:
 
 
 def _preference(values: Mapping[str, float]) -> tuple[float, float, float]:
-    """Return what ties are broken by, least first: C, then minus sigma^2, which gamma stands for too."""
+    """Return the sort key of ties: C, then minus sigma^2 or gamma."""
     return values.get("C", 0.0), -values.get("sigma2", 0.0), values.get("gamma", 0.0)
 
 
@@ -96,6 +96,6 @@ def _on_edge(selection: Selection, values: Mapping[str, float]) -> tuple[str, ..
     )  # fmt: skip
 
 
-def words(values: Mapping[str, float]) -> str:
-    """Return chosen values as people read them."""
+def describe(values: Mapping[str, float]) -> str:
+    """Return selected values as text."""
     return ", ".join(f"{name} = {value:g}" for name, value in values.items())

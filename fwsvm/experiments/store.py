@@ -1,7 +1,7 @@
-"""A results folder: rows that stay once written, whatever happens next.
+"""A results folder, to which rows are appended.
 
-``runs.csv`` only ever grows, a line a run, each flushed to the disk as the run is finished. A kill can
-leave one torn line at its end, which the next start cuts off and reports. One process writes at a time.
+Each run is one line of ``runs.csv``, appended and fsynced when the run ends. A kill can leave one incomplete line at
+the end, which the next start truncates and reports. A lock admits one writing process.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -18,14 +19,23 @@ from typing import Any, Self
 import yaml
 
 from fwsvm.errors import ResultsError, WriteError, shown
-from fwsvm.experiments.record import Row, fields, now_utc, text
+from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, refuse_link
 from fwsvm.results.reading import runs_table, trace_table
+from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
+
+
+@dataclass(frozen=True)
+class ReusableRun:
+    """A finished run of another results folder: its row and that folder."""
+
+    row: Mapping[str, str]
+    folder: Path
 
 
 class Store:
@@ -37,7 +47,7 @@ class Store:
     rows : dict of run id to row, fields as text
         The latest finished row of each run, else its latest row.
     notices : list of str
-        What was found odd on opening.
+        Messages from opening the folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,7 +59,7 @@ class Store:
         self._file = self._log = -1
 
     def __enter__(self) -> Self:
-        """Take the folder for this process, read what is there and mend a torn end."""
+        """Lock the folder, read its rows and truncate an incomplete last line."""
         refuse_reference(self.folder)
         try:
             (self.folder / "traces").mkdir(parents=True, exist_ok=True)
@@ -63,7 +73,7 @@ class Store:
             raise _unwritable(self.folder, error) from error
         try:
             self.rows = read_rows(self.runs, self.notices)
-            make_ready(self.runs)
+            prepare_runs_file(self.runs)
             self._file = self._append_to(self.runs)
             self._log = self._append_to(self.folder / "log.jsonl")
         except BaseException:
@@ -74,7 +84,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the folder up."""
+        """Unlock the folder."""
         self._open.close()
 
     def done(self, run_id: str) -> bool:
@@ -89,32 +99,33 @@ class Store:
         WriteError
             There is no space, or no permission; the rows before stay whole.
         """
-        written = fields(row)
+        written = csv_fields(row)
         points = list(trace)
         if points:
             write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
-        self._write(self._file, self.runs, _line(written.values()))
-        _keep(self.rows, written)
+        self._write(self._file, self.runs, _csv_line(written.values()))
+        _update(self.rows, written)
 
-    def take(self, row: Mapping[str, str], experiment: str, folder: Path) -> None:
-        """Write a run that another folder holds, and its trace, as one of this experiment."""
+    def copy_from(self, run: "ReusableRun", experiment: str) -> None:
+        """Write a run of another folder, and its trace, as one of this experiment."""
+        row, folder = run.row, run.folder
         name = f"traces/{row['run_id']}.csv"
         with contextlib.suppress(FileNotFoundError):
             trace = trace_table(folder / name, folder)
             with replacing(self.folder / name, WriteError) as stream:
-                stream.write(_line(trace.header))
-                stream.writelines(_line(line.fields) for line in trace)
+                stream.write(_csv_line(trace.header))
+                stream.writelines(_csv_line(line.fields) for line in trace)
         taken = {**row, "experiment": experiment}
-        self._write(self._file, self.runs, _line(taken.values()))
-        _keep(self.rows, taken)
+        self._write(self._file, self.runs, _csv_line(taken.values()))
+        _update(self.rows, taken)
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
-        record = {"time": now_utc(), "event": event, **facts}
+        record = {"time": utc_now(), "event": event, **facts}
         self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
 
-    def describe(self, resolved: Mapping[str, Any], comment: str) -> None:
-        """Write experiment.yaml, the experiment with every setting in its place."""
+    def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
+        """Write experiment.yaml: the experiment with profile, inheritance and ranges resolved."""
         with replacing(self.folder / "experiment.yaml", WriteError) as stream:
             stream.write(f"# {comment}\n")
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
@@ -130,7 +141,7 @@ class Store:
 
     @staticmethod
     def _write(number: int, path: Path, line: str) -> None:
-        """Append one line and wait until it is on the disk; on failure leave the file as it was."""
+        """Append one line and fsync; on failure truncate the file to its previous length."""
         whole, left = os.fstat(number).st_size, line.encode()
         try:
             while left:
@@ -145,8 +156,10 @@ class Store:
 def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
     """Write a trace as CSV, with a header."""
     with replacing(path, WriteError) as stream:
-        stream.write(_line(TRACE_COLUMNS))
-        stream.writelines(_line(text(getattr(point, name)) for name in TRACE_COLUMNS) for point in points)
+        stream.write(_csv_line(TRACE_COLUMNS))
+        stream.writelines(
+            _csv_line(csv_field(getattr(point, name)) for name in TRACE_COLUMNS) for point in points
+        )
 
 
 def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
@@ -171,28 +184,56 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
         notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
     rows: dict[str, dict[str, str]] = {}
     for line in table:
-        _keep(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
+        _update(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
     return rows
 
 
-def make_ready(path: Path) -> None:
-    """Make a runs.csv that rows of this version can be appended to, whole lines below all its columns.
+def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:
+    """Return the finished runs of other results folders by run id; a folder that does not exist has none.
 
-    A torn last line is cut off. A file of an older schema gets the columns it lacks, empty in its rows, in one
-    step: a kill leaves the file as it was, or as it will be.
+    A run's identity is the hash of all that decides its result, so it does not matter which experiment made it.
+
+    Raises
+    ------
+    ResultsError
+        A folder has rows of another version.
+    """
+    found: dict[str, ReusableRun] = {}
+    for folder in folders:
+        for run_id, row in read_rows(folder / "runs.csv", notices).items():
+            if Status(row["status"]).done:
+                found.setdefault(run_id, ReusableRun(row, folder))
+    return found
+
+
+def with_reusable(
+    rows: Mapping[str, Mapping[str, str]], reusable: Mapping[str, ReusableRun]
+) -> dict[str, Mapping[str, str]]:
+    """Return a folder's rows by run id, with the reusable runs that it has not finished itself."""
+    own = {
+        run_id: row for run_id, row in rows.items() if run_id not in reusable or Status(row["status"]).done
+    }
+    return {run_id: run.row for run_id, run in reusable.items()} | own
+
+
+def prepare_runs_file(path: Path) -> None:
+    """Create or update a runs.csv so that rows of this version can be appended.
+
+    An incomplete last line is truncated. A file of an older schema is rewritten with empty fields in the new columns,
+    atomically.
 
     Raises
     ------
     WriteError
-        The file cannot be written; it is as it was.
+        The file cannot be written; it is unchanged.
     """
     table = runs_table(path, path.parent) if present(path) else None
     if table is None or table.header != tuple(COLUMNS):
         with replacing(path, WriteError) as stream:
-            stream.write(_line(COLUMNS))
+            stream.write(_csv_line(COLUMNS))
             if table is not None:
                 held = (dict(zip(table.header, line.fields, strict=True)) for line in table)
-                stream.writelines(_line(row.get(name, "") for name in COLUMNS) for row in held)
+                stream.writelines(_csv_line(row.get(name, "") for name in COLUMNS) for row in held)
     elif table.torn:
         try:
             os.truncate(path, table.whole)
@@ -209,14 +250,14 @@ def refuse_reference(folder: Path) -> None:
         )
 
 
-def _keep(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
+def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
     """Add a row; one that did not finish does not replace one that did."""
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
 
 
-def _line(fields: Iterable[str]) -> str:
+def _csv_line(fields: Iterable[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(fields)
     return out.getvalue()

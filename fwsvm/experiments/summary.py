@@ -1,4 +1,4 @@
-"""The table an experiment ends with: for each data set and method what was chosen and what came of it."""
+"""The final table of an experiment: selected parameters and results for each data set and method."""
 
 import io
 import textwrap
@@ -29,7 +29,7 @@ Row = Mapping[str, str]
 
 
 def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
-    """Return the table as text of 80 columns, means over repetitions, and what is void about which runs."""
+    """Return the table as text of 80 columns, with means over repetitions, and notes on runs that promise little."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("data set", max_width=14, no_wrap=True)
     table.add_column("method", max_width=9, no_wrap=True)
@@ -52,7 +52,7 @@ def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
 
 
 def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, ...], list[Row]]:
-    """Return the rows of each data set, method and setting, in order."""
+    """Return the rows grouped by data set, method and setting, in order."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for cell in finals:
         row = rows.get(cell.run_id)
@@ -65,7 +65,7 @@ def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, 
 
 
 def _short(name: str) -> str:
-    """Return a data set's name as the table shows it: a path's file, a synthetic set's kind and rows."""
+    """Return a short name of a data set: a path's file name, a synthetic set's kind and rows."""
     kind, _, numbers = name.removeprefix("synthetic:").partition("?")
     if not name.startswith("synthetic:"):
         return PurePath(name).name
@@ -81,7 +81,7 @@ def _averages(group: list[Row]) -> list[str]:
 
 
 def _void(group: list[Row]) -> str:
-    """Return in a few words what the finished runs of a group do not promise."""
+    """Return in a few words why the finished runs of a group promise little, or ''."""
     done = [row for row in group if Status(row["status"]).done]
     gaps = [float(row["relative_gap"]) for row in done if row["relative_gap"]]
     return promises.in_short(gaps, [row["message"] for row in done])

@@ -4,6 +4,7 @@
     columns      every column of runs.csv and of a trace: its kind, the schema that brought it, its sentence
     files        a file of the folder: regular, inside it, of bounded size
     agreement    whether two rows of one run can both be honest: columns that may differ, and certificates
+    writing      a row as fields of runs.csv and as JSON
     reading      a table line by line, every field checked; a refusal names file, line and column
 
 A folder may come from anyone: nothing in it is trusted, and nothing is repaired silently.

@@ -34,12 +34,12 @@ def test_the_accuracy_is_that_of_a_reference() -> None:
     linear = pytest.importorskip("sklearn.svm").LinearSVC
     from fwsvm.data.labels import encode
     from fwsvm.experiments import samples
-    from fwsvm.experiments.experiment import Data, HeldOut
+    from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
-    data = samples.load(Data("wdbc"))
+    data = samples.load(DataSpec("wdbc"))
     codes, right = encode(data.train.labels, data.classes), 0
     for part in range(3):
-        test = samples.held_out_rows(codes, HeldOut(folds=3), 5, part)
+        test = samples.validation_mask(codes, ValidationRule(folds=3), 5, part)
         peer = linear(C=2.0, dual=False, tol=1e-8, max_iter=100_000)
         right += int(
             (peer.fit(data.train.X[~test], codes[~test]).predict(data.train.X[test]) == codes[test]).sum()

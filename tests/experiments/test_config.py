@@ -6,7 +6,7 @@ import pytest
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments import config
-from fwsvm.experiments.source_location import read
+from fwsvm.experiments.config.located_value import read_yaml
 
 BASE = """\
 name: trial
@@ -328,7 +328,7 @@ def test_there_is_a_message_for_a_file_that_cannot_be_read(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_the_shipped_experiments_are_right_in_every_profile(path: Path) -> None:
-    profiles = read(path).value.get("profiles")
+    profiles = read_yaml(path).value.get("profiles")
     for profile in [None, *(profiles.value if profiles else ())]:
         assert config.load(path, profile).trials
 

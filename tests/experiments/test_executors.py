@@ -17,20 +17,20 @@ import pytest
 from fwsvm.data.formats import svmlight
 from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
-from fwsvm.experiments.executors.forkserver import open_nursery
+from fwsvm.experiments.executors.forkserver import start_forkserver
 from fwsvm.experiments.executors.workers import Workers
-from fwsvm.experiments.experiment import Data
+from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
-from fwsvm.experiments.record import fields
 from fwsvm.results.agreement import differing
+from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-DATA = Data("wdbc", test_fraction=0.25)
+DATA = DataSpec("wdbc", test_fraction=0.25)
 
 
-def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data: Data = DATA) -> Cell:
+def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data: DataSpec = DATA) -> Cell:
     settings = Settings("fw", {}, tolerance=tolerance, seed=seed, time_limit=time_limit)
     fingerprint = samples.load(data).fingerprint
     identity = plan.run_id(fingerprint, "", settings, repetition=0)
@@ -101,15 +101,17 @@ def chain(*, long: bool = True) -> list[Cell]:
         if long and number == 1:
             made = replace(made, tolerance=1e-12, max_iterations=3_000_000)
         after = penalties[:number]
-        identity = plan.run_id(cell(1e-2).fingerprint, "", made, after=after)
-        cells.append(Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).fingerprint, made, after=after))
+        identity = plan.run_id(cell(1e-2).fingerprint, "", made, predecessors=after)
+        cells.append(
+            Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).fingerprint, made, predecessors=after)
+        )
     return cells
 
 
 def same_rows(found: dict[str, Record], cells: list[Cell]) -> bool:
     """Whether records are those that the cells have where nothing dies."""
     alone = {record.cell.run_id: record for record in run_task(cells, Resources())}
-    rows = [{run_id: fields(record.row) for run_id, record in some.items()} for some in (alone, found)]
+    rows = [{run_id: csv_fields(record.row) for run_id, record in some.items()} for some in (alone, found)]
     return all(not differing(row, rows[1][run_id]) for run_id, row in rows[0].items())
 
 
@@ -141,19 +143,19 @@ def test_a_chain_goes_on_without_a_cell_whose_worker_dies_twice() -> None:
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_the_cell_of_a_chain_that_kills_a_clusters_workers_is_found(length: int) -> None:
     """As `Cluster.run` does: a piece with the guilty cell is lost, any other is run."""
-    from fwsvm.experiments.executors.cluster import Cluster, _Piece
+    from fwsvm.experiments.executors.cluster import Cluster, _Attempt
 
     cells = [replace(one, run_id=f"{number}") for number, one in enumerate((chain() * 2)[:length])]
     lost = SimpleNamespace(exception=lambda: "killed")
     for guilty in cells:
-        waiting, errors, done = [_Piece(cells)], [], []
+        waiting, errors, done = [_Attempt(cells)], [], []
         while waiting:
             piece = waiting.pop()
             if guilty in piece.cells:
-                waiting.extend(Cluster._lost(piece, lost, errors.append))
+                waiting.extend(Cluster._retry(piece, lost, errors.append))
             else:
                 done.append(list(piece.cells))
-                waiting.extend(piece.longer())
+                waiting.extend(piece.extended())
         assert [record.cell for record in errors] == [guilty]
         assert all(record.status is Status.ERROR for record in errors)
         assert (done or [[]])[-1] == [one for one in cells if one is not guilty]
@@ -185,11 +187,11 @@ def test_a_worker_has_the_folder_and_the_environment_of_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the server that it is a copy of began before."""
-    open_nursery()
+    start_forkserver()
     monkeypatch.chdir(tmp_path)
     rows = samples.load(DATA).train
     svmlight.write("own.svm", rows.X, rows.labels)
-    own = cell(0.1, data=Data("own.svm"))
+    own = cell(0.1, data=DataSpec("own.svm"))
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
     assert run([own], Killer(own, 0))[own.run_id].status is Status.CONVERGED
     assert list((tmp_path / "cache").rglob("*")), "it keeps its parsed copy there"
@@ -270,7 +272,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     monkeypatch.chdir(client)
     rows = samples.load(DATA).train
     svmlight.write("own.svm", rows.X, rows.labels)
-    own = cell(0.1, data=Data("own.svm"))
+    own = cell(0.1, data=DataSpec("own.svm"))
     cells = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, time_limit=2.0)]
     found: dict[str, Record] = {}
 
@@ -330,8 +332,8 @@ def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_p
     folder = tmp_path / ("long" * 40)
     folder.mkdir()
     script = """
-from fwsvm.experiments.executors.forkserver import nursery, open_nursery
-assert not open_nursery()
-assert nursery().get_start_method() == "spawn"
+from fwsvm.experiments.executors.forkserver import start_forkserver, worker_context
+assert not start_forkserver()
+assert worker_context().get_start_method() == "spawn"
 """
     subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(folder)}, check=True)

@@ -7,7 +7,7 @@ import pytest
 
 from fwsvm.experiments import config, plan
 from fwsvm.experiments.experiment import Experiment
-from fwsvm.experiments.samples import Facts
+from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Settings
 
 TEXT = """\
@@ -19,7 +19,7 @@ repetitions: 3
 seed: 10
 select: {folds: 2, method: cvm, C: [4, 1, 2], sigma2: [2, 8]}
 """
-FACTS = Facts(fingerprint="d" * 64, rows=100)
+FACTS = DataInfo(fingerprint="d" * 64, rows=100)
 
 
 @pytest.fixture
@@ -36,19 +36,19 @@ def of(folder: Path, more: str) -> Experiment:
     return config.load(folder / "t.yaml")
 
 
-def known(experiment: Experiment) -> dict[object, Facts]:
+def known(experiment: Experiment) -> dict[object, DataInfo]:
     return dict.fromkeys(experiment.datasets, FACTS)
 
 
 def test_a_search_is_planned_once_for_all_methods(experiment: Experiment) -> None:
-    cells = plan.select_cells(experiment, experiment.trials, known(experiment))
+    cells = plan.search_cells(experiment, experiment.trials, known(experiment))
     assert len(cells) == 2 * 3 * 2
     assert {cell.settings.method for cell in cells} == {"cvm"}
     assert len({cell.run_id for cell in cells}) == len(cells)
 
 
 def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: Experiment) -> None:
-    tasks = plan.tasks(plan.select_cells(experiment, experiment.trials, known(experiment)))
+    tasks = plan.tasks(plan.search_cells(experiment, experiment.trials, known(experiment)))
     assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4]] * 4
     assert [(task[0].part, task[0].settings.sigma2) for task in tasks] == [(0, 2), (0, 8), (1, 2), (1, 8)]
 
@@ -66,9 +66,9 @@ def test_an_odd_search_is_evened_so_that_two_workers_end_together(
     tmp_path: Path, folds: int, sigma2: str, C: str, chains: list[list[float]]
 ) -> None:
     found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, sigma2: {sigma2}}}")
-    tasks = plan.tasks(plan.select_cells(found, found.trials, known(found)))
+    tasks = plan.tasks(plan.search_cells(found, found.trials, known(found)))
     assert [[cell.settings.C for cell in task] for task in tasks] == chains
-    assert [[cell.after for cell in task] for task in tasks] == [
+    assert [[cell.predecessors for cell in task] for task in tasks] == [
         [tuple(chain[:n]) for n in range(len(chain))] for chain in chains
     ]
 
@@ -82,7 +82,7 @@ def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Pa
     ids = [
         {
             cell.run_id
-            for cell in plan.select_cells(found, found.trials, known(found))
+            for cell in plan.search_cells(found, found.trials, known(found))
             if cell.settings.method == "cvm"
         }
         for found in (alone, beside)
@@ -93,8 +93,8 @@ def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Pa
 
 def test_methods_that_cannot_start_where_another_run_ended_have_cold_cells(tmp_path: Path) -> None:
     found = of(tmp_path, "select: {folds: 2, method: pegasos, C: [1, 2]}")
-    cells = plan.select_cells(found, found.trials, known(found))
-    assert {cell.after for cell in cells} == {None}
+    cells = plan.search_cells(found, found.trials, known(found))
+    assert {cell.predecessors for cell in cells} == {None}
     assert [len(task) for task in plan.tasks(cells)] == [2, 2], "they share their rows"
     lost = cells[1]
     tasks = plan.unfinished(cells, lambda cell: cell is not lost, lambda _: False)
@@ -102,7 +102,7 @@ def test_methods_that_cannot_start_where_another_run_ended_have_cold_cells(tmp_p
 
 
 def test_a_chain_is_made_whole_but_for_what_a_clock_cut(experiment: Experiment) -> None:
-    cells = list(plan.select_cells(experiment, experiment.trials, known(experiment)))
+    cells = list(plan.search_cells(experiment, experiment.trials, known(experiment)))
     first, second = plan.tasks(cells)[:2]
     assert plan.unfinished(cells, lambda _: True, lambda _: True) == []
     for lost in first:
@@ -118,7 +118,7 @@ def test_chains_that_part_have_what_leads_to_each(tmp_path: Path) -> None:
     cells = []
     for C in ("[1, 2, 4]", "[1, 2, 8, 16]"):
         found = of(tmp_path, f"select: {{folds: 2, method: cvm, C: {C}}}")
-        cells += plan.select_cells(found, found.trials, known(found))
+        cells += plan.search_cells(found, found.trials, known(found))
     unique = list({cell.run_id: cell for cell in cells}.values())
     chains = [[cell.settings.C for cell in task] for task in plan.tasks(unique)]
     assert sorted(chains) == [[1, 2, 4], [1, 2, 4], [1, 2, 8, 16], [1, 2, 8, 16]]
@@ -166,8 +166,8 @@ def test_data_profile_fold_repetition_and_code_are_part_of_the_identity(
         plan.run_id("d", "", BASE), plan.run_id("e", "", BASE), plan.run_id("d", "small", BASE),
         plan.run_id("d", "", BASE, "5 folds", 0), plan.run_id("d", "", BASE, "5 folds", 1),
         plan.run_id("d", "", BASE, "10 folds", 0), plan.run_id("d", "", BASE, repetition=0),
-        plan.run_id("d", "", BASE, repetition=1), plan.run_id("d", "", BASE, after=(0.5,)),
-        plan.run_id("d", "", BASE, after=(0.5, 0.7)),
+        plan.run_id("d", "", BASE, repetition=1), plan.run_id("d", "", BASE, predecessors=(0.5,)),
+        plan.run_id("d", "", BASE, predecessors=(0.5, 0.7)),
     }  # fmt: skip
     monkeypatch.setattr(plan, "code_digest", lambda *_: "other code")
     assert len(seen | {plan.run_id("d", "", BASE)}) == 11

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from fwsvm.cli import main
 from fwsvm.experiments import execute, plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
-from fwsvm.experiments.experiment import Data
+from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import SELECT, Cell
-from fwsvm.experiments.record import fields
 from fwsvm.results.agreement import differing
+from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers import c_path as paths
 
@@ -174,7 +174,7 @@ def test_a_killed_and_an_uninterrupted_folder_merge(whole: Path, tmp_path: Path)
 
 # ---------------------------------------------------------------- one chain
 
-DATA = Data("wdbc")
+DATA = DataSpec("wdbc")
 
 
 def chain(method: str, *penalties: float) -> list[Cell]:
@@ -183,8 +183,8 @@ def chain(method: str, *penalties: float) -> list[Cell]:
     for number, C in enumerate(penalties):
         made = Settings(method, C=C, sigma2=4.0, tolerance=1e-4, seed=3)
         after = penalties[:number]
-        identity = plan.run_id(fingerprint, "", made, after=after)
-        cells.append(Cell(identity, "trial", "", SELECT, DATA, fingerprint, made, after=after))
+        identity = plan.run_id(fingerprint, "", made, predecessors=after)
+        cells.append(Cell(identity, "trial", "", SELECT, DATA, fingerprint, made, predecessors=after))
     return cells
 
 
@@ -199,7 +199,7 @@ def test_a_run_that_a_clock_cut_short_passes_nothing_on(method: str) -> None:
     hurried = replace(middle, settings=replace(middle.settings, time_limit=1e-9))
     whole, cut, without = made([first, middle, last]), made([first, hurried, last]), made([first, last])
     assert [record.status for record in cut] == [Status.CONVERGED, Status.TIME_LIMIT, Status.CONVERGED]
-    assert not differing(fields(cut[2].row), fields(without[1].row))
+    assert not differing(csv_fields(cut[2].row), csv_fields(without[1].row))
     assert cut[2].row["shared"], "it starts where the first ended"
     assert cut[2].row["iterations"] != whole[2].row["iterations"]
 
@@ -210,9 +210,9 @@ def test_after_nothing_but_runs_cut_short_the_next_starts_cold() -> None:
     (alone,) = made(chain("swap-2o", 8.0))
     (_, after) = made([hurried, last])
     assert not after.row["shared"]
-    assert {**fields(after.row), "run_id": ""}.items() >= {
+    assert {**csv_fields(after.row), "run_id": ""}.items() >= {
         name: value
-        for name, value in fields(alone.row).items()
+        for name, value in csv_fields(alone.row).items()
         if name in {"objective", "gap", "iterations", "steps"}
     }.items()
 
@@ -232,4 +232,4 @@ def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch:
     slow = made(cells)
     assert together == [6, 6]
     for one, other in zip(quick, slow, strict=True):
-        assert not differing(fields(one.row), fields(other.row))
+        assert not differing(csv_fields(one.row), csv_fields(other.row))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fwsvm.data.dataset import Table
 from fwsvm.experiments import samples
-from fwsvm.experiments.experiment import Data, HeldOut
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
 codes_of = st.lists(st.integers(0, 4), min_size=10, max_size=200).map(np.array)
 
@@ -16,11 +16,11 @@ codes_of = st.lists(st.integers(0, 4), min_size=10, max_size=200).map(np.array)
 def test_folds_hold_out_every_row_once_and_are_even_in_every_class(
     codes: np.ndarray, folds: int, seed: int
 ) -> None:
-    rule = HeldOut(folds=folds)
-    parts = [samples.held_out_rows(codes, rule, seed, part) for part in range(folds)]
+    rule = ValidationRule(folds=folds)
+    parts = [samples.validation_mask(codes, rule, seed, part) for part in range(folds)]
     assert np.array_equal(np.sum(parts, axis=0), np.ones(len(codes)))
     assert [part.sum() for part in parts] == [
-        samples.held_out_count(len(codes), rule, part) for part in range(folds)
+        samples.validation_count(len(codes), rule, part) for part in range(folds)
     ]
     for c in set(codes):
         counts = [int((codes[part] == c).sum()) for part in parts]
@@ -29,9 +29,9 @@ def test_folds_hold_out_every_row_once_and_are_even_in_every_class(
 
 @given(codes_of, st.floats(0.05, 0.95), st.integers(0, 5))
 def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, seed: int) -> None:
-    rule = HeldOut(holdout=part)
-    chosen = samples.held_out_rows(codes, rule, seed, 0)
-    assert chosen.sum() == samples.held_out_count(len(codes), rule, 0)
+    rule = ValidationRule(holdout=part)
+    chosen = samples.validation_mask(codes, rule, seed, 0)
+    assert chosen.sum() == samples.validation_count(len(codes), rule, 0)
     assert abs(chosen.sum() - part * len(codes)) <= 0.5 + 1e-9
     counts = np.bincount(codes)
     rare = int(((counts > 0) & (counts * (1.0 - part) < 1.0 + 1e-9)).sum())  # may have to be given a row back
@@ -44,41 +44,41 @@ def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, 
 @given(codes_of, st.integers(1, 250), st.integers(0, 5))
 def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, rows: int, seed: int) -> None:
     table = Table(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    sample = samples.thinned(table, rows, seed)
+    sample = samples.subsample(table, rows, seed)
     assert sample.rows == min(rows, len(codes))
     assert (np.diff(sample.X[:, 0]) > 0).all()
     assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
 
 
 def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:
-    quarter, same = samples.load(Data("wdbc", rows=0.25)), samples.load(Data("wdbc", rows=142))
+    quarter, same = samples.load(DataSpec("wdbc", rows=0.25)), samples.load(DataSpec("wdbc", rows=142))
     assert quarter.train.rows == 142
     assert np.array_equal(quarter.train.X, same.train.X)
 
 
 def test_another_seed_draws_other_rows() -> None:
     codes = np.arange(100) % 2
-    first, second = (samples.held_out_rows(codes, HeldOut(holdout=0.3), seed, 0) for seed in (0, 1))
+    first, second = (samples.validation_mask(codes, ValidationRule(holdout=0.3), seed, 0) for seed in (0, 1))
     assert not np.array_equal(first, second)
 
 
 def test_folds_are_the_same_bits_for_ever() -> None:
     codes = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
-    chosen = samples.held_out_rows(codes, HeldOut(folds=3), 7, 1)
+    chosen = samples.validation_mask(codes, ValidationRule(folds=3), 7, 1)
     assert chosen.nonzero()[0].tolist() == [2, 3, 5]
 
 
 def test_a_sample_is_other_data() -> None:
-    whole, sample = samples.load(Data("wdbc")), samples.load(Data("wdbc", rows=100))
-    other = samples.load(Data("wdbc", rows=100, seed=1))
+    whole, sample = samples.load(DataSpec("wdbc")), samples.load(DataSpec("wdbc", rows=100))
+    other = samples.load(DataSpec("wdbc", rows=100, seed=1))
     assert len({whole.fingerprint, sample.fingerprint, other.fingerprint}) == 3
     assert sample.train.rows == 100
     assert whole.classes == sample.classes
-    assert samples.load(Data("wdbc", rows=1000)).fingerprint == whole.fingerprint
+    assert samples.load(DataSpec("wdbc", rows=1000)).fingerprint == whole.fingerprint
 
 
 def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_rows() -> None:
-    found = samples.load(Data("wdbc", test_fraction=0.25))
+    found = samples.load(DataSpec("wdbc", test_fraction=0.25))
     assert found.test is not None
     assert (found.train.rows, found.test.rows) == (427, 142)
     assert found.train.X.min(axis=0) == pytest.approx(0.0)
@@ -91,5 +91,5 @@ def test_data_that_cannot_be_had_is_missing_not_a_mistake(
 ) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
     monkeypatch.delenv("FWSVM_MIRROR", raising=False)
-    found = samples.facts(Data("a1a"), offline=True)
+    found = samples.data_info(DataSpec("a1a"), offline=True)
     assert "a1a is not to be had (offline)" in found.missing

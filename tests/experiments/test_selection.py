@@ -6,15 +6,15 @@ import pytest
 
 from fwsvm import promises
 from fwsvm.experiments import plan, selection
-from fwsvm.experiments.experiment import Data, Experiment, HeldOut, Selection, Sweep
+from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, ValidationRule
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.samples import Facts
+from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Settings
 
-FACTS = Facts(fingerprint="d" * 64, rows=100)
+FACTS = DataInfo(fingerprint="d" * 64, rows=100)
 EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
 SEARCH = Selection(
-    HeldOut(folds=2),
+    ValidationRule(folds=2),
     Sweep(Settings(method="cvm", parameters={}), {"sigma2": (1.0, 2.0, 4.0), "C": (1.0, 2.0, 4.0)}),
 )
 
@@ -23,7 +23,7 @@ def rows(
     accuracy: Mapping[tuple[float, float], float], **odd: str
 ) -> tuple[list[Cell], dict[str, dict[str, str]]]:
     """Return the cells of the search and their rows; ``accuracy`` by (sigma2, C), 0.5 elsewhere."""
-    cells = list(plan.candidates(EXPERIMENT, Data("x"), SEARCH, FACTS))
+    cells = list(plan.selection_cells(EXPERIMENT, DataSpec("x"), SEARCH, FACTS))
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
@@ -62,8 +62,8 @@ def test_a_search_that_failed_altogether_says_why() -> None:
 
 
 def test_parts_of_unequal_size_count_by_their_rows() -> None:
-    facts = Facts(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
-    cells = list(plan.candidates(EXPERIMENT, Data("x"), SEARCH, facts))
+    facts = DataInfo(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
+    cells = list(plan.selection_cells(EXPERIMENT, DataSpec("x"), SEARCH, facts))
     right = {(1.0, 1.0): (2 / 3, 2 / 2), (2.0, 2.0): (3 / 3, 1 / 2)}  # 4 of 5 either way
     found = {}
     for cell in cells:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
-from fwsvm.experiments.environment import environment
 from fwsvm.experiments.store import Store, read_rows
 from fwsvm.experiments.summary import summary
+from fwsvm.results import writing
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.solvers.result import TracePoint
 
 
 def row(run_id: str, status: str = "converged", **more: object) -> record.Row:
-    return record.row({}, environment(), **{"run_id": run_id, "status": status, **more})
+    return record.row({}, **{"run_id": run_id, "status": status, **more})
 
 
 def written(folder: Path, *rows: record.Row) -> Path:
@@ -203,7 +203,9 @@ def test_a_row_is_plain_json() -> None:
 
     import numpy as np
 
-    plain = record.plain(row("a", C=np.float64(2), gap=float("nan"), primal=float("inf"), certified=np.True_))
+    plain = writing.json_values(
+        row("a", C=np.float64(2), gap=float("nan"), primal=float("inf"), certified=np.True_)
+    )
     assert list(plain) == list(COLUMNS)
     again = json.loads(json.dumps(plain, allow_nan=False))
     assert (again["C"], again["gap"], again["primal"], again["certified"]) == (2.0, None, "inf", True)
@@ -211,5 +213,5 @@ def test_a_row_is_plain_json() -> None:
 
 def test_the_table_in_the_end_takes_names_as_they_are() -> None:
     cell = SimpleNamespace(run_id="a")
-    named = record.fields(row("a", dataset="d", method="[/b]", C=1.0))
+    named = writing.csv_fields(row("a", dataset="d", method="[/b]", C=1.0))
     assert "d        [/b]" in summary([cell], {"a": named})

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwsvm.experiments.record import text
 from fwsvm.results.columns import COUNT, FRACTION, REAL, SECONDS, STATUSES
 from fwsvm.results.kinds import Identity, Text, Truth
+from fwsvm.results.writing import csv_field
 from fwsvm.solvers import Status
 
 
 @given(st.floats() | st.integers(-(10**30), 10**30))
 def test_every_number_that_is_written_is_read_back(value) -> None:
-    read = REAL.read("objective", text(value))
+    read = REAL.read("objective", csv_field(value))
     assert read == float(value) or (math.isnan(read) and math.isnan(value))
 
 
 @given(st.text(max_size=60))
 def test_text_is_written_in_a_form_that_is_read(value: str) -> None:
     kind = Text(40)
-    assert len(kind.read("message", kind.fitted(text(value)))) <= 40
+    assert len(kind.read("message", kind.fitted(csv_field(value)))) <= 40
 
 
 NO_ACCURACIES = (

@@ -53,7 +53,7 @@ def _sections(value: LockValue, known: tuple[str, ...]) -> dict[str, LockValue]:
     sections = value.mapping(known)
     version = sections.get("version")
     if version is not None and (version.node.value != VERSION or isinstance(version.node.value, bool)):
-        raise version.wrong(f"version {shown(version.node.value)}; this fwsvm reads version {VERSION}")
+        raise version.error(f"version {shown(version.node.value)}; this fwsvm reads version {VERSION}")
     return sections
 
 
@@ -65,7 +65,7 @@ def _members(sections: Mapping[str, LockValue], key: str) -> dict[str, LockValue
 
 def _must(record: Mapping[str, LockValue], key: str, value: LockValue) -> LockValue:
     if key not in record:
-        raise value.wrong(f"{key} is missing")
+        raise value.error(f"{key} is missing")
     return record[key]
 
 
@@ -78,10 +78,10 @@ def _entry(
     if "sources_of" in record:
         owner = record["sources_of"].name("data set")
         if "sources" in record or owner not in records:
-            raise record["sources_of"].wrong("a data set of the lock, in place of sources of one's own")
+            raise record["sources_of"].error("a data set of the lock, in place of sources of one's own")
         sources = records[owner].mapping().get("sources")
     if sources is None or not sources.mapping():
-        raise value.wrong("no sources")
+        raise value.error("no sources")
     entry = Entry(
         name=name,
         title=_must(record, "title", value).text(),
@@ -98,7 +98,7 @@ def _entry(
         note=record["note"].text() if "note" in record else "",
     )
     if (entry.task == "binary") != (entry.classes == 2):
-        raise value.wrong(f"task {entry.task} with {entry.classes} classes")
+        raise value.error(f"task {entry.task} with {entry.classes} classes")
     return entry
 
 
@@ -107,7 +107,7 @@ def _source(name: str, owner: str, value: LockValue, evidence: Mapping[str, str]
     record = value.mapping(("loader", "train", "test", "grouping", "note"))
     train = _must(record, "train", value).items()
     if not train:
-        raise record["train"].wrong("a list of files, not an empty one")
+        raise record["train"].error("a list of files, not an empty one")
     return DataSource(
         name=name,
         owner=owner,
@@ -123,14 +123,14 @@ def _grouping(value: LockValue) -> dict[Any, tuple[Any, ...]]:
     groups = {key: tuple(item.label() for item in members.items()) for key, members in value.pairs()}
     labels = [label for members in groups.values() for label in members]
     if len(set(labels)) < len(labels) or not all(groups.values()):
-        raise value.wrong("each class has raw labels, and each raw label one class")
+        raise value.error("each class has raw labels, and each raw label one class")
     return groups
 
 
 def _text_or_nothing(value: LockValue) -> str | None:
     """Return a text as it stands, blanks and all, or None."""
     if value.node.value is not None and not isinstance(value.node.value, str):
-        raise value.wrong(f"a text, not {shown(value.node.value)}")
+        raise value.error(f"a text, not {shown(value.node.value)}")
     return value.node.value
 
 
@@ -139,15 +139,15 @@ def _categorical(value: LockValue) -> Any:
         return [item.column() for item in value.items()]
     columns = {key: [item.label() for item in values.items()] for key, values in value.pairs()}
     if len({type(key) for key in columns}) > 1 or float in map(type, columns):
-        raise value.wrong("columns are all places or all names")
+        raise value.error("columns are all places or all names")
     return columns
 
 
 _OPTIONS: Mapping[str, Mapping[str, Callable[[LockValue], Any]]] = {
-    "svmlight": {"zero_based": LockValue.truth},
+    "svmlight": {"zero_based": LockValue.boolean},
     "csv": {
         "delimiter": _text_or_nothing,
-        "header": LockValue.truth,
+        "header": LockValue.boolean,
         "label": LockValue.column,
         "drop": lambda value: [item.column() for item in value.items()],
         "categorical": _categorical,
@@ -162,7 +162,7 @@ _OPTIONS: Mapping[str, Mapping[str, Callable[[LockValue], Any]]] = {
 def _loader(value: LockValue) -> dict[str, Any]:
     kind = value.mapping().get("format")
     if kind is None or kind.node.value not in list(_OPTIONS):
-        raise value.wrong(f"format must be one of {', '.join(_OPTIONS)}")
+        raise value.error(f"format must be one of {', '.join(_OPTIONS)}")
     options = _OPTIONS[kind.node.value]
     record = value.mapping(("format", *options))
     loader = {"format": kind.node.value}
@@ -170,14 +170,14 @@ def _loader(value: LockValue) -> dict[str, Any]:
     if loader["format"] == "csv" and (
         wrong := explain_bad_delimiters(loader.get("delimiter", ","), loader.get("comment", ""))
     ):
-        raise value.wrong(wrong)
+        raise value.error(wrong)
     return loader
 
 
 _FACTS: Mapping[str, Callable[[LockValue], Any]] = {
     "file": lambda value: value.name("file"),
     "urls": lambda value: value.addresses(UNKNOWN),
-    "verified": LockValue.truth,
+    "verified": LockValue.boolean,
     "bytes": LockValue.count,
     "sha256": lambda value: value.digest(64, UNPINNED),
     "md5": lambda value: value.digest(32, UNPINNED),
@@ -185,7 +185,7 @@ _FACTS: Mapping[str, Callable[[LockValue], Any]] = {
     "max_index": lambda value: value.count(MAX_INDEX),
     "digest_from": LockValue.text,
     "member": LockValue.text,
-    "shipped": LockValue.truth,
+    "shipped": LockValue.boolean,
     "note": LockValue.text,
 }
 
@@ -207,7 +207,7 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
     if "complement" in record:
         rule = record["complement"].node.value
         if not isinstance(rule, dict) or set(rule) != {"of", "minus"}:
-            raise record["complement"].wrong("{of: NAME, minus: NAME}")
+            raise record["complement"].error("{of: NAME, minus: NAME}")
         found["complement"] = Complement(
             **{key: each.name("data set") for key, each in record["complement"].mapping().items()}
         )
@@ -216,14 +216,14 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
 
 def _consistent(file: RawFile, value: LockValue) -> RawFile:
     if not file.pinned and file.evidence != UNPINNED:
-        raise value.wrong(f"no digest, so its evidence must be {UNPINNED}")
+        raise value.error(f"no digest, so its evidence must be {UNPINNED}")
     return file
 
 
 def _published(value: LockValue) -> PublishedShape:
     known = tuple(f.name for f in fields(PublishedShape))
     if not isinstance(value.node.value, dict) or not {"paper", "name"} <= set(value.node.value):
-        raise value.wrong("each has paper and name, and m, t, n where printed")
+        raise value.error("each has paper and name, and m, t, n where printed")
     record = value.mapping(known)
     paper, name = (record[key].text() for key in ("paper", "name"))
     return PublishedShape(
@@ -235,13 +235,13 @@ def _split(value: LockValue) -> dict[str, Any]:
     said = "{test_fraction: 0.2} or {train_rows: 500}"
     found = value.node.value
     if not isinstance(found, dict) or list(found) not in (["test_fraction"], ["train_rows"]):
-        raise value.wrong(said)
+        raise value.error(said)
     ((key, each),) = value.mapping().items()
     if key == "train_rows":
         return {key: each.count()}
     part = each.node.value
     if isinstance(part, bool) or not isinstance(part, (int, float)) or not 0 < part < 1:
-        raise each.wrong(
+        raise each.error(
             f"a number between 0 and 1, not {part!r}" if not isinstance(part, (dict, list)) else said
         )
     return {key: part}
@@ -251,7 +251,7 @@ def _pins(section: Mapping[str, LockValue], evidence: Mapping[str, str]) -> Pins
     pins = {}
     for address, value in section.items():
         if len(address.split("/")) != 3:
-            raise value.wrong("a pin is of DATASET/SOURCE/FILE")
+            raise value.error("a pin is of DATASET/SOURCE/FILE")
         pins[address] = _facts(value, PIN, evidence)
     return pins
 
@@ -275,7 +275,7 @@ def _check_names(entries: Mapping[str, Entry], records: Mapping[str, LockValue])
     for name, entry in entries.items():
         for word in (name, *entry.also):
             if seen.setdefault(word, name) != name or (word != name and word in entries):
-                raise records[name].wrong(f"the name {word!r} is taken by {seen[word]}")
+                raise records[name].error(f"the name {word!r} is taken by {seen[word]}")
 
 
 def _check_complements(entries: Mapping[str, Entry], records: Mapping[str, LockValue]) -> None:
@@ -284,6 +284,6 @@ def _check_complements(entries: Mapping[str, Entry], records: Mapping[str, LockV
         for rule in (f.complement for s in entry.sources for f in s.files if f.complement):
             for word in (rule.of, rule.minus):
                 if word not in entries:
-                    raise records[name].wrong(f"complement: there is no data set {word!r}")
+                    raise records[name].error(f"complement: there is no data set {word!r}")
                 if entries[word].sources[0].train[0].complement:
-                    raise records[name].wrong(f"complement: the training file of {word} is derived itself")
+                    raise records[name].error(f"complement: the training file of {word} is derived itself")

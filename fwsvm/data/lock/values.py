@@ -25,7 +25,7 @@ class LockValue:
     file: str
     keys: tuple[str, ...] = ()
 
-    def wrong(self, said: str) -> DataError:
+    def error(self, said: str) -> DataError:
         """Return an error that names this value's file, line and keys."""
         line = f":{self.node.line}" if self.node.line else ""
         return DataError(": ".join((f"{self.file}{line}", *self.keys, said)))
@@ -34,15 +34,15 @@ class LockValue:
         """Return the mapping of keys to values; an unknown key is refused (None: all are known)."""
         found = self.node.value
         if not isinstance(found, dict):
-            raise self.wrong(f"a mapping of keys to values, not {shown(found)}")
+            raise self.error(f"a mapping of keys to values, not {shown(found)}")
         values: dict[str, LockValue] = {}
         for key, node in found.items():
             if known is not None and key not in known:
-                raise self._at(key, node).wrong(
+                raise self._at(key, node).error(
                     f"unknown key {shown(key)}; known: {', '.join(sorted(known))}"
                 )
             if not isinstance(key, str):
-                raise self.wrong(f"a key must be a name, not {shown(key)}")
+                raise self.error(f"a key must be a name, not {shown(key)}")
             values[key] = self._at(key, node)
         return values
 
@@ -50,18 +50,18 @@ class LockValue:
         """Return the pairs of a mapping whose keys are names or numbers."""
         found = self.node.value
         if not isinstance(found, dict) or not found:
-            raise self.wrong(f"a mapping of keys to values, not {shown(found)}")
+            raise self.error(f"a mapping of keys to values, not {shown(found)}")
         pairs = [(key, self._at(key, node)) for key, node in found.items()]
         for key, value in pairs:
             if isinstance(key, bool) or not isinstance(key, (str, int, float)):
-                raise value.wrong(f"a key must be a name or a number, not {shown(key)}")
+                raise value.error(f"a key must be a name or a number, not {shown(key)}")
         return pairs
 
     def items(self) -> "list[LockValue]":
         """Return the members of a list."""
         found = self.node.value
         if not isinstance(found, list):
-            raise self.wrong(f"a list, not {shown(found)}")
+            raise self.error(f"a list, not {shown(found)}")
         return [LockValue(node, self.file, self.keys) for node in found]
 
     def _at(self, key: object, node: Node) -> "LockValue":
@@ -72,20 +72,20 @@ class LockValue:
         """Return a text that is not empty, its blanks made single."""
         found = self.node.value
         if not isinstance(found, str) or not found.strip():
-            raise self.wrong(f"a text, not {shown(found)}")
+            raise self.error(f"a text, not {shown(found)}")
         return " ".join(found.split())
 
     def name(self, what: str) -> str:
         """Return a name that may be that of a file."""
         if not isinstance(self.node.value, str) or not NAME.fullmatch(self.node.value):
-            raise self.wrong(f"{shown(self.node.value)} is not a plain {what} name")
+            raise self.error(f"{shown(self.node.value)} is not a plain {what} name")
         return self.node.value
 
     def one_of(self, allowed: Iterable[str]) -> str:
         """Return one of the words allowed."""
         found, words = self.node.value, list(allowed)
         if not isinstance(found, str) or found not in words:
-            raise self.wrong(f"one of {', '.join(words)}, not {shown(found)}")
+            raise self.error(f"one of {', '.join(words)}, not {shown(found)}")
         return found
 
     def count(self, most: int = LARGEST_COUNT) -> int:
@@ -93,29 +93,29 @@ class LockValue:
         found = self.node.value
         if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= most:
             bound = "" if most == LARGEST_COUNT else f" up to {most:,}"
-            raise self.wrong(f"a positive whole number{bound}, not {shown(found)}")
+            raise self.error(f"a positive whole number{bound}, not {shown(found)}")
         return found
 
-    def truth(self) -> bool:
+    def boolean(self) -> bool:
         """Return a yes or no."""
         if not isinstance(self.node.value, bool):
-            raise self.wrong(f"true or false, not {shown(self.node.value)}")
+            raise self.error(f"true or false, not {shown(self.node.value)}")
         return self.node.value
 
     def column(self) -> int | str:
         """Return a column of a table: its place or its name."""
         found = self.node.value
         if isinstance(found, bool) or not isinstance(found, (int, str)):
-            raise self.wrong(f"a column's place or name, not {shown(found)}")
+            raise self.error(f"a column's place or name, not {shown(found)}")
         return found
 
     def label(self) -> int | float | str:
         """Return a label or a symbol of a table: a number or a text."""
         found = self.node.value
         if isinstance(found, bool) or not isinstance(found, (int, float, str)):
-            raise self.wrong(f"a number or a text, not {shown(found)}")
+            raise self.error(f"a number or a text, not {shown(found)}")
         if isinstance(found, float) and not math.isfinite(found):
-            raise self.wrong(f"a finite number or a text, not {found!r}")
+            raise self.error(f"a finite number or a text, not {found!r}")
         return found
 
     def digest(self, length: int, unpinned: str) -> str | None:
@@ -124,7 +124,7 @@ class LockValue:
         if found == unpinned:
             return None
         if not isinstance(found, str) or not re.fullmatch(rf"[0-9a-f]{{{length}}}", found):
-            raise self.wrong(f"{length} lower-case hexadecimal digits, or {unpinned}, not {shown(found)}")
+            raise self.error(f"{length} lower-case hexadecimal digits, or {unpinned}, not {shown(found)}")
         return found
 
     def addresses(self, unknown: str) -> tuple[str, ...]:
@@ -133,10 +133,10 @@ class LockValue:
             return ()
         said = f"a list of http(s) addresses, or {unknown}"
         if not isinstance(self.node.value, list):
-            raise self.wrong(f"{said}, not {shown(self.node.value)}")
+            raise self.error(f"{said}, not {shown(self.node.value)}")
         for item in self.items():
             if not is_url(item.node.value):
-                raise item.wrong(f"{said}, not {shown(item.node.value)}")
+                raise item.error(f"{said}, not {shown(item.node.value)}")
         return tuple(item.node.value for item in self.items())
 
 

@@ -1,14 +1,13 @@
-"""Where cells run: in this process, in worker processes of this machine, or on a Dask cluster.
+"""Executors: where cells run, in this process, in local worker processes, or on a Dask cluster.
 
-All three are used alike: `Executor.run` takes tasks (cells that share kernel values) and delivers each record
-to the caller as its run ends, so that there is one writer whatever runs where. A chain whose worker died begins again
-from its beginning, so a record may come twice.
+`Executor.run` takes tasks (cells that share kernel values) and delivers each record to the caller when it is made, so
+one process writes all results. A chain whose worker died starts again, so a record may be delivered twice.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fwsvm.experiments.execute import Record, Watch
+from fwsvm.experiments.execute import CellWatch, Record
 from fwsvm.experiments.plan import Cell
 
 Task = Sequence[Cell]
@@ -20,21 +19,21 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many tasks can go on beside each other."""
+        """How many tasks can run in parallel."""
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
-        """Run all tasks, at most ``at_once`` beside each other, and deliver every record.
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
+        """Run all tasks, at most ``at_once`` in parallel, and deliver every record.
 
-        Threads and memory are shared out for so many, though there be fewer tasks: a run has the same, whatever is
-        left to do beside it.
+        Threads and memory are divided by ``at_once`` even if there are fewer tasks, so that a run has the same
+        resources whatever else is left to do.
 
         Raises
         ------
         KeyboardInterrupt
-            After the runs going on were asked to stop and their records, as far as they came, were delivered.
+            After the running cells were interrupted and the records that they sent in time were delivered.
         Exception
-            Whatever ``deliver`` raises, after the runs going on were stopped.
+            Whatever ``deliver`` raises, after the running cells were stopped.
         """
 
     def close(self) -> None:
-        """Give back what was taken."""
+        """End worker processes and connections."""

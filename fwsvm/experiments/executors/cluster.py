@@ -1,8 +1,7 @@
-"""Runs cells on a Dask cluster.
+"""The executor of a Dask cluster.
 
-Scheduling, and moving the tasks of a dead worker to another, are Dask's matter. A worker loads data by name
-from its own cache or mirror, without the network, and checks the digest; one that has not got it says so, and
-is sent the rows from here.
+Dask schedules the tasks and moves those of a dead worker to another. A worker loads data by name from its own cache or
+mirror, without the network, and checks the fingerprint; if it has no such data, the rows are sent to it.
 """
 
 import contextlib
@@ -14,37 +13,37 @@ from typing import Any
 from fwsvm.data.dataset import Dataset
 from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.experiments import samples
-from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
+from fwsvm.experiments.execute import CellWatch, Record, Resources, failure_record, run_task
 from fwsvm.experiments.executors import Deliver, Task
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
-PATIENCE = 5.0  # seconds to connect in, and to hand over interrupted runs in
+TIMEOUT_SECONDS = 5.0  # to connect, and to collect the records of interrupted runs
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """A task, or the beginning of a chain whose worker died: ``sure`` of its cells killed none, ``rest`` follow."""
+class _Attempt:
+    """A task, or a prefix of a chain whose worker died: its first ``survived`` cells killed no worker before."""
 
     cells: Task
-    sure: int = 0
-    rest: Task = ()
+    survived: int = 0
+    remaining: Task = ()
 
-    def longer(self) -> list["_Piece"]:
-        """Return what to run once this was run."""
-        cells = [*self.cells, *self.rest[:1]]
-        return [_Piece(cells, len(self.cells), self.rest[1:])] if self.rest else []
+    def extended(self) -> list["_Attempt"]:
+        """Return the prefix that is one cell longer, to run if this one succeeds."""
+        cells = [*self.cells, *self.remaining[:1]]
+        return [_Attempt(cells, len(self.cells), self.remaining[1:])] if self.remaining else []
 
 
 def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = None) -> list[Record] | None:
-    """Run a task on a cluster's worker; None means that the data is wanted."""
+    """Run a task on a worker of the cluster; None asks for the data."""
     cell, asked_to_stop = task[0], _distributed().Event(stop)
     if dataset is None:
         try:
             if samples.load(cell.data, offline=True).fingerprint != cell.fingerprint:
                 return None
-        except FwsvmError:  # no such file or name here, or damaged
+        except FwsvmError:  # no such file or name on this worker, or a damaged file
             return None
 
     def watch(_cell: Cell, _progress: Progress) -> None:
@@ -71,11 +70,11 @@ class Cluster:
 
     def __init__(self, address: str, resources: Resources) -> None:
         try:
-            self.client = _distributed().Client(address, timeout=PATIENCE, set_as_default=False)
+            self.client = _distributed().Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"--scheduler {address}: no scheduler answers there: {error}") from None
         self.resources = replace(resources, threads=resources.threads or 1)
-        self.at_hand: dict[str, Any] = {}
+        self.scattered: dict[str, Any] = {}
         if not self.slots:
             self.close()
             raise UsageError(
@@ -87,82 +86,82 @@ class Cluster:
         """How many tasks the cluster's workers can take at once."""
         return sum(self.client.nthreads().values())
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run."""
         at_once = max(1, min(at_once, self.slots))
         resources = replace(self.resources, parallel_cells=at_once)
         stop = _distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
-        waiting = [_Piece(task) for task in reversed(tasks)]
-        going: dict[Any, _Piece] = {}
+        waiting = [_Attempt(task) for task in reversed(tasks)]
+        running: dict[Any, _Attempt] = {}
         done = _distributed().as_completed(loop=self.client.loop)
 
-        def begin(piece: _Piece, data: Any = None) -> None:
-            future = self.client.submit(_run, piece.cells, resources, stop.name, data, pure=False)
-            going[future] = piece
+        def submit(attempt: _Attempt, data: Any = None) -> None:
+            future = self.client.submit(_run, attempt.cells, resources, stop.name, data, pure=False)
+            running[future] = attempt
             done.add(future)
 
         try:
-            while waiting or going:
-                while waiting and len(going) < at_once:
-                    begin(waiting.pop())
+            while waiting or running:
+                while waiting and len(running) < at_once:
+                    submit(waiting.pop())
                 future = next(done)
-                piece = going.pop(future)
+                attempt = running.pop(future)
                 if future.status in {"lost", "cancelled"}:
-                    # a worker died that held what was computed, or the data; the piece itself has not failed
-                    self.at_hand.pop(piece.cells[0].fingerprint, None)
-                    begin(piece)
+                    # a worker died that held finished records, or the data; the attempt itself has not failed
+                    self.scattered.pop(attempt.cells[0].fingerprint, None)
+                    submit(attempt)
                     continue
                 if future.status != "finished":
-                    waiting.extend(self._lost(piece, future, deliver))
+                    waiting.extend(self._retry(attempt, future, deliver))
                     continue
                 records = future.result()
                 if records is None:
-                    begin(piece, self._sent(piece.cells[0]))
+                    submit(attempt, self._scatter(attempt.cells[0]))
                     continue
                 for record in records:
                     deliver(record)
-                waiting.extend(piece.longer())
+                waiting.extend(attempt.extended())
         except KeyboardInterrupt:
             stop.set()
-            self._collect(going, deliver)
+            self._collect(running, deliver)
             raise
         finally:
             stop.set()
-            self.client.cancel(list(going))
+            self.client.cancel(list(running))
 
     def close(self) -> None:
-        """Leave the cluster, and let it forget the data sent to it."""
-        self.at_hand.clear()
+        """Disconnect, and release the data sent to the cluster."""
+        self.scattered.clear()
         self.client.close()
 
-    def _sent(self, cell: Cell) -> Any:
-        """Return the cell's rows as a value that the cluster holds."""
-        if cell.fingerprint not in self.at_hand:
-            self.at_hand[cell.fingerprint] = self.client.scatter(samples.load(cell.data), hash=False)
-        return self.at_hand[cell.fingerprint]
+    def _scatter(self, cell: Cell) -> Any:
+        """Send the cell's data set to the cluster, once; return its future."""
+        if cell.fingerprint not in self.scattered:
+            self.scattered[cell.fingerprint] = self.client.scatter(samples.load(cell.data), hash=False)
+        return self.scattered[cell.fingerprint]
 
     @staticmethod
-    def _lost(piece: _Piece, future: Any, deliver: Deliver) -> list[_Piece]:
-        """Return what to try again of a task whose workers died, to find the guilty cell.
+    def _retry(attempt: _Attempt, future: Any, deliver: Deliver) -> list[_Attempt]:
+        """Return what to run again of a task whose workers died, to find the cell that kills them.
 
-        Each cell alone, and of a chain, whose cells start where others end, each beginning.
+        Cold cells run alone; of a chain, whose cells start where others end, ever longer prefixes.
         """
-        cells, sure = piece.cells, piece.sure
-        if len(cells) == sure + 1:
-            said = f"it came to nothing on the cluster: {future.exception()}"
-            deliver(failed(cells[-1], Status.ERROR, said))
-            return replace(piece, cells=cells[:-1]).longer()
-        if cells[0].after is None:
-            return [_Piece([cell]) for cell in reversed(cells)]
-        return [_Piece(cells[:1], 0, [*cells[1:], *piece.rest])]
+        cells, survived = attempt.cells, attempt.survived
+        if len(cells) == survived + 1:
+            message = f"it came to nothing on the cluster: {future.exception()}"
+            deliver(failure_record(cells[-1], Status.ERROR, message))
+            return replace(attempt, cells=cells[:-1]).extended()
+        if cells[0].predecessors is None:
+            return [_Attempt([cell]) for cell in reversed(cells)]
+        return [_Attempt(cells[:1], 0, [*cells[1:], *attempt.remaining])]
 
     @staticmethod
-    def _collect(going: dict[Any, _Piece], deliver: Deliver) -> None:
+    def _collect(running: dict[Any, _Attempt], deliver: Deliver) -> None:
         with contextlib.suppress(TimeoutError):
-            _distributed().wait(list(going), timeout=PATIENCE)
-        for future, piece in list(going.items()):
+            _distributed().wait(list(running), timeout=TIMEOUT_SECONDS)
+        for future, attempt in list(running.items()):
             records = (future.result() if future.status == "finished" else None) or [
-                failed(piece.cells[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
+                failure_record(attempt.cells[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
             ]
             for record in records:
                 deliver(record)

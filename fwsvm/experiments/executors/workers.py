@@ -1,8 +1,8 @@
-"""Runs cells in processes of this machine, each with a pipe to this one.
+"""The executor of local worker processes, each connected by a pipe.
 
-A pool that only returns futures cannot say which cell killed a process, nor hand over a group's rows one by
-one. With one pipe a worker both are plain: records come as they are made, and the cell that was begun last is the one
-that was running when the pipe broke.
+A process pool that returns futures can neither tell which cell killed a process nor deliver a task's records one by
+one. Over a pipe, a worker reports each cell that it starts and sends each record as it is made, so the cell reported
+last is the one that was running when the pipe broke.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
-from fwsvm.experiments.execute import Record, Resources, Watch, failed, run_task
+from fwsvm.experiments.execute import CellWatch, Record, Resources, failure_record, run_task
 from fwsvm.experiments.executors import Deliver, Task
-from fwsvm.experiments.executors.forkserver import nursery
+from fwsvm.experiments.executors.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
@@ -27,18 +27,18 @@ from fwsvm.solvers.resolve import default_cache_mib
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
-PATIENCE = 5.0  # seconds that a worker has to hand over what it has done, and an interrupted run
-TRIES = 2  # times that a cell is begun before the death of its worker counts as its error
+GRACE_SECONDS = 5.0  # seconds for a worker to send its last records after an interrupt
+MAX_ATTEMPTS = 2  # of a cell whose worker dies
 
 
 def _serve(pipe: Connection, variables: dict[str, str]) -> None:
-    """Run tasks in a worker until the pipe closes; anything that arrives during a run means: stop.
+    """Run tasks in a worker process until the pipe closes; a message that arrives during a run interrupts it.
 
-    ``variables`` are the environment as it is now: a server of forks has that of when it was started.
+    ``variables`` are the parent's current environment; a forkserver keeps that of its start.
     """
     os.environ.clear()
     os.environ.update(variables)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which says what to do
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
 
     def watch(cell: Cell, progress: Progress) -> None:
         pipe.send((cell, progress))
@@ -46,33 +46,33 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
             raise KeyboardInterrupt
 
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
-        while (order := pipe.recv()) is not None:
-            cells, resources = order
-            for record in run_task(cells, resources, watch, begins=pipe.send):
+        while (task := pipe.recv()) is not None:
+            cells, resources = task
+            for record in run_task(cells, resources, watch, on_start=pipe.send):
                 pipe.send(record)
 
 
 @dataclass
 class Worker:
-    """A process, our end of its pipe, its task, the cells of it that it still owes, and the one begun last."""
+    """A worker process, this end of its pipe, its task, the cells without record yet, and the cell started last."""
 
     process: multiprocessing.process.BaseProcess
     pipe: Connection
     task: list[Cell] = field(default_factory=list)
-    owes: list[Cell] = field(default_factory=list)
-    begun: Cell | None = None
+    pending: list[Cell] = field(default_factory=list)
+    started: Cell | None = None
 
     @property
-    def at(self) -> Cell:
-        """The cell of those owed that it is at work on."""
-        return next((cell for cell in self.owes if cell == self.begun), self.owes[0])
+    def current(self) -> Cell:
+        """The cell that it is running."""
+        return next((cell for cell in self.pending if cell == self.started), self.pending[0])
 
     @classmethod
     def start(cls) -> "Worker":
-        """Start a process that waits for work."""
+        """Start a process that waits for tasks."""
         try:
-            return cls._from(nursery())
-        except (OSError, EOFError):  # the server of forks has died
+            return cls._from(worker_context())
+        except (OSError, EOFError):  # the forkserver has died
             return cls._from(multiprocessing.get_context("spawn"))
 
     @classmethod
@@ -84,17 +84,17 @@ class Worker:
         return cls(process, ours)
 
     def end(self) -> None:
-        """End the process, at once if it is at work."""
+        """End the process; kill it if it is running a cell."""
         self.pipe.close()
-        if self.owes:
+        if self.pending:
             self.process.kill()
         self.process.join()
 
 
 class Workers:
-    """The executor of one machine: ``count`` processes, memory shared out; runs beside others have one thread each.
+    """The executor of ``count`` local processes, which share the cache memory equally.
 
-    That is, unless told otherwise; a run that goes on alone has those it would have without workers.
+    Parallel runs have one thread each unless ``resources`` says otherwise; a run on its own has all threads.
     """
 
     def __init__(self, count: int, resources: Resources) -> None:
@@ -102,19 +102,19 @@ class Workers:
         self.resources = resources
         self.idle: list[Worker] = []
         self.busy: list[Worker] = []
-        self.begun: dict[str, int] = {}
+        self.attempts: dict[str, int] = {}
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
         """Run all tasks; see `Executor.run`."""
         at_once = max(1, min(at_once, self.slots))
-        resources = self._shared_out(at_once)
+        resources = self._share(at_once)
         waiting = deque(list(task) for task in tasks)
         try:
             while waiting or self.busy:
                 while waiting and len(self.busy) < at_once:
-                    self._give(waiting.popleft(), resources)
+                    self._assign(waiting.popleft(), resources)
                 for worker in self._ready():
-                    self._hear(worker, waiting, deliver, watch)
+                    self._receive(worker, waiting, deliver, watch)
         except KeyboardInterrupt:
             self._interrupt(deliver)
             raise
@@ -126,8 +126,8 @@ class Workers:
         self._end(self.busy)
         self._end(self.idle)
 
-    def _shared_out(self, at_once: int) -> Resources:
-        """Return each run's share: a power of two of MiB, so that it does not wander."""
+    def _share(self, at_once: int) -> Resources:
+        """Return each run's resources; cache memory is rounded down to a power of two, so that it is reproducible."""
         whole = self.resources.cache_mib or default_cache_mib()
         share = max(1, whole // at_once)
         return replace(
@@ -137,49 +137,51 @@ class Workers:
             parallel_cells=at_once,
         )
 
-    def _give(self, cells: list[Cell], resources: Resources) -> None:
+    def _assign(self, cells: list[Cell], resources: Resources) -> None:
         worker = self.idle.pop() if self.idle else Worker.start()
-        worker.task, worker.owes = cells, list(cells)
+        worker.task, worker.pending = cells, list(cells)
         self.busy.append(worker)
-        with contextlib.suppress(OSError):  # one that died meanwhile is noticed when it is heard
+        with contextlib.suppress(OSError):  # a dead worker is handled when its pipe is read
             worker.pipe.send((cells, resources))
 
     def _ready(self, timeout: float | None = None) -> list[Worker]:
         pipes = {worker.pipe: worker for worker in self.busy}
         return [pipes[pipe] for pipe in wait(list(pipes), timeout)]  # type: ignore[index]
 
-    def _hear(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: Watch) -> None:
+    def _receive(
+        self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: CellWatch
+    ) -> None:
         try:
-            said = worker.pipe.recv()
+            message = worker.pipe.recv()
         except (EOFError, OSError):
-            self._bury(worker, waiting, deliver)
+            self._handle_death(worker, waiting, deliver)
             return
-        if isinstance(said, Cell):
-            worker.begun = said
+        if isinstance(message, Cell):
+            worker.started = message
             return
-        if not isinstance(said, Record):
-            watch(*said)
+        if not isinstance(message, Record):
+            watch(*message)
             return
-        worker.owes.pop(0)
-        if not worker.owes:
+        worker.pending.pop(0)
+        if not worker.pending:
             self.busy.remove(worker)
             self.idle.append(worker)
-        deliver(said)
+        deliver(message)
 
-    def _bury(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
-        """See to the cells of a worker that died: the one it was at is tried once more, the others go on.
+    def _handle_death(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
+        """Put the cells of a dead worker back into the queue, the one it was running up to `MAX_ATTEMPTS` times.
 
-        Those of a chain start where others end, so that it begins again, without one that is not to be tried again.
+        A chain is put back whole, since its cells start where others end, but without a cell of too many attempts.
         """
-        worker.process.join(PATIENCE)
+        worker.process.join(GRACE_SECONDS)
         self.busy.remove(worker)
-        cell = worker.at
-        others = [other for other in worker.owes if other is not cell]
-        code, worker.owes = worker.process.exitcode or 0, []
+        cell = worker.current
+        others = [other for other in worker.pending if other is not cell]
+        code, worker.pending = worker.process.exitcode or 0, []
         worker.end()
-        self.begun[cell.run_id] = self.begun.get(cell.run_id, 0) + 1
-        again = self.begun[cell.run_id] < TRIES
-        if cell.after is None:
+        self.attempts[cell.run_id] = self.attempts.get(cell.run_id, 0) + 1
+        again = self.attempts[cell.run_id] < MAX_ATTEMPTS
+        if cell.predecessors is None:
             rest = [others, [cell]] if again else [others]
         else:
             rest = [[other for other in worker.task if again or other is not cell] if again or others else []]
@@ -188,40 +190,42 @@ class Workers:
             return
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         why = "; signal 9 often means that memory ran out: use fewer workers" if code == -9 else ""
-        deliver(failed(cell, Status.ERROR, f"its worker process died {TRIES} times ({how}){why}"))
+        deliver(
+            failure_record(cell, Status.ERROR, f"its worker process died {MAX_ATTEMPTS} times ({how}){why}")
+        )
 
     def _interrupt(self, deliver: Deliver) -> None:
-        """Ask the workers to stop, and deliver what they hand over in time: what was done, then what was going on."""
+        """Interrupt the workers, and deliver the records that they send within the grace period."""
         for worker in self.busy:
             with contextlib.suppress(OSError):
                 worker.pipe.send(None)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + GRACE_SECONDS
         while self.busy and time.monotonic() < deadline:
             for worker in self._ready(max(0.0, deadline - time.monotonic())):
                 try:
-                    said = worker.pipe.recv()
+                    message = worker.pipe.recv()
                 except (EOFError, OSError):
-                    self._stopped(worker, deliver)
+                    self._end_interrupted(worker, deliver)
                     continue
-                if isinstance(said, Cell):
-                    worker.begun = said
-                if not isinstance(said, Record):
+                if isinstance(message, Cell):
+                    worker.started = message
+                if not isinstance(message, Record):
                     continue
-                worker.owes.pop(0)
-                deliver(said)
-                if said.status is Status.INTERRUPTED or not worker.owes:
-                    worker.owes = []
-                    self._stopped(worker, deliver)
+                worker.pending.pop(0)
+                deliver(message)
+                if message.status is Status.INTERRUPTED or not worker.pending:
+                    worker.pending = []
+                    self._end_interrupted(worker, deliver)
         for worker in list(self.busy):
-            self._stopped(worker, deliver)
+            self._end_interrupted(worker, deliver)
 
-    def _stopped(self, worker: Worker, deliver: Deliver) -> None:
-        """End a worker; the run that it was at and has not handed over was interrupted."""
+    def _end_interrupted(self, worker: Worker, deliver: Deliver) -> None:
+        """End a worker; a cell that it was running and has no record of was interrupted."""
         self.busy.remove(worker)
-        cell = worker.at if worker.owes else None
+        cell = worker.current if worker.pending else None
         worker.end()
         if cell is not None:
-            deliver(failed(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence))
+            deliver(failure_record(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence))
 
     @staticmethod
     def _end(workers: list[Worker]) -> None:

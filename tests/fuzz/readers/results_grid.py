@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.experiments import config, forecast, plan
-from fwsvm.experiments.experiment import Data, Experiment
-from fwsvm.experiments.samples import Facts, facts
+from fwsvm.experiments.experiment import DataSpec, Experiment
+from fwsvm.experiments.samples import DataInfo, data_info
 from fwsvm.experiments.store import Store, read_rows
 from fwsvm.experiments.summary import summary
 from fwsvm.solvers import Status
@@ -26,14 +26,14 @@ select: {folds: 2, method: swap, C: [1, 4]}
 
 
 @functools.cache
-def _planned() -> tuple[Experiment, dict[Data, Facts], list[plan.Cell]]:
+def _planned() -> tuple[Experiment, dict[DataSpec, DataInfo], list[plan.Cell]]:
     """Return the experiment, its data, and the cells that it runs if C = 1 is chosen."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "trial.yaml"
         path.write_text(EXPERIMENT)
         experiment = config.load(path, None)
-    known = {data: facts(data, offline=True) for data in experiment.datasets}
-    cells = plan.select_cells(experiment, experiment.trials, known)
+    known = {data: data_info(data, offline=True) for data in experiment.datasets}
+    cells = plan.search_cells(experiment, experiment.trials, known)
     finals = [
         c for t in experiment.trials for c in plan.final_cells(experiment, t, known[t.data], {"C": 1.0})
     ]
@@ -66,7 +66,7 @@ def read(folder: Path) -> None:
     before = read_rows(runs, [])
     with Store(folder) as store:
         assert store.rows == before
-        forecast.words(forecast.forecast(experiment, known, store.rows))
+        forecast.describe(forecast.forecast(experiment, known, store.rows))
         summary(cells, store.rows)
         store.log("end", exit_code=0)
     notices: list[str] = []

@@ -1,0 +1,60 @@
+"""The accuracy of trained machines: on test rows, and on training rows if predicting them is cheap."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fwsvm import promises
+from fwsvm.data.dataset import Table
+from fwsvm.data.labels import encode
+from fwsvm.problems.features import fitted
+from fwsvm.problems.machines import KernelModel
+from fwsvm.solvers import Result
+from fwsvm.solvers.c_path import CPath, Run
+
+MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
+
+
+def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
+    """Return the fraction of rows whose label the machine predicts."""
+    X, _ = fitted(table.X, result.model.features)
+    predicted = result.model.predict(X, int(result.settings["threads"]))
+    return float(np.mean(predicted == encode(table.labels, classes)))
+
+
+def of_path(
+    path: CPath, certified: Sequence[tuple[Run, Result]], test: Table, classes: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """Return ``test_accuracy`` and ``predict_seconds`` of certified runs, which share kernel values.
+
+    Seconds are each run's equal share of the whole.
+    """
+    started = time.perf_counter()
+    X, _ = fitted(test.X, path.X.shape[1])
+    codes = encode(test.labels, classes)
+    columns = [
+        {"test_accuracy": float(np.mean(result.model.choose(decision) == codes))}
+        for (_, result), decision in zip(certified, path.decisions(certified, X), strict=True)
+    ]
+    seconds = (time.perf_counter() - started) / max(1, len(columns))
+    return [{**each, "predict_seconds": seconds} for each in columns]
+
+
+def is_costly(result: Result, table: Table) -> bool:
+    """Return whether predicting the rows needs so many kernel values that it could outlast the training."""
+    return (
+        isinstance(result.model, KernelModel)
+        and float(table.rows) * result.model.counts.sum() > MAX_KERNEL_VALUES
+    )
+
+
+def with_accuracy_note(result: Result, train_accuracy: float, codes: np.ndarray) -> Result:
+    """Return the result, its message saying so if the training accuracy is below the largest class's share.
+
+    ``codes`` are the classes of the training rows, shape (m,).
+    """
+    note = promises.of_accuracy(train_accuracy, np.bincount(codes).tolist())
+    return replace(result, message=f"{result.message} {note}") if note else result
