@@ -159,7 +159,7 @@ def read(file: Path) -> list[Line]:
 
 def draw(history: Path, picture: Path) -> None:
     """Draw ratios over commits, a panel for each benchmark and peer, a curve for each set and machine."""
-    from fwsvm.analysis.figures.source import label_of
+    from fwsvm.analysis.figures.data import label_of
     from fwsvm.analysis.figures.style import log_axis, require_matplotlib
 
     require_matplotlib().use("Agg")

@@ -1,9 +1,13 @@
-"""From result files to tables, tests, figures, claims and a report; a reader of CSV and of nothing else.
+"""Tables, statistical tests, figures, claims and a report, from result files alone.
 
-* `results` reads and checks result folders; `cells` averages their reported runs.
-* `published` has the papers' printed numbers as the same kind of cells.
-* `measures` says what a run is judged by; `tables`, `comparisons` (on `statistics`), `figures` and `claims`
-  each take cells, ours or printed; `report` puts them on one page; `merge` joins folders of several machines.
+    results        reads and checks result folders; `configuration` their experiment.yaml
+    cells          averages over the reported runs of one data set, method and setting
+    published      the papers' printed numbers, as cells
+    measures       the measured quantities: column, unit, which end is better
+    papers         each paper's claims, design of tests, and tables
+    claims         checks the papers' claims on cells
+    comparisons    tests hypotheses over data sets, by `statistics`
+    tables, figures, report     draw cells; `merge` joins result folders
 
-Nothing here imports solvers, data or experiments: a CSV made elsewhere is as good as one's own.
+Nothing here imports solvers, data or experiments, so results may come from another machine.
 """

@@ -1,7 +1,6 @@
-"""From runs to cells: one row per data set, method and setting, with mean and deviation over repetitions.
+"""From runs to cells: one row for each data set, method and setting, with mean and deviation over repetitions.
 
-A table entry, a test, a point of a figure and a claim all look at cells; published numbers come in the same
-shape (`fwsvm.analysis.published`), so whatever is computed from ours is computed from theirs.
+Tables, tests, figures and claims all use cells. Published numbers have the same form (`fwsvm.analysis.published`).
 """
 
 import math
@@ -19,26 +18,26 @@ from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import shortened
 from fwsvm.status import SEVERITY
 
-#: What makes two runs the same cell. gamma and sigma2 are added where no rule derives them from the data.
+#: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data.
 SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
     "experiment profile dataset method kernel C lambda tolerance search stop width_rule degree coef0 "
     "gamma_set"
 ).split()
-#: Two thousand data sets under ten methods.
-MOST_CELLS = 20_000
-#: What differs between the runs of one cell.
+#: Two thousand data sets with ten methods.
+MAX_CELLS = 20_000
+#: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]
 MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
-#: What a run of several classes that was cut short says something about: the pairs not reached have no machine.
-OF_PARTS = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
+#: Measures that count for a multi-class run that was cut short; it has no machine for the remaining pairs of classes.
+KEPT_IF_CUT_SHORT = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
 
 
 def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the reported runs (``role`` final), each cell's repetition once.
+    """Return the reported runs (``role`` final), each repetition of a cell once.
 
-    A run that was made again, because it failed or because a solver changed, replaces the earlier one: the
-    latest finished row counts, and if none finished the latest. A run that never was (no data, no parameters
-    chosen) knows only what was asked of it: any finished row that agrees with that much replaces it.
+    Of repeated runs the latest finished row counts, or the latest if none finished. The row of a run that never
+    started (no data, no parameters selected) has only the requested settings: any finished row with the same values in
+    these columns replaces it.
     """
     rows = frame[frame["role"] == "final"].copy()
     derived = rows["width_rule"].astype(str) != ""
@@ -50,7 +49,7 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _superseded(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which unfinished rows have a finished one that agrees with them wherever they say something."""
+    """Return which unfinished rows have a finished one with the same values in all columns that they fill."""
     names = [*SETTING, *REPEATED]
     finished, unfinished = rows[rows["_finished"]], rows[~rows["_finished"]]
     said = (unfinished[names].notna() & (unfinished[names] != "")).to_numpy(dtype=bool)
@@ -65,22 +64,22 @@ def _superseded(rows: pd.DataFrame) -> "pd.Series[bool]":
     return pd.Series(rows.index.isin(list(replaced)), index=rows.index)
 
 
-def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
+def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the reported runs among ``frame`` (rows of runs.csv).
 
-    Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run),
-    ``runs``, ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored``
-    (a time limit cut a run short, so its time is a lower bound), ``finite`` (all numbers are), ``void`` (in words, what
-    the runs do not promise, see `fwsvm.promises`). A run of several subproblems that was cut short
-    counts with what it spent, not with what it found: to those not reached it has no machine.
+    Columns: the setting, ``rows``, every measured column with its ``_sd`` (n - 1; empty for a single run), ``runs``,
+    ``used`` (finished runs that are averaged), ``status``, ``statuses`` (in words), ``censored`` (a time limit cut a
+    run short, so its time is a lower bound), ``finite`` (all numbers are), ``void`` (in words, why the results promise
+    little, see `fwsvm.promises`). Of a run of several subproblems that was cut short, only the costs count, since it
+    has no machine for the remaining subproblems.
     """
     rows = final_rows(frame)
     if rows.empty:
         raise ResultsError("these results hold no final runs (role=final), only parameter search or nothing")
     number = rows.groupby(SETTING, dropna=False, sort=False).ngroups
-    if number > MOST_CELLS:
+    if number > MAX_CELLS:
         raise ResultsError(
-            f"{number:,} cells (data sets, methods and settings), and at most {MOST_CELLS:,} are averaged; "
+            f"{number:,} cells (data sets, methods and settings), and at most {MAX_CELLS:,} are averaged; "
             "choose with --where COLUMN=VALUE"
         )
     cells = pd.DataFrame(
@@ -90,9 +89,9 @@ def of_runs(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
-    """Name a method without its parameters, ``scs(metric=rkhs)`` as ``scs``, where it has one variant only.
+    """Shorten method names such as ``scs(metric=rkhs)`` to ``scs`` if there is one variant only.
 
-    The parameters then stand in the column ``parameters``.
+    The parameters move to the column ``parameters``.
     """
     split = cells["method"].str.partition("(")
     variants = cells.groupby(split[0])["method"].transform("nunique")
@@ -109,7 +108,7 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     in_part = (finished["status"] == "time_limit") & (finished["subproblems"] > 1)
     whole = ~in_part.to_numpy(dtype=bool)
     for column, numbers in zip(MEASURED, finished[MEASURED].to_numpy(dtype=float).T, strict=True):
-        values = numbers[~np.isnan(numbers) & (whole | (column in OF_PARTS))]
+        values = numbers[~np.isnan(numbers) & (whole | (column in KEPT_IF_CUT_SHORT))]
         with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
             cell[column] = float(values.mean()) if values.size else float("nan")
             cell[f"{column}_sd"] = _deviation(values)
@@ -125,15 +124,15 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
         "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
         "censored": bool((finished["status"] == "time_limit").any()),
         "finite": all(map(promises.is_finite, finished["objective"], finished["message"])),
-        "void": _void(finished),
+        "void": _weak_promise(finished),
     }
     return cell
 
 
-def _void(finished: pd.DataFrame) -> str:
-    """Return in a few words what these runs, although they ended by their rule, do not promise; '' where all is well.
+def _weak_promise(finished: pd.DataFrame) -> str:
+    """Return in a few words why runs that ended by their stopping rule promise little, or ''.
 
-    Of runs that a limit ended nobody expects a small gap: their status says enough.
+    Runs that a limit ended are not considered: their status says that the gap may be large.
     """
     by_rule = finished[finished["status"].isin(["converged", "sampled_stop"])]
     return promises.in_short(by_rule["relative_gap"].tolist(), finished["message"].tolist())
@@ -147,7 +146,7 @@ def _deviation(values: NDArray[np.float64]) -> float:
 
 
 def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the cells of sweeps over C: those whose experiment has several C for the same problem."""
+    """Return the cells without sweeps over C, that is, without several values of C for the same problem."""
     return cells[_values_of_C(cells) == 1]
 
 
@@ -161,8 +160,8 @@ def _values_of_C(cells: pd.DataFrame) -> "pd.Series[int]":  # noqa: N802 - C is 
     return cells.groupby(problem, dropna=False)["C"].transform(lambda c: c.nunique(dropna=False))
 
 
-def one_each(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Return the cells if there is one per ``key``; else ResultsError says what differs and how to choose."""
+def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Return the cells if ``key`` is unique; else `ResultsError` says what differs and how to choose."""
     doubled = cells[cells.duplicated(key, keep=False)]
     if doubled.empty:
         return cells
@@ -186,8 +185,8 @@ def _listed(values: Iterable[object], between: str, most: int = 8) -> str:
 def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
 
-    003 section 5.3 and 000 section 6 (the sign of the second is inferred). A cell whose own or whose
-    baseline's time was cut short by a limit gets the quotient of the bounds and stays marked as censored.
+    003 section 5.3 and 000 section 6 (the sign of the second is inferred). If its own or the baseline's time was cut
+    short by a limit, a cell gets the quotient of the bounds and is marked as censored.
     """
     problem = ["experiment", "profile", "dataset", "kernel", "C"]
     if cells[cells["method"] == baseline].groupby(problem, dropna=False)["tolerance"].nunique().gt(1).any():
@@ -204,12 +203,14 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return joined.drop(columns=["train_seconds_base", "test_accuracy_base", "censored_base"])
 
 
-def matrix(cells: pd.DataFrame, column: str, methods: list[str]) -> tuple[pd.DataFrame, dict[str, str]]:
+def method_matrix(
+    cells: pd.DataFrame, column: str, methods: list[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
 
     A data set counts only if every method has a finished, uncensored value on it.
     """
-    chosen = one_each(cells[cells["method"].isin(methods)], ["dataset", "method"])
+    chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
     columns = ["dataset", "method", column, "statuses", "censored", *({"finite"} & {*chosen.columns})]
     found = {(cell["dataset"], cell["method"]): cell for cell in chosen[columns].to_dict("records")}
     rows: dict[str, list[float]] = {}
@@ -226,7 +227,7 @@ def matrix(cells: pd.DataFrame, column: str, methods: list[str]) -> tuple[pd.Dat
 
 
 def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str:
-    """Return why a cell cannot be compared, or nothing."""
+    """Return why a cell cannot be compared, or ''."""
     if cell is None:
         return f"{method} was not run"
     if not math.isfinite(cell[column]):
@@ -239,7 +240,7 @@ def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:
-    """Raise ResultsError if the reported runs were not timed under the same load."""
+    """Raise `ResultsError` if the reported runs were not timed under the same load."""
     rows = final_rows(frame)
     rows = rows[rows["status"].isin(DONE)]
     for column in ("parallel_cells", "threads"):

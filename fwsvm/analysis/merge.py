@@ -1,8 +1,8 @@
-"""Join result folders of several machines into one, and refuse to mix what must not be mixed silently.
+"""Joining result folders of several machines; different code, data or configurations are refused unless allowed.
 
-Rows are copied as they stand. A run that several folders hold is taken once: the finished one, or, if all are
-finished, the first, provided that the others do not contradict it (`fwsvm.results.agreement`). Within a folder the
-latest finished row of a run is the one that counts, as for the experiment itself.
+Rows are copied unchanged. Of a run in several folders the finished row is kept, or the first finished one, provided
+that the others do not contradict it (`fwsvm.results.agreement`). Within a folder the latest finished row of a run
+counts, as in the experiment itself.
 """
 
 import json
@@ -26,14 +26,14 @@ CODE = ("fwsvm", "commit")
 SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
-MOST_LOG_BYTES = 2**27
+MAX_LOG_BYTES = 2**27
 
 Row = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a merge came to: rows written, and what was dropped or mixed, in sentences."""
+    """The result of a merge: rows written, and sentences about rows that were dropped or mixed."""
 
     rows: int
     notices: tuple[str, ...]
@@ -87,7 +87,7 @@ def _read(path: Path) -> _Folder:
 
 
 def _common_header(folders: list[_Folder]) -> tuple[str, ...]:
-    """Return the columns of all folders: the known ones in their order, then what all have beside them."""
+    """Return the columns of all folders: the known ones in their order, then unknown ones, which all must have."""
     first = folders[0]
     if all(folder.header == first.header for folder in folders):
         return first.header
@@ -214,7 +214,7 @@ def _log(folder: Path) -> bytes | None:
     """Return the whole lines of log.jsonl, once each is known to be an event; None without one."""
     path = folder / "log.jsonl"
     try:
-        content = text(path, folder, MOST_LOG_BYTES)
+        content = text(path, folder, MAX_LOG_BYTES)
     except FileNotFoundError:
         return None
     whole = content[: content.rfind("\n") + 1]

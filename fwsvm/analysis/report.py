@@ -1,6 +1,6 @@
-"""One HTML page of an experiment, complete in itself: no network, no other file.
+"""One self-contained HTML page of an experiment.
 
-Configuration, environment, tables, figures, tests and claims; what failed or is missing stands at the top.
+It has failed and missing runs first, then tables, figures, tests, claims, configuration and environment.
 """
 
 import functools
@@ -13,10 +13,13 @@ import pandas as pd
 
 from fwsvm import __version__
 from fwsvm.analysis import cells as cells_of
-from fwsvm.analysis import claims, comparisons, figures, tables
+from fwsvm.analysis import comparisons, figures, papers
+from fwsvm.analysis.claims.evaluate import evaluate as evaluate_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, Results
+from fwsvm.analysis.tables import drawing
+from fwsvm.analysis.tables.model import Table
 from fwsvm.analysis.tables.render import html_table
 from fwsvm.errors import FwsvmError
 
@@ -32,7 +35,7 @@ ENVIRONMENT = [
     "threads",
     "parallel_cells",
 ]
-MOST_CONFIGURATIONS = 50
+MAX_CONFIGURATIONS = 50
 #: Where an SVG names a part of itself or refers to one.
 _ID = re.compile(r"""(\bid="|\bhref="#|url\(#)""")
 STYLE = """
@@ -69,7 +72,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
         if not mixed_load:
             raise
         warnings.append(f"{error}")
-    cells = cells_of.of_runs(results.frame)
+    cells = cells_of.cells_of_runs(results.frame)
     names = ", ".join(dict.fromkeys(str(name) for name in results.frame["experiment"]))
     sections: list[tuple[str, str]] = [
         ("Runs", _runs(results.frame, warnings)),
@@ -113,27 +116,27 @@ def _runs(frame: pd.DataFrame, warnings: Sequence[str]) -> str:
 
 def _tables(cells: pd.DataFrame) -> str:
     return "".join(
-        _said(functools.partial(_drawn, some, name))
-        for some, names in tables.choose(cells, ())
+        _or_error(functools.partial(_drawn, some, name))
+        for some, names in drawing.tables_for(cells, ())
         for name in names
     )
 
 
 def _drawn(cells: pd.DataFrame, name: str) -> str:
-    return _html_of(tables.draw(cells, [name]))
+    return _html_of(drawing.draw_tables(cells, [name]))
 
 
-def _html_of(drawn: Sequence[tables.Table]) -> str:
+def _html_of(drawn: Sequence[Table]) -> str:
     return "".join(map(html_table, drawn))
 
 
 def _figures(cells: pd.DataFrame, frame: pd.DataFrame) -> str:
-    source = figures.Source(cells, frame)
-    drawn = [_said(functools.partial(_pictures, source, kind)) for kind in figures.KINDS]
+    source = figures.FigureData(cells, frame)
+    drawn = [_or_error(functools.partial(_pictures, source, kind)) for kind in figures.KINDS]
     return "".join(drawn) or "<p>Nothing to draw.</p>"
 
 
-def _pictures(source: figures.Source, kind: str) -> str:
+def _pictures(source: figures.FigureData, kind: str) -> str:
     return "".join(map(_picture, figures.draw(source, [kind])))
 
 
@@ -149,17 +152,17 @@ def _tests(cells: pd.DataFrame) -> str:
     methods = list(dict.fromkeys(str(method) for method in cells["method"]))
     if len(methods) < 2:
         return "<p>One method alone: nothing to compare.</p>"
-    design = next((d for d in comparisons.DESIGNS.values() if set(d.methods) == set(methods)), None)
+    design = next((d for d in papers.DESIGNS.values() if set(d.methods) == set(methods)), None)
     measured = [name for name, column in (("time", "train_seconds"), ("accuracy", "test_accuracy"))
                 if cells[column].notna().any()]  # fmt: skip
     design = design or comparisons.all_pairs(methods, measured)
-    return _said(
+    return _or_error(
         lambda: _html_of(comparisons.tables(comparisons.evaluate(design, cells), "means over repetitions"))
     )
 
 
 def _claims(cells: pd.DataFrame) -> str:
-    verdicts = claims.evaluate(cells)
+    verdicts = evaluate_claims(cells)
     ran = [verdict for verdict in verdicts if verdict.ours is not None]
     rest = [verdict for verdict in verdicts if verdict.ours is None]
     folded = (
@@ -174,9 +177,9 @@ def _claims(cells: pd.DataFrame) -> str:
 
 def _configuration(folders: Sequence[Path]) -> str:
     paths = [path for folder in folders for path in sorted(folder.glob("experiment*.yaml"))]
-    shown = [_said(functools.partial(_settings, path)) for path in paths[:MOST_CONFIGURATIONS]]
-    if len(paths) > MOST_CONFIGURATIONS:
-        shown.append(f"<p>{len(paths) - MOST_CONFIGURATIONS} more are not shown.</p>")
+    shown = [_or_error(functools.partial(_settings, path)) for path in paths[:MAX_CONFIGURATIONS]]
+    if len(paths) > MAX_CONFIGURATIONS:
+        shown.append(f"<p>{len(paths) - MAX_CONFIGURATIONS} more are not shown.</p>")
     return "".join(shown) or "<p>The folder has no experiment.yaml.</p>"
 
 
@@ -201,8 +204,8 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _said(make: Callable[[], str]) -> str:
-    """Return what ``make`` makes, or its refusal: what cannot be shown costs nothing else its place."""
+def _or_error(make: Callable[[], str]) -> str:
+    """Return the HTML that ``make`` returns, or its error message as HTML, so that the rest of the page is shown."""
     try:
         return make()
     except FwsvmError as error:

@@ -1,7 +1,6 @@
-"""Read result folders: every row checked and typed, nothing repaired silently.
+"""Reading result folders; every field is checked and typed, and nothing is repaired silently.
 
-A folder holds ``runs.csv`` (one row per run), ``traces/<run id>.csv``, and ``experiment.yaml`` as resolved.
-Only these files are read; whoever wrote them, on whatever machine, is no concern of this package.
+A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and ``experiment.yaml``.
 """
 
 from array import array
@@ -109,7 +108,7 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
 
 
 def _columns(table: Table) -> tuple[dict[str, Any], int]:
-    """Return the values of each known column, numbers closely packed, and the number of rows."""
+    """Return the values of each known column, numbers in typed arrays, and the number of rows."""
     places = [(i, name) for i, name in enumerate(table.header) if name in table.columns]
     columns: dict[str, Any] = {
         name: array("d") if isinstance(table.columns[name].kind, Number) else [] for _, name in places
@@ -122,7 +121,7 @@ def _columns(table: Table) -> tuple[dict[str, Any], int]:
 
 
 def _typed(name: str, values: Any, rows: int) -> "pd.Series[Any]":
-    """Return a column of a frame, empty where the file has no such column."""
+    """Return a column as a series, of empty values if the file has no such column."""
     kind = float if name in NUMBERS else bool if name in TRUTHS else object
     if values is None:
         values = np.full(rows, np.nan if name in NUMBERS else name not in TRUTHS and "", dtype=kind)

@@ -1,4 +1,4 @@
-"""Files of results: whole or not at all, folders made as needed; lines as CSV."""
+"""Atomic writing of result files, and CSV formatting."""
 
 import csv
 import io
@@ -22,10 +22,10 @@ def write_whole(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def inert(field: object) -> object:
-    """Return a field of a CSV file for people: text that a spreadsheet would compute gets an apostrophe before it.
+def without_formula(field: object) -> object:
+    """Return a CSV field, with an apostrophe before text that a spreadsheet would evaluate as a formula.
 
-    Names come from files of other people. A number is no formula, whatever its sign.
+    Names may come from untrusted files. A signed number is no formula.
     """
     if isinstance(field, str) and field.startswith(("=", "+", "-", "@")) and not _NUMERAL.fullmatch(field):
         return f"'{field}"

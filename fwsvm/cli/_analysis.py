@@ -68,7 +68,7 @@ def read_cells(
     frame = read_results(paths, where).frame
     if timed and not mixed_load:
         cells.refuse_mixed_load(frame)
-    return cells.of_runs(frame)
+    return cells.cells_of_runs(frame)
 
 
 def emit(text: str, out: Path | None) -> None:

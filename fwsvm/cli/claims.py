@@ -42,10 +42,9 @@ def command(
     Each claim is also put to the papers' printed numbers, some of which contradict their text. Without
     RESULTS that is all that is checked.
     """
-    from fwsvm.analysis import claims
-    from fwsvm.analysis.claims import show
+    from fwsvm.analysis.claims import evaluate, show
 
     cells = read_cells(results, where, timed=True, mixed_load=mixed_load) if results else None
-    verdicts = claims.evaluate(cells, only)
-    notes = claims.caveats(cells) if cells is not None else []
+    verdicts = evaluate.evaluate(cells, only)
+    notes = evaluate.caveats(cells) if cells is not None else []
     emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)

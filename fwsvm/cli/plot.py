@@ -10,7 +10,7 @@ from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
-    from fwsvm.analysis.figures import Source
+    from fwsvm.analysis.figures import FigureData
 
 
 @click.command("plot")
@@ -120,15 +120,15 @@ def _source(
     datasets: tuple[str, ...],
     where: tuple[str, ...],
     mixed_load: bool,
-) -> "Source":
+) -> "FigureData":
     """Return the source of the pictures: result folders or a paper's printed numbers."""
     from fwsvm.analysis import cells, figures
     from fwsvm.analysis.published import cells as printed_cells
     from fwsvm.analysis.results import matching
 
     if published is not None:
-        return figures.Source(matching(printed_cells(published), where), datasets=datasets)
+        return figures.FigureData(matching(printed_cells(published), where), datasets=datasets)
     runs = read_results(results, where).frame
     if not mixed_load:
         cells.refuse_mixed_load(runs)
-    return figures.Source(cells.of_runs(runs), runs, datasets)
+    return figures.FigureData(cells.cells_of_runs(runs), runs, datasets)

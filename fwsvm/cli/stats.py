@@ -63,10 +63,11 @@ def command(
     convention; with 003's design its Tables 5, 6 and 7 stand beside ours. With --published 003 its printed
     Tables 5 and 6 are checked against its Tables 2 and 3.
     """
-    from fwsvm.analysis import comparisons, tables
-    from fwsvm.analysis.comparisons import against_003, beside_003
+    from fwsvm.analysis import comparisons, papers
+    from fwsvm.analysis.papers.p003 import statistics
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
+    from fwsvm.analysis.tables.render import render
 
     refuse_both(results, published)
     if published is not None:
@@ -75,7 +76,7 @@ def command(
     else:
         cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load)
     chosen = _design(cells, "003" if numbers and plan is None else plan, measures, methods)
-    of_003 = chosen is comparisons.DESIGNS["003"]
+    of_003 = chosen is papers.DESIGNS["003"]
     if numbers and (not of_003 or published is not None):
         raise UsageError("--table shows RESULTS under 003's design: leave out --published and --design")
     source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
@@ -83,26 +84,26 @@ def command(
     drawn = [] if numbers else comparisons.tables(evaluation, source)
     if of_003 and published is None:
         drawn += [
-            table for name, table in beside_003.tables(evaluation).items() if name in numbers or not numbers
+            table for name, table in statistics.tables(evaluation).items() if name in numbers or not numbers
         ]
     elif of_003 and published == "003" and not where:
-        drawn.append(against_003.table())
-    emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+        drawn.append(statistics.recomputed_table())
+    emit(render(drawn, form, colour=coloured() and out is None), out)
 
 
 def _design(
     cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...], methods: str | None
 ) -> "Design":
     """Return the design asked for, or the one that fits the methods at hand."""
-    from fwsvm.analysis import comparisons
+    from fwsvm.analysis import comparisons, papers
 
     present = list(dict.fromkeys(str(method) for method in cells["method"]))
     if plan is None and not measures and methods is None:
-        plan = next((name for name, d in comparisons.DESIGNS.items() if set(d.methods) == set(present)), None)
+        plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), None)
     if plan not in {None, "pairs"}:
         if measures or methods:
             raise UsageError(f"--measure and --methods go with --design pairs; design {plan} has its own")
-        return comparisons.design(str(plan))
+        return papers.design(str(plan))
     wanted = methods.split(",") if methods else present
     unknown = [method for method in wanted if method not in present]
     if unknown or len(wanted) < 2:

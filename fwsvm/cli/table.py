@@ -51,8 +51,9 @@ def command(
     Without RESULTS, --layout draws the printed numbers alone. Only final runs count; means and standard
     deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
-    from fwsvm.analysis import tables
-    from fwsvm.analysis.cells import of_runs, refuse_mixed_load
+    from fwsvm.analysis.cells import cells_of_runs, refuse_mixed_load
+    from fwsvm.analysis.tables import drawing
+    from fwsvm.analysis.tables.render import render
 
     if listing:
         emit(_listing(), out)
@@ -62,22 +63,26 @@ def command(
             raise UsageError(
                 "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
             )
-        drawn = tables.draw(None, layouts)
-        emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+        drawn = drawing.draw_tables(None, layouts)
+        emit(render(drawn, form, colour=coloured() and out is None), out)
         return
     runs = read_results(results, where).frame
-    chosen = tables.choose(of_runs(runs), layouts)
-    if any(tables.timed(names) for _, names in chosen) and not mixed_load:
+    chosen = drawing.tables_for(cells_of_runs(runs), layouts)
+    if any(drawing.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)
-    drawn = [table for some, names in chosen for table in tables.draw(some, names, with_published=published)]
-    emit(tables.render(drawn, form, colour=coloured() and out is None), out)
+    drawn = [
+        table
+        for some, names in chosen
+        for table in drawing.draw_tables(some, names, with_published=published)
+    ]
+    emit(render(drawn, form, colour=coloured() and out is None), out)
 
 
 def _listing() -> str:
-    from fwsvm.analysis import tables
     from fwsvm.analysis.measures import MEASURES
+    from fwsvm.analysis.papers import LAYOUTS, SIZES
 
-    layouts = [f"{name:22} {layout.title}" for name, layout in tables.LAYOUTS.items()]
-    sizes = [f"{name:22} {paper}, Table 1: data sets" for name, (paper, _) in tables.SIZES.items()]
+    layouts = [f"{name:22} {layout.title}" for name, layout in LAYOUTS.items()]
+    sizes = [f"{name:22} {table.paper}, Table 1: data sets" for name, table in SIZES.items()]
     measures = [f"{name:22} {measure.title}" for name, measure in MEASURES.items() if not measure.derived]
     return "\n".join([*sizes, *layouts, *measures])

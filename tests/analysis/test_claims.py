@@ -2,10 +2,12 @@
 
 import pytest
 
-from fwsvm.analysis import claims, published
-from fwsvm.analysis.claims import CLAIMS, evaluate, show
+from fwsvm.analysis import published
+from fwsvm.analysis.claims import show
+from fwsvm.analysis.claims.checks import ADULT, WEB, better, growing_speedup
+from fwsvm.analysis.claims.evaluate import caveats, evaluate
 from fwsvm.analysis.claims.model import View
-from fwsvm.analysis.claims.vocabulary import ADULT, WEB, better, growing_speedup
+from fwsvm.analysis.papers import CLAIMS
 from fwsvm.errors import UsageError
 from tests.analysis.folders import row
 from tests.analysis.test_results import cells_of
@@ -200,18 +202,18 @@ def test_numbers_borrowed_from_003_say_so() -> None:
 
 def test_verdicts_on_smaller_or_unfinished_runs_say_so() -> None:
     cells = web({"cvm": [5, 5, 5], "fw": [1, 1, 1]}, rows=2477)
-    assert claims.caveats(cells) == [
+    assert caveats(cells) == [
         "ours have fewer training rows than the papers': w2a 2477 of 3470, w3a 2477 of 4912"
     ]
     unfinished = cells_of(row(dataset="w1a", method="fw", rows=2477, status="time_limit"))
-    assert claims.caveats(unfinished) == ["time_limit in w1a/fw"]
-    text = show.render(evaluate(cells, ["003-web-faster"]), "terminal", claims.caveats(cells))
+    assert caveats(unfinished) == ["time_limit in w1a/fw"]
+    text = show.render(evaluate(cells, ["003-web-faster"]), "terminal", caveats(cells))
     assert "fewer training rows" in text
 
 
 def test_an_unknown_claim_is_an_error() -> None:
     with pytest.raises(UsageError, match="no claim's name begins with 005"):
-        claims.evaluate(None, ["005"])
+        evaluate(None, ["005"])
 
 
 def test_a_comparison_of_times_that_were_all_cut_short_is_not_run() -> None:

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import KINDS, Source, convergence, draw, style
-from fwsvm.analysis.figures.source import label_of
+from fwsvm.analysis.figures import KINDS, FigureData, convergence, draw, style
+from fwsvm.analysis.figures.data import label_of
 from fwsvm.errors import UsageError
 from tests.analysis.folders import like_paper, row, write, write_trace
 
 
-def source_of(folder) -> Source:
+def source_of(folder) -> FigureData:
     runs = results.read([folder]).frame
-    return Source(cells.of_runs(runs), runs)
+    return FigureData(cells.cells_of_runs(runs), runs)
 
 
 def named(drawings) -> dict:
@@ -33,7 +33,7 @@ def lines(drawing, panel: int = 0) -> dict[str, np.ndarray]:
 
 
 def test_series_are_the_cells_in_order_of_size() -> None:
-    drawing = named(draw(Source(published.cells("003")), ["series"]))["series-time"]
+    drawing = named(draw(FigureData(published.cells("003")), ["series"]))["series-time"]
     web = lines(drawing)
     assert web["FW"][:2] == pytest.approx([0.286, 0.658])
     assert web["CVM"][-1] == 1030
@@ -50,13 +50,13 @@ def test_data_sets_capped_to_one_size_stand_one_after_the_other(tmp_path) -> Non
 
 
 def test_speed_ups_leave_out_the_baseline_itself() -> None:
-    drawing = named(draw(Source(published.cells("003")), ["series"]))["series-speedup"]
+    drawing = named(draw(FigureData(published.cells("003")), ["series"]))["series-speedup"]
     assert set(lines(drawing)) == {"FW", "MFW"}
     assert lines(drawing)["FW"][-1] == pytest.approx(1030 / 9.64)
 
 
 def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None:
-    drawing = named(draw(Source(published.cells("002")), ["sweep"]))["sweep-time"]
+    drawing = named(draw(FigureData(published.cells("002")), ["sweep"]))["sweep-time"]
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
     assert titles == ["cover type", "kdd-a", "kdd-b", "news20", "rcv1", "url"]
     hollow = [
@@ -69,7 +69,7 @@ def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None
 
 
 def test_the_rank_diagram_states_the_critical_difference() -> None:
-    drawing = named(draw(Source(published.cells("003")), ["ranks"]))["ranks-time"]
+    drawing = named(draw(FigureData(published.cells("003")), ["ranks"]))["ranks-time"]
     texts = [text.get_text() for text in drawing.figure.axes[0].texts]
     assert "CD = 0.65" in texts
     assert "MFW  1.54" in texts
@@ -146,7 +146,7 @@ def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> No
 @pytest.mark.parametrize("form", style.FORMATS)
 def test_the_same_rows_give_the_same_file(form: str) -> None:
     first, second = (
-        named(draw(Source(published.cells("004")), ["datasets"]))["datasets-time"] for _ in range(2)
+        named(draw(FigureData(published.cells("004")), ["datasets"]))["datasets-time"] for _ in range(2)
     )
     content = first.content(form)
     assert content == second.content(form)
@@ -208,7 +208,7 @@ def test_nothing_is_drawn_from_too_little(tmp_path) -> None:
 def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"drawing needs matplotlib: pip install 'fwsvm\[plots\]'"):
-        draw(Source(published.cells("003")))
+        draw(FigureData(published.cells("003")))
 
 
 def test_pictures_name_synthetic_sets_by_kind_and_rows() -> None:

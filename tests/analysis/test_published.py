@@ -6,7 +6,9 @@ import pytest
 import yaml
 
 from fwsvm.analysis import published
-from fwsvm.analysis.comparisons import against_003, beside_003, design, evaluate
+from fwsvm.analysis.comparisons import evaluate
+from fwsvm.analysis.papers import design
+from fwsvm.analysis.papers.p003 import statistics
 from fwsvm.errors import UsageError
 
 # 003, Tables 5 and 6, against its own Tables 2 and 3: what agrees, and what cannot
@@ -33,7 +35,7 @@ DIFFER = {
 
 
 def test_the_printed_statistics_follow_from_the_printed_tables_or_are_explained() -> None:
-    compared = {(e.measure, e.test, e.quantity): e for e in against_003.compare()}
+    compared = {(e.measure, e.test, e.quantity): e for e in statistics.recomputed()}
     assert {key for key, entry in compared.items() if entry.agrees} == AGREE
     assert {key for key, entry in compared.items() if not entry.agrees} == set(DIFFER)
     for key, said in DIFFER.items():
@@ -42,7 +44,7 @@ def test_the_printed_statistics_follow_from_the_printed_tables_or_are_explained(
 
 def test_table_7_at_all_three_levels() -> None:
     """Every null hypothesis falls at 0.01 but that FW and MFW are equally fast, which stands even at 0.1."""
-    tested = evaluate(design("003"), against_003.rbf_cells()).tested
+    tested = evaluate(design("003"), statistics.rbf_cells()).tested
     standing = [(t.hypothesis.measure, t.hypothesis.first, t.hypothesis.second) for t in tested if t.p > 0.1]
     falling = [t for t in tested if t.p <= 0.01]
     assert standing == [("time", "fw", "mfw")]
@@ -59,7 +61,7 @@ def test_table_7_at_all_three_levels() -> None:
     ],
 )
 def test_agreement_is_to_the_printed_digits(printed: str, ours: float, verdict: bool) -> None:
-    assert against_003.agrees(printed, ours) is verdict
+    assert statistics.agrees(printed, ours) is verdict
 
 
 def test_every_printed_data_set_has_a_lock_name_and_every_lock_name_one_line() -> None:
@@ -104,7 +106,7 @@ def test_the_numbers_of_cells_per_paper() -> None:
 
 
 def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
-    five, six, seven = beside_003.tables(evaluate(design("003"), against_003.rbf_cells())).values()
+    five, six, seven = statistics.tables(evaluate(design("003"), statistics.rbf_cells())).values()
     time = [(str(record["ours"]), record["printed"]) for record in five.tidy[:3]]
     assert time == [("17.0", "17"), ("20.0", "20"), ("159.0", "159")]
     assert [entry.text for entry in six.rows[0].entries[:3]] == ["3.085e-06", "5.528e-06", "0.6893"]
@@ -115,10 +117,10 @@ def test_beside_003_the_printed_tables_give_the_printed_conclusions() -> None:
 
 
 def test_times_that_were_all_cut_short_leave_the_accuracies_to_compare() -> None:
-    cells = against_003.rbf_cells()
+    cells = statistics.rbf_cells()
     cells = cells.assign(censored=cells["censored"] | (cells["method"] == "fw"))
     evaluation = evaluate(design("003"), cells)
     assert [compared.measure for compared in evaluation.compared] == ["accuracy"]
     assert "fewer than two data sets have time" in evaluation.lacking[0]
-    texts = [entry.text for entry in beside_003.tables(evaluation)["5"].rows[0].entries]
+    texts = [entry.text for entry in statistics.tables(evaluation)["5"].rows[0].entries]
     assert texts == ["-", "20", "-", "-"]

@@ -19,7 +19,7 @@ def cells_of(*rows) -> pd.DataFrame:
     for name in results.NUMBERS:
         frame[name] = pd.to_numeric(frame[name].replace("", None))
     frame["shared"] = frame["shared"] == "true"
-    return cells.of_runs(frame)
+    return cells.cells_of_runs(frame)
 
 
 def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> Non
     with pytest.raises(
         ResultsError, match=r"several results for a, fw: search full or sampled; choose with --where"
     ):
-        cells.one_each(table, ["dataset", "method"])
+        cells.unique_cells(table, ["dataset", "method"])
 
 
 def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
@@ -217,10 +217,10 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
         row(dataset="d", method="cvm", status="missing", train_seconds=""),
         row(dataset="d", method="fw"),
     )
-    values, left_out = cells.matrix(table, "train_seconds", ["cvm", "fw"])
+    values, left_out = cells.method_matrix(table, "train_seconds", ["cvm", "fw"])
     assert list(values.index) == ["a"]
     assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
-    accuracies, _ = cells.matrix(table, "test_accuracy", ["cvm", "fw"])
+    accuracies, _ = cells.method_matrix(table, "test_accuracy", ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
 
 

@@ -6,8 +6,11 @@ import io
 import pytest
 
 from fwsvm import promises
-from fwsvm.analysis import measures, published, tables
-from fwsvm.analysis.tables.render import latex_text
+from fwsvm.analysis import measures, published
+from fwsvm.analysis.papers import LAYOUTS
+from fwsvm.analysis.tables import drawing
+from fwsvm.analysis.tables.layout import in_order
+from fwsvm.analysis.tables.render import latex_text, render
 from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row
 from tests.analysis.test_results import cells_of
@@ -65,38 +68,38 @@ w8a & ours & 60.0$^{*}$ & \\textbf{0.500} & missing \\\\
 
 
 def test_markdown_as_a_whole() -> None:
-    assert tables.render(tables.paper_tables("003-3", small()), "markdown") == GOLDEN_MARKDOWN
+    assert render(drawing.paper_tables("003-3", small()), "markdown") == GOLDEN_MARKDOWN
 
 
 def test_latex_sets_the_best_in_bold_and_stars_bounds() -> None:
-    assert tables.render(tables.paper_tables("003-3", small()), "latex").startswith(GOLDEN_LATEX)
+    assert render(drawing.paper_tables("003-3", small()), "latex").startswith(GOLDEN_LATEX)
 
 
 def test_terminal_stays_within_80_columns_and_shows_every_status() -> None:
-    drawn = tables.render(tables.paper_tables("003-3", small()), "terminal")
+    drawn = render(drawing.paper_tables("003-3", small()), "terminal")
     assert max(map(len, drawn.splitlines())) <= 80
     assert "60.0*" in drawn
     assert "missing" in drawn
     assert "w8a 5000 of 49749" in drawn
 
 
-@pytest.mark.parametrize("name", [n for n in tables.LAYOUTS if n != "000-size"])
+@pytest.mark.parametrize("name", [n for n in LAYOUTS if n != "000-size"])
 def test_every_paper_layout_draws_its_printed_numbers_in_every_form(name: str) -> None:
-    drawn = tables.paper_tables(name, None)
+    drawn = drawing.paper_tables(name, None)
     for form in ("terminal", "markdown", "latex", "html", "csv"):
-        assert tables.render(drawn, form)
-    assert max(len(line) for line in tables.render(drawn, "terminal").splitlines()) <= 80
+        assert render(drawn, form)
+    assert max(len(line) for line in render(drawn, "terminal").splitlines()) <= 80
 
 
 def test_printed_digits_are_kept_as_printed() -> None:
-    drawn = tables.render(tables.paper_tables("002-2", None), "markdown")
+    drawn = render(drawing.paper_tables("002-2", None), "markdown")
     assert "| rcv1 | liblinear | **0.09** | **0.13** | **0.46** | 1.76 | 4.27 | 14.1 |" in drawn
     assert "400000\\*" in drawn
     assert "| kdd-a | AVSF | 473 | **858** | **2090** | **7880** | **36100** | — |" in drawn
 
 
 def test_tidy_csv_has_one_line_per_entry_with_unrounded_numbers() -> None:
-    text = tables.render(tables.paper_tables("003-3", small()), "csv")
+    text = render(drawing.paper_tables("003-3", small()), "csv")
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == 6
     first = lines[0]
@@ -111,7 +114,7 @@ def test_both_of_a_tie_are_best() -> None:
     tied = cells_of(
         *(row(dataset="a", method=m, train_seconds=t) for m, t in (("fw", 9), ("mfw", 5), ("cvm", 5)))
     )
-    assert "| a | 9.00 | **5.00** | **5.00** |" in tables.render(tables.draw(tied, ["time"]), "markdown")
+    assert "| a | 9.00 | **5.00** | **5.00** |" in render(drawing.draw_tables(tied, ["time"]), "markdown")
 
 
 def test_none_is_best_while_a_rival_cut_short_might_be() -> None:
@@ -120,7 +123,7 @@ def test_none_is_best_while_a_rival_cut_short_might_be() -> None:
         row(dataset="a", method="mfw", train_seconds=5),
         row(dataset="a", method="cvm", train_seconds=5),
     )
-    drawn = tables.render(tables.draw(cut, ["time"]), "markdown")
+    drawn = render(drawing.draw_tables(cut, ["time"]), "markdown")
     assert "| a | 1.00\\* | 5.00 | 5.00 |" in drawn
 
 
@@ -146,7 +149,7 @@ def test_two_solvers_have_stars_and_dashes_as_002_prints_them() -> None:
         cell("liblinear", 100, "time_limit", 60),
         cell("avsf", 100, "time_limit", 60),
     )
-    drawn = tables.render(tables.paper_tables("002-2", table, with_published=False), "markdown")
+    drawn = render(drawing.paper_tables("002-2", table, with_published=False), "markdown")
     assert "| cover type | liblinear | **1.00** | 60.0\\* | — |" in drawn
     assert "| cover type | AVSF | 2.00 | **3.00** | — |" in drawn
 
@@ -157,7 +160,7 @@ def test_a_cell_that_promises_little_is_marked_and_named() -> None:
         row(dataset="a", method="mfw", message=promises.of_accuracy(0.4, [6, 4])),
         row(dataset="a", method="cvm", relative_gap=3.06, status="max_iterations"),
     )
-    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    drawn = render(drawing.draw_tables(table, ["time"]), "markdown")
     assert "1.00§" in drawn.replace("**", "")
     assert "a/fw (relative gap 3.06)" in drawn
     assert "a/mfw (fewer training rows right than the largest class has)" in drawn
@@ -171,7 +174,7 @@ def test_a_run_whose_numbers_are_not_finite_is_never_the_best(spoiled: dict[str,
         row(dataset="a", method="mfw", train_seconds=3),
         row(dataset="a", method="cvm", train_seconds=5),
     )
-    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    drawn = render(drawing.draw_tables(table, ["time"]), "markdown")
     assert "**3.00**" in drawn
     assert "**1.00**" not in drawn
 
@@ -180,17 +183,17 @@ def test_incomplete_cells_say_how_many_runs_they_rest_on() -> None:
     table = cells_of(
         row(dataset="a", method="fw"), row(dataset="a", method="fw", repetition=1, status="error")
     )
-    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    drawn = render(drawing.draw_tables(table, ["time"]), "markdown")
     assert "1.00 (1/2)" in drawn
     assert "not complete: 1 converged, 1 error in a/fw" in drawn
 
 
 def test_experiments_find_their_own_layout_and_others_get_plain_tables() -> None:
-    assert tables.fitting(small()) == ["003-2", "003-3"]
+    assert drawing.fitting_layouts(small()) == ["003-2", "003-3"]
     own = cells_of(*(row(dataset=d, method=m) for d in "ab" for m in ("cvm", "fw", "mine")))
-    assert tables.fitting(own) == []
-    assert [names for _, names in tables.choose(own, ())] == [["accuracy", "time", "size"]]
-    assert "| a | **1.00** | **1.00** | **1.00** |" in tables.render(tables.draw(own, ["time"]), "markdown")
+    assert drawing.fitting_layouts(own) == []
+    assert [names for _, names in drawing.tables_for(own, ())] == [["accuracy", "time", "size"]]
+    assert "| a | **1.00** | **1.00** | **1.00** |" in render(drawing.draw_tables(own, ["time"]), "markdown")
 
 
 def test_tolerances_of_their_own_are_named_and_compared_all_the_same() -> None:
@@ -198,16 +201,14 @@ def test_tolerances_of_their_own_are_named_and_compared_all_the_same() -> None:
         row(dataset="a1a", method=m, tolerance=e, train_seconds=t)
         for m, e, t in (("cvm", 1e-3, 6), ("mfw", 1e-3, 3), ("fw", 1e-2, 2))
     ]
-    drawn = tables.render(
-        tables.paper_tables("000-speedup", cells_of(*rows), with_published=False), "markdown"
-    )
+    drawn = render(drawing.paper_tables("000-speedup", cells_of(*rows), with_published=False), "markdown")
     assert "| a1a | 1.00 | **3.00** | 2.00 |" in drawn
     assert "tolerance 0.001 (0.01 for fw)" in drawn
 
 
 def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
     table = cells_of(*(row(dataset=d, method=m) for d in ("a1a", "mine") for m in ("cvm", "fw", "mfw")))
-    drawn = tables.render(tables.paper_tables("003-3", table), "markdown").splitlines()
+    drawn = render(drawing.paper_tables("003-3", table), "markdown").splitlines()
     assert [line.split("|")[1:3] for line in drawn if line.startswith("|")][2:] == [
         [" a1a ", " ours "],
         ["  ", " paper "],
@@ -219,7 +220,7 @@ def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
 def test_long_names_do_not_crowd_out_the_numbers_in_a_terminal() -> None:
     names = [f"synthetic:adult-like?rows={n}&features=300&test=300&noise=0.02&seed=0" for n in (300, 420)]
     table = cells_of(*(row(dataset=d, method=m) for d in names for m in ("cvm", "fw", "mfw")))
-    drawn = tables.render(tables.draw(table, ["time"]), "terminal")
+    drawn = render(drawing.draw_tables(table, ["time"]), "terminal")
     assert drawn.count("CVM") == 1, "in one piece"
     assert max(map(len, drawn.splitlines())) <= 80
     assert f"[2] {names[1]}" in " ".join(drawn.split())
@@ -227,26 +228,26 @@ def test_long_names_do_not_crowd_out_the_numbers_in_a_terminal() -> None:
 
 def test_what_varies_within_a_data_set_becomes_a_label() -> None:
     table = cells_of(*(row(dataset="a", method="fw", C=c, train_seconds=c) for c in (1, 4)))
-    drawn = tables.render(tables.draw(table, ["time"]), "markdown")
+    drawn = render(drawing.draw_tables(table, ["time"]), "markdown")
     assert "| data set | C | FW |" in drawn
     assert "| a | 4 | 4.00 |" in drawn
 
 
 def test_speed_up_and_relative_accuracy_tables_follow_from_time_and_accuracy() -> None:
-    drawn = tables.render(tables.paper_tables("000-speedup", None), "markdown")
+    drawn = render(drawing.paper_tables("000-speedup", None), "markdown")
     assert "| w8a | 1.00 | **107** | 9.28 |" in drawn
     with pytest.raises(ResultsError, match="not printed in any of the papers"):
-        tables.paper_tables("000-size", None)
+        drawing.paper_tables("000-size", None)
 
 
 def test_tables_of_data_sets_show_the_printed_sizes_and_ours_below() -> None:
-    printed = tables.render(tables.draw(None, ["003-1"]), "markdown")
+    printed = render(drawing.draw_tables(None, ["003-1"]), "markdown")
     assert "| USPS-Ext | 266079 | 75383 | 2 | 266079 | 266079 | 676 |" in printed
-    assert tables.render(tables.draw(None, ["002-1"]), "csv").splitlines()[1:3] == [
+    assert render(drawing.draw_tables(None, ["002-1"]), "csv").splitlines()[1:3] == [
         '"002, Table 1: data sets",covtype,581012,54',
         '"002, Table 1: data sets",kdda,8407752,20216830',
     ]
-    ours = tables.render(tables.draw(small(), ["003-1"]), "markdown")
+    ours = render(drawing.draw_tables(small(), ["003-1"]), "markdown")
     assert (
         "| Web w8a | paper | 49749 | 14951 | 2 | 49749 | 49749 | 300 |\n|  | ours | 5000 | - | 2 | - | - | 10 |"
         in ours
@@ -256,9 +257,9 @@ def test_tables_of_data_sets_show_the_printed_sizes_and_ours_below() -> None:
 
 def test_unknown_layouts_and_measures_name_the_known_ones() -> None:
     with pytest.raises(UsageError, match="known are 000-1"):
-        tables.draw(None, ["003-9"])
+        drawing.draw_tables(None, ["003-9"])
     with pytest.raises(UsageError, match="the measures are accuracy"):
-        tables.draw(small(), ["beauty"])
+        drawing.draw_tables(small(), ["beauty"])
 
 
 @pytest.mark.parametrize(
@@ -286,10 +287,10 @@ def test_latex_escapes_what_it_would_obey() -> None:
 
 def test_names_from_files_cannot_break_html_or_markdown() -> None:
     table = cells_of(row(dataset="<b>|", method="fw"), row(dataset="<b>|", method="mfw"))
-    drawn = tables.draw(table, ["time"])
-    assert "<b>" not in tables.render(drawn, "html")
-    assert "<b>\\|" in tables.render(drawn, "markdown")
+    drawn = drawing.draw_tables(table, ["time"])
+    assert "<b>" not in render(drawn, "html")
+    assert "<b>\\|" in render(drawn, "markdown")
 
 
 def test_data_sets_stand_in_the_papers_order_and_new_ones_last() -> None:
-    assert tables.layouts.in_order(published.names()["lock"].iloc[::-1])[:2] == ["a1a", "a2a"]
+    assert in_order(published.names()["lock"].iloc[::-1])[:2] == ["a1a", "a2a"]

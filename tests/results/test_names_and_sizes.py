@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from fwsvm.analysis import cells, figures, results, tables
+from fwsvm.analysis import cells, figures, results
 from fwsvm.analysis.comparisons import all_pairs, evaluate
 from fwsvm.analysis.merge import merge
 from fwsvm.analysis.report import page
-from fwsvm.analysis.writing import inert
+from fwsvm.analysis.tables.drawing import draw_tables
+from fwsvm.analysis.tables.render import render
+from fwsvm.analysis.writing import without_formula
 from fwsvm.cli import main
 from fwsvm.errors import ResultsError
 from fwsvm.results import reading
@@ -33,9 +35,9 @@ NAMES = (
 )
 
 
-def source(folder: Path) -> figures.Source:
+def source(folder: Path) -> figures.FigureData:
     runs = results.read([folder]).frame
-    return figures.Source(cells.of_runs(runs), runs)
+    return figures.FigureData(cells.cells_of_runs(runs), runs)
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def foreign(tmp_path: Path) -> Path:
 def test_a_name_is_drawn_as_it_is_spelled(tmp_path: Path, name: str) -> None:
     folder = write(tmp_path, [row(dataset=name, method=method) for method in (name[:3], "fw")])
     (drawing,) = figures.draw(source(folder), ["datasets"], measures=("time",))
-    spelled = shortened(name, figures.style.LONGEST_LABEL)
+    spelled = shortened(name, figures.style.MAX_LABEL)
     assert spelled.encode() in drawing.content("svg").replace(b"&lt;", b"<").replace(b"&gt;", b">").replace(
         b"&amp;", b"&"
     )
@@ -69,22 +71,22 @@ def test_pictures_have_names_of_their_own_that_files_can_have(foreign: Path, tmp
 
 def test_names_are_no_markup_no_formulas_and_no_mathematics(foreign: Path) -> None:
     read = results.read([foreign])
-    drawn = tables.draw(cells.of_runs(read.frame), ["accuracy"])
+    drawn = draw_tables(cells.cells_of_runs(read.frame), ["accuracy"])
     assert "<script" not in page(read.select([f"method={NAMES[1]}"]), mixed_load=True)
-    assert "<script" not in tables.render(drawn, "html")
-    markdown = tables.render(drawn, "markdown")
+    assert "<script" not in render(drawn, "html")
+    markdown = render(drawn, "markdown")
     assert "| \\$\\\\frac{\\$ " in markdown
     assert "a\\|b\\`\\[c\\]" in markdown
     assert "\\<script>" in markdown
-    assert r"\$\textbackslash{}frac\{\$" in tables.render(drawn, "latex")
-    fields = [field for line in csv.reader(io.StringIO(tables.render(drawn, "csv"))) for field in line]
+    assert r"\$\textbackslash{}frac\{\$" in render(drawn, "latex")
+    fields = [field for line in csv.reader(io.StringIO(render(drawn, "csv"))) for field in line]
     assert "'=1+1" in fields
     assert "=1+1" not in fields
-    assert max(map(len, tables.render(drawn, "terminal").splitlines())) < 100
+    assert max(map(len, render(drawn, "terminal").splitlines())) < 100
 
 
 def test_numbers_are_no_formulas() -> None:
-    assert [inert(field) for field in ("-1.5e-3", "+2", "-inf", -1.5, "-", "")] == [
+    assert [without_formula(field) for field in ("-1.5e-3", "+2", "-inf", -1.5, "-", "")] == [
         "-1.5e-3",
         "+2",
         "-inf",
@@ -92,7 +94,12 @@ def test_numbers_are_no_formulas() -> None:
         "-",
         "",
     ]
-    assert [inert(field) for field in ("-1+1", "=1", "@x", "+cmd|x")] == ["'-1+1", "'=1", "'@x", "'+cmd|x"]
+    assert [without_formula(field) for field in ("-1+1", "=1", "@x", "+cmd|x")] == [
+        "'-1+1",
+        "'=1",
+        "'@x",
+        "'+cmd|x",
+    ]
 
 
 def test_infinite_and_immense_numbers_are_left_out_of_pictures(tmp_path: Path) -> None:
@@ -121,14 +128,14 @@ def test_infinite_and_immense_numbers_are_left_out_of_pictures(tmp_path: Path) -
     ("module", "name", "said"),
     [
         (reading, "MOST_LINES", r"runs\.csv: more than 3 rows; divide it over several folders"),
-        (cells, "MOST_CELLS", "4 cells .* at most 3 are averaged; choose with --where"),
+        (cells, "MAX_CELLS", "4 cells .* at most 3 are averaged; choose with --where"),
     ],
 )
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch, module, name: str, said: str) -> None:
     folder = write(tmp_path, [row(dataset=f"d{i}", method="fw") for i in range(4)])
     monkeypatch.setattr(module, name, 3)
     with pytest.raises(ResultsError, match=said):
-        cells.of_runs(results.read([folder]).frame)
+        cells.cells_of_runs(results.read([folder]).frame)
 
 
 def test_too_many_rows_in_all_are_refused(tmp_path: Path, monkeypatch) -> None:
@@ -144,9 +151,9 @@ def test_more_than_can_be_drawn_or_compared_is_refused(tmp_path: Path, monkeypat
     rows = [row(dataset=f"d{i}", method=m, role=role) for i in range(11) for m, role in
             (("fw", "final"), ("mfw", "final"), ("fw", "select"))]  # fmt: skip
     made = source(write(tmp_path, rows))
-    monkeypatch.setattr(figures.style, "LARGEST", 4.0)
-    monkeypatch.setattr(figures.source, "MOST_PICTURES", 10)
-    monkeypatch.setattr(sys.modules[evaluate.__module__], "MOST_DATASETS", 10)
+    monkeypatch.setattr(figures.style, "MAX_INCHES", 4.0)
+    monkeypatch.setattr(figures.data, "MAX_PICTURES", 10)
+    monkeypatch.setattr(sys.modules[evaluate.__module__], "MAX_DATASETS", 10)
     for kind, said in (("datasets", "a picture of 5 x 5 inches"), ("selection", "pictures of 11 data sets")):
         with pytest.raises(ResultsError, match=f"{said}.*; choose with --dataset"):
             figures.draw(made, [kind])
@@ -159,5 +166,5 @@ def test_messages_do_not_repeat_what_is_endless(tmp_path: Path) -> None:
     with pytest.raises(
         ResultsError, match=r"several results for x+…, fw: search .* or 2 more; choose"
     ) as error:
-        tables.draw(cells.of_runs(results.read([write(tmp_path, rows)]).frame), ["time", "003-2"])
+        draw_tables(cells.cells_of_runs(results.read([write(tmp_path, rows)]).frame), ["time", "003-2"])
     assert len(str(error.value)) < 1000

@@ -1,4 +1,4 @@
-"""A claim, what a check of it finds, and the view of cells that checks look through."""
+"""Claims, the results of their checks, and the view of cells that checks use."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -12,20 +12,20 @@ from fwsvm.analysis.measures import measure
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found: whether the claim holds in these numbers, and the numbers."""
+class CheckResult:
+    """Whether a claim holds in these numbers, and the numbers as evidence."""
 
     holds: bool
     evidence: str
 
 
 #: A check returns None when the cells do not have what it needs.
-Check = Callable[["View"], Finding | None]
+Check = Callable[["View"], CheckResult | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of a paper, in our words, with a check that any cells can be put to."""
+    """One statement of a paper, in our words, with a check that can be carried out on any cells."""
 
     name: str
     place: str
@@ -43,10 +43,10 @@ class Claim:
 
 
 class View:
-    """Cells by data set and method, one kernel, no sweeps.
+    """Cells by data set and method, without sweeps.
 
-    Where several experiments ran a data set, the one with most of the claim's methods gives all of its cells:
-    times of different experiments are never set against each other.
+    If several experiments ran a data set, all its cells are those of the experiment with most of the claim's methods,
+    so that times of different experiments are never compared.
     """
 
     def __init__(self, cells: pd.DataFrame, methods: Sequence[str]) -> None:
@@ -74,9 +74,9 @@ class View:
     def pairs(
         self, name: str, first: str, second: str, on: Sequence[str]
     ) -> Iterator[tuple[str, float, float]]:
-        """Yield (data set, first's value, second's) where both were measured and the comparison is sure.
+        """Yield (data set, first's value, second's) if both were measured and the comparison is certain.
 
-        A time cut short is a lower bound: it is compared only with a time that it already exceeds.
+        A time that was cut short is a lower bound: it is compared only with a time that it exceeds.
         """
         for dataset in on:
             a, b = self.value(dataset, first, name), self.value(dataset, second, name)
@@ -84,7 +84,7 @@ class View:
                 continue
             if name == "time":
                 bounds = self.cut_short(dataset, first), self.cut_short(dataset, second)
-                if not sure(a, bounds[0], b, bounds[1]):
+                if not is_certain(a, bounds[0], b, bounds[1]):
                     continue
             yield dataset, a, b
 
@@ -100,8 +100,8 @@ class View:
         return found
 
 
-def sure(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
-    """Return whether it is certain which time is the shorter, where one that was cut short is a lower bound."""
+def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
+    """Return whether it is certain which time is shorter, given that one that was cut short is a lower bound."""
     return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 

@@ -5,10 +5,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from fwsvm.analysis.claims import Verdict
+from fwsvm.analysis.claims.evaluate import Verdict
 from fwsvm.analysis.published import TITLES
 from fwsvm.analysis.tables.render import without_tags
-from fwsvm.analysis.writing import csv_bytes, inert
+from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
 #: Where figures only are printed, 003's tables stand in for the methods it shares with 000.
@@ -108,4 +108,4 @@ def as_csv(verdicts: Sequence[Verdict]) -> str:
         lines.append(
             [claim.name, claim.place, claim.statement, verdict.word, ours, printed_place(verdict), printed]
         )
-    return csv_bytes([[inert(field) for field in line] for line in lines]).decode()
+    return csv_bytes([[without_formula(field) for field in line] for line in lines]).decode()

@@ -1,19 +1,23 @@
-"""Compare methods over data sets: a design says what is tested, `evaluate` tests it, `show` prints it."""
+"""Compare methods over data sets: a design says what is tested, `evaluate` tests it, `show` makes tables."""
 
-from fwsvm.analysis.comparisons.design import DESIGNS, Design, Hypothesis, all_pairs, design
-from fwsvm.analysis.comparisons.evaluate import Compared, Evaluation, Tested, compare, evaluate
+from fwsvm.analysis.comparisons.design import Design, Hypothesis, all_pairs
+from fwsvm.analysis.comparisons.evaluate import (
+    Evaluation,
+    OverallComparison,
+    TestedHypothesis,
+    compare,
+    evaluate,
+)
 from fwsvm.analysis.comparisons.show import tables
 
 __all__ = [
-    "DESIGNS",
-    "Compared",
     "Design",
     "Evaluation",
     "Hypothesis",
-    "Tested",
+    "OverallComparison",
+    "TestedHypothesis",
     "all_pairs",
     "compare",
-    "design",
     "evaluate",
     "tables",
 ]

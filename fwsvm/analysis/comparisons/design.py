@@ -1,11 +1,9 @@
-"""Which methods are compared on what, and what each paper expected: its hypotheses as data."""
+"""Designs of statistical tests: methods, measures and hypotheses; the papers' are in `fwsvm.analysis.papers`."""
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-from fwsvm.errors import UsageError
 
 Alternative = Literal["less", "greater", "two-sided"]
 
@@ -51,38 +49,9 @@ class Design:
     hypotheses: tuple[Hypothesis, ...]
 
 
-def _pair(first: str, second: str, time: Alternative, accuracy: Alternative) -> tuple[Hypothesis, Hypothesis]:
+def pair(first: str, second: str, time: Alternative, accuracy: Alternative) -> tuple[Hypothesis, Hypothesis]:
+    """Return the hypotheses about two methods in time and in accuracy."""
     return Hypothesis("time", first, second, time), Hypothesis("accuracy", first, second, accuracy)
-
-
-DESIGNS = {
-    "003": Design(
-        "003, section 5.6 and Table 4",
-        ("cvm", "fw", "mfw"),
-        ("time", "accuracy"),
-        (
-            *_pair("fw", "cvm", "less", "less"),
-            *_pair("mfw", "cvm", "less", "less"),
-            *_pair("fw", "mfw", "two-sided", "less"),
-        ),
-    ),
-    # Table 2 lost its symbols in the text at hand; the directions follow the prose of section 6.4.
-    "000": Design(
-        "000, section 6.4 and Table 2",
-        ("cvm", "fw", "mfw", "swap", "swap-2o"),
-        ("time", "accuracy"),
-        (
-            *_pair("swap", "fw", "less", "two-sided"),
-            *_pair("swap", "mfw", "less", "two-sided"),
-            *_pair("swap", "cvm", "less", "less"),
-            *_pair("fw", "mfw", "two-sided", "less"),
-            *_pair("swap-2o", "fw", "two-sided", "greater"),
-            *_pair("swap-2o", "mfw", "less", "greater"),
-            *_pair("swap-2o", "cvm", "less", "less"),
-            *_pair("swap-2o", "swap", "two-sided", "greater"),
-        ),
-    ),
-}
 
 
 def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:
@@ -93,10 +62,3 @@ def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:
         for first, second in itertools.combinations(methods, 2)
     )
     return Design("all pairs, two-sided", tuple(methods), tuple(measures), hypotheses)
-
-
-def design(name: str) -> Design:
-    """Return a paper's design; UsageError names the known ones."""
-    if name not in DESIGNS:
-        raise UsageError(f"there is no design {name}; known are {', '.join(DESIGNS)} and pairs")
-    return DESIGNS[name]

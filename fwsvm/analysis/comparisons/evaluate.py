@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from fwsvm.analysis.cells import matrix, without_sweeps
+from fwsvm.analysis.cells import method_matrix, without_sweeps
 from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
@@ -12,11 +12,11 @@ from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
 
 #: Exact tests of more take minutes: the distribution of ranks grows with the square of the data sets.
-MOST_METHODS, MOST_DATASETS = 40, 1000
+MAX_METHODS, MAX_DATASETS = 40, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedHypothesis:
     """One hypothesis with its test; ``p`` is for its alternative, ``p_holm`` adjusted over its measure."""
 
     hypothesis: Hypothesis
@@ -27,7 +27,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class OverallComparison:
     """All methods of a design in one measure."""
 
     measure: str
@@ -40,19 +40,20 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came of a design: a `Compared` per measure and a `Tested` per hypothesis.
+    """The tests of a design: an `OverallComparison` for each measure, a `TestedHypothesis` for each hypothesis.
 
-    What too few data sets have the numbers for (times cut short are none) is left out, and ``lacking`` says why.
+    A measure that fewer than two data sets have for all methods (times cut short do not count) is left out, and
+    ``lacking`` says why.
     """
 
     design: Design
-    compared: tuple[Compared, ...]
-    tested: tuple[Tested, ...]
+    compared: tuple[OverallComparison, ...]
+    tested: tuple[TestedHypothesis, ...]
     lacking: tuple[str, ...] = ()
 
 
 def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Evaluation:
-    """Carry out the design; data sets lacking a method are left out of the tests that need it, and named.
+    """Carry out the tests of a design; data sets that lack a method are left out of its tests, and named.
 
     Each test of a pair uses every data set that has these two. Raises ResultsError if in no measure two data
     sets have all methods.
@@ -71,16 +72,16 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
 
 
-def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> Compared:
+def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> OverallComparison:
     """Compare all methods at once in one measure."""
     kind = measure(name)
     number = cells["dataset"].nunique()
-    if len(methods) > MOST_METHODS or number > MOST_DATASETS:
+    if len(methods) > MAX_METHODS or number > MAX_DATASETS:
         raise ResultsError(
-            f"{len(methods)} methods on {number} data sets, and at most {MOST_METHODS} on {MOST_DATASETS:,} are "
+            f"{len(methods)} methods on {number} data sets, and at most {MAX_METHODS} on {MAX_DATASETS:,} are "
             "compared; choose with --methods, or with --where COLUMN=VALUE"
         )
-    values, left_out = matrix(cells, kind.column, methods)
+    values, left_out = method_matrix(cells, kind.column, methods)
     if len(values) < 2:
         reasons = "; ".join(
             f"{shortened(str(dataset))}: {shortened(reason, 200)}"
@@ -92,7 +93,7 @@ def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float 
             + "; run the rest, or choose methods with --methods"
         )
     largest_first = kind.better == "more"
-    return Compared(
+    return OverallComparison(
         name,
         tuple(methods),
         tuple(str(dataset) for dataset in values.index),
@@ -102,19 +103,19 @@ def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float 
     )
 
 
-def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[Tested]:
+def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
     hypotheses = [hypothesis for hypothesis in design.hypotheses if hypothesis.measure == name]
     found = []
     for hypothesis in hypotheses:
         pair = [hypothesis.first, hypothesis.second]
-        values, left_out = matrix(cells, measure(name).column, pair)
+        values, left_out = method_matrix(cells, measure(name).column, pair)
         if values.empty:
             continue
         test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
         found.append((hypothesis, test, p_value(test, hypothesis), left_out))
     adjusted = holm([p for _, _, p, _ in found])
     return [
-        Tested(hypothesis, test, p, float(p_holm), left_out)
+        TestedHypothesis(hypothesis, test, p, float(p_holm), left_out)
         for (hypothesis, test, p, left_out), p_holm in zip(found, adjusted, strict=True)
     ]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from fwsvm.analysis import published
-from fwsvm.analysis.comparisons.evaluate import Compared, Evaluation, Tested
+from fwsvm.analysis.comparisons.evaluate import Evaluation, OverallComparison, TestedHypothesis
 from fwsvm.analysis.measures import measure
-from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables.model import Entry, Row, Table
 
 LEVELS = (0.01, 0.05, 0.1)
@@ -20,10 +20,10 @@ def tables(evaluation: Evaluation, source: str) -> list[Table]:
     ]
 
 
-def friedman_table(compared: Compared, source: str) -> Table:
+def friedman_table(compared: OverallComparison, source: str) -> Table:
     """Return mean ranks, Friedman's chi2 and F without and with the correction for ties, and Nemenyi's CD."""
     f, n = compared.friedman, compared.nemenyi
-    heads = tuple(HEADS.get(method, method) for method in compared.methods)
+    heads = tuple(METHOD_NAMES.get(method, method) for method in compared.methods)
     rows = [
         Row((f"mean rank of {head}",), (Entry(f"{rank:.3f}"), Entry("")))
         for head, rank in zip(heads, f.mean_ranks, strict=True)
@@ -55,14 +55,16 @@ def friedman_table(compared: Compared, source: str) -> Table:
     return Table(title, ("",), ("value", "p"), tuple(rows), notes, tuple(tidy))
 
 
-def wilcoxon_table(tested: Iterable[Tested], place: str, source: str, lacking: tuple[str, ...] = ()) -> Table:
+def wilcoxon_table(
+    tested: Iterable[TestedHypothesis], place: str, source: str, lacking: tuple[str, ...] = ()
+) -> Table:
     """Return one line per hypothesis: rank sums, p-values one- and two-sided, and Holm's adjustment."""
     rows, tidy = [], []
     left_out: dict[str, str] = {}
     convention = ""
     for t in tested:
         h, w = t.hypothesis, t.test
-        pair = f"{HEADS.get(h.first, h.first)} - {HEADS.get(h.second, h.second)}"
+        pair = f"{METHOD_NAMES.get(h.first, h.first)} - {METHOD_NAMES.get(h.second, h.second)}"
         one_sided = min(w.p_less, w.p_greater) if h.alternative == "two-sided" else t.p
         numbers = (
             f"{w.n}",
@@ -93,12 +95,16 @@ def wilcoxon_table(tested: Iterable[Tested], place: str, source: str, lacking: t
     return Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes, tuple(tidy))
 
 
-def conclusions(tested: Iterable[Tested], place: str) -> Table:
+def conclusions(tested: Iterable[TestedHypothesis], place: str) -> Table:
     """Return what follows at the levels 0.01, 0.05 and 0.1, without adjustment (003 Table 7)."""
     rows, tidy = [], []
     for t in tested:
         rejected = [level for level in LEVELS if t.p <= level]
-        said = t.hypothesis.said(HEADS) if rejected else f"H0 stands: {t.hypothesis.equality(HEADS)}"
+        said = (
+            t.hypothesis.said(METHOD_NAMES)
+            if rejected
+            else f"H0 stands: {t.hypothesis.equality(METHOD_NAMES)}"
+        )
         entries = [Entry("rejected" if level in rejected else "stands") for level in LEVELS]
         rows.append(Row((t.hypothesis.measure, said), tuple(entries)))
         tidy.append({"test": "conclusion", "measure": t.hypothesis.measure, "first": t.hypothesis.first,

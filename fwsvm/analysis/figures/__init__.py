@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Literal
 
 from fwsvm.analysis.figures import convergence, datasets, ranks, selection, series, sweep
-from fwsvm.analysis.figures.source import Source
+from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.style import FORMATS, Drawing, require_matplotlib
 
 KINDS = ("series", "datasets", "sweep", "convergence", "selection", "ranks")
-__all__ = ["FORMATS", "KINDS", "Drawing", "Source", "draw"]
+__all__ = ["FORMATS", "KINDS", "Drawing", "FigureData", "draw"]
 
 
 def draw(
-    source: Source,
+    data: FigureData,
     kinds: Sequence[str] = KINDS,
     *,
     measures: tuple[str, ...] = (),
@@ -23,23 +23,23 @@ def draw(
     baseline: str = "cvm",
     alpha: float = 0.05,
 ) -> list[Drawing]:
-    """Return the pictures of these kinds that the source has the numbers for."""
+    """Return the figures of these kinds that the data has the numbers for."""
     require_matplotlib()
     traced = tuple(name for name in measures if name in convergence.SHOWN)
     plain = tuple(name for name in measures if name not in convergence.SHOWN)
     makers: dict[str, Callable[[], list[Drawing]]] = {
-        "series": lambda: series.draw(source, plain, baseline),
-        "datasets": lambda: datasets.draw(source, plain, baseline),
-        "sweep": lambda: sweep.draw(source, plain),
-        "convergence": lambda: convergence.draw(source, traced, against, window),
-        "selection": lambda: selection.draw(source),
-        "ranks": lambda: ranks.draw(source, plain, alpha=alpha),
+        "series": lambda: series.draw(data, plain, baseline),
+        "datasets": lambda: datasets.draw(data, plain, baseline),
+        "sweep": lambda: sweep.draw(data, plain),
+        "convergence": lambda: convergence.draw(data, traced, against, window),
+        "selection": lambda: selection.draw(data),
+        "ranks": lambda: ranks.draw(data, plain, alpha=alpha),
     }
     return _with_own_names([drawing for kind in kinds for drawing in makers[kind]()])
 
 
 def _with_own_names(drawings: list[Drawing]) -> list[Drawing]:
-    """Return the pictures, those numbered whose names, fit for files, are those of earlier ones."""
+    """Return the figures, with numbers appended to file names that occurred before."""
     met: Counter[str] = Counter()
     named = []
     for drawing in drawings:

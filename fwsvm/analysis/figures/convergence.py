@@ -1,7 +1,7 @@
 """Objective, gap and support size against time or iterations, from the traces, with bands over seeds.
 
-The line is the median over a method's runs and the band their range. A run that has ended keeps its last
-value, so that the band never narrows merely because runs have ended.
+The line is the median over a method's runs and the band their range. A run that has ended keeps its last value, so that
+the band does not narrow when runs end.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import final_rows
-from fwsvm.analysis.figures.source import Source, drawable, label_of
-from fwsvm.analysis.figures.style import Drawing, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.data import FigureData, drawable, label_of
+from fwsvm.analysis.figures.style import Drawing, legend, log_axis, panels, set_titles, style_of
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
@@ -21,17 +21,17 @@ SHOWN = {"objective": "objective", "gap": "duality gap", "support_vectors": "sup
 GRID_POINTS = 200
 
 
-def draw(source: Source, names: tuple[str, ...], against: Axis, window: int = 0) -> list[Drawing]:
+def draw(data: FigureData, names: tuple[str, ...], against: Axis, window: int = 0) -> list[Drawing]:
     """Draw one picture per data set, a panel per traced quantity.
 
     ``window`` n > 0 shows the first and the last n iterations in two panels (004 Figures 1 and 2), objective.
     """
-    if source.runs.empty:
+    if data.runs.empty:
         return []
-    rows = source.shown(final_rows(source.runs))
+    rows = data.shown(final_rows(data.runs))
     rows = rows[rows["status"].isin(DONE)]
     drawings = []
-    for dataset in source.each(rows):
+    for dataset in data.each(rows):
         traces = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
@@ -64,7 +64,7 @@ def _picture(
             x, values = on_one_grid(runs, against, column)
             if x.size == 0:
                 continue
-            style = look(method, list(traces)) | {"markevery": max(1, x.size // 8)}
+            style = style_of(method, list(traces)) | {"markevery": max(1, x.size // 8)}
             panel.plot(x, np.nanmedian(values, axis=0), **style)
             if len(values) > 1:
                 band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
@@ -72,7 +72,7 @@ def _picture(
         log_axis(panel, "x")
         if column != "objective" or _positive(traces, column):
             log_axis(panel, "y")
-        titled(panel, label, "training time (s)" if against == "seconds" else "iterations", SHOWN[column])
+        set_titles(panel, label, "training time (s)" if against == "seconds" else "iterations", SHOWN[column])
     legend(figure, axes)
     what = ", ".join(SHOWN[column] for column in columns)
     axis = "time" if against == "seconds" else "iterations"
@@ -117,7 +117,7 @@ def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFram
     """Draw the objective over the first and the last ``window`` iterations of every method."""
     figure, axes = panels(2)
     for method, runs in traces.items():
-        style = look(method, list(traces)) | {"markevery": max(1, window // 8)}
+        style = style_of(method, list(traces)) | {"markevery": max(1, window // 8)}
         for panel, last in zip(axes, (False, True), strict=True):
             x, values = _window(runs, window, last=last)
             if x.size:
@@ -128,8 +128,8 @@ def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFram
         low, high = panel.dataLim.intervaly
         if low > 0 and high > 10 * low:
             log_axis(panel, "y")
-    titled(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
-    titled(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
+    set_titles(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
+    set_titles(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
     axes[1].invert_xaxis()
     legend(figure, axes)
     caption = f"{label}: objective over the first and last {window} iterations; {_of_runs(traces)}."

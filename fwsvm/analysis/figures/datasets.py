@@ -5,30 +5,28 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.figures.data import FigureData, drawable, label_of, methods_of
 from fwsvm.analysis.figures.series import SERIES, title_of
-from fwsvm.analysis.figures.source import Source, drawable, label_of, methods_of
 from fwsvm.analysis.figures.style import (
     GRID,
-    HOLLOW,
+    HOLLOW_NOTE,
     INK,
     Drawing,
-    hollow,
+    hollow_marker,
     legend,
     log_axis,
-    look,
     panels,
-    titled,
+    set_titles,
+    style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
 
 
-def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]:
+def draw(data: FigureData, names: tuple[str, ...], baseline: str) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
-    cells = without_sweeps(source.shown(source.cells))
+    cells = without_sweeps(data.shown(data.cells))
     in_series = [dataset for name in SERIES for dataset in published.series(name)]
-    if (
-        not source.datasets
-    ):  # the series have a picture of their own, under the kernel that they are drawn with
+    if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
         cells = cells[~(cells["dataset"].isin(in_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:
         return []
@@ -39,7 +37,7 @@ def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]
             kind = measure(name)
             if compared[kind.column].notna().any():
                 suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-                drawings.append(_picture(compared, source.order(compared), kind, baseline, suffix))
+                drawings.append(_picture(compared, data.order(compared), kind, baseline, suffix))
     return drawings
 
 
@@ -52,7 +50,7 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
         panel.axhline(line + 0.5, color=GRID, linewidth=0.6)
     for place, method in enumerate(methods):
         here = cells[cells["method"] == method].dropna(subset=[kind.column])
-        style = look(method, methods) | {"linestyle": "none", "markersize": 5.5}
+        style = style_of(method, methods) | {"linestyle": "none", "markersize": 5.5}
         offset = 0.8 * (place - (len(methods) - 1) / 2) / max(1, len(methods))
         heights = [order.index(dataset) + offset for dataset in here["dataset"]]
         values = here[kind.column] * kind.factor
@@ -61,7 +59,10 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
         panel.plot(values, heights, **style)
         cut = here["censored"].astype(bool)
         panel.plot(
-            values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style["marker"], **hollow(style)
+            values[cut],
+            [h for h, c in zip(heights, cut, strict=True) if c],
+            style["marker"],
+            **hollow_marker(style),
         )
     for place, dataset in enumerate(order):
         here = cells[cells["dataset"] == dataset]
@@ -81,8 +82,8 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
     if kind.name == "speedup":
         panel.axvline(1, color="#222222", linewidth=0.8)
     title = title_of(kind, baseline)
-    titled(panel, "", title, "")
+    set_titles(panel, "", title, "")
     legend(figure, axes)
     caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}"
-    caption += f"{HOLLOW}." if bool(cells["censored"].any()) else "."
+    caption += f"{HOLLOW_NOTE}." if bool(cells["censored"].any()) else "."
     return Drawing(f"datasets-{kind.name}{suffix}", caption, figure)

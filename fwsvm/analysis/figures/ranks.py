@@ -1,19 +1,19 @@
 """The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
 
 from fwsvm.analysis.cells import without_sweeps
-from fwsvm.analysis.comparisons import Compared, compare
-from fwsvm.analysis.figures.source import Source, methods_of
+from fwsvm.analysis.comparisons import OverallComparison, compare
+from fwsvm.analysis.figures.data import FigureData, methods_of
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
-from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import ResultsError
 
 STEP = 0.32  # from one label to the next, in inches
 
 
-def draw(source: Source, names: tuple[str, ...], *, alpha: float = 0.05) -> list[Drawing]:
+def draw(data: FigureData, names: tuple[str, ...], *, alpha: float = 0.05) -> list[Drawing]:
     """Draw the diagram of each measure that three data sets or more have for three methods or more."""
-    cells = without_sweeps(source.shown(source.cells))
+    cells = without_sweeps(data.shown(data.cells))
     if (cells["kernel"] == "rbf").any():
         cells = cells[cells["kernel"] == "rbf"]
     methods = methods_of(cells)
@@ -31,7 +31,7 @@ def draw(source: Source, names: tuple[str, ...], *, alpha: float = 0.05) -> list
     return drawings
 
 
-def _diagram(compared: Compared) -> Drawing:
+def _diagram(compared: OverallComparison) -> Drawing:
     k, ranks = len(compared.methods), compared.nemenyi.mean_ranks
     order = sorted(range(k), key=lambda i: ranks[i])
     left = order[: (k + 1) // 2]
@@ -64,7 +64,7 @@ def _diagram(compared: Compared) -> Drawing:
     return Drawing(f"ranks-{compared.measure}", caption, figure)
 
 
-def _critical_difference(panel, compared: Compared) -> None:  # type: ignore[no-untyped-def]
+def _critical_difference(panel, compared: OverallComparison) -> None:  # type: ignore[no-untyped-def]
     cd = compared.nemenyi.critical_difference
     panel.hlines(0.5, 1, 1 + cd, color=INK, linewidth=1.5)
     panel.vlines([1, 1 + cd], 0.45, 0.55, color=INK, linewidth=1.5)
@@ -75,9 +75,9 @@ def _label(panel, method: str, rank: float, y: float, k: int, side: str) -> None
     end = 1 - 0.08 * k if side == "left" else k + 0.08 * k
     panel.plot([rank, rank, end], [0, y, y], color="#777777", linewidth=0.8)
     text = (
-        f"{HEADS.get(method, plain_label(method))}  {rank:.2f}"
+        f"{METHOD_NAMES.get(method, plain_label(method))}  {rank:.2f}"
         if side == "left"
-        else f"{rank:.2f}  {HEADS.get(method, plain_label(method))}"
+        else f"{rank:.2f}  {METHOD_NAMES.get(method, plain_label(method))}"
     )
     panel.text(end + (-0.03 if side == "left" else 0.03) * k / 3, y, text, va="center", fontsize=8.5,
                ha="right" if side == "left" else "left")  # fmt: skip

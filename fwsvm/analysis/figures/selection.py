@@ -3,29 +3,29 @@
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.figures.source import Source, label_of
-from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, titled
+from fwsvm.analysis.figures.data import FigureData, label_of
+from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, set_titles
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
-from fwsvm.analysis.tables.layouts import HEADS
 from fwsvm.errors import ResultsError
 
-MOST_PLACES = 10_000
+MAX_GRID_POINTS = 10_000
 
 
-def draw(source: Source) -> list[Drawing]:
+def draw(data: FigureData) -> list[Drawing]:
     """Draw one picture per data set and method with ``role=select`` rows."""
-    if source.runs.empty:
+    if data.runs.empty:
         return []
-    runs = source.shown(source.runs)
+    runs = data.shown(data.runs)
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
-    source.each(searched)
+    data.each(searched)
     drawings = []
     for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
         # a width derived from the rows differs a little from fold to fold: it was not searched
         width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
-        if (size := width.nunique() * rows["C"].nunique()) > MOST_PLACES:
+        if (size := width.nunique() * rows["C"].nunique()) > MAX_GRID_POINTS:
             raise ResultsError(
-                f"a search over {size:,} pairs of C and sigma², and at most {MOST_PLACES:,} are drawn; "
+                f"a search over {size:,} pairs of C and sigma², and at most {MAX_GRID_POINTS:,} are drawn; "
                 "choose with --where COLUMN=VALUE"
             )
         table = rows.assign(width=width).pivot_table(
@@ -35,7 +35,7 @@ def draw(source: Source) -> list[Drawing]:
         if table.size < 2:
             continue
         choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
-        name = f"{label_of(str(dataset))}, searched with {HEADS.get(str(method), plain_label(str(method)))}"
+        name = f"{label_of(str(dataset))}, searched with {METHOD_NAMES.get(str(method), plain_label(str(method)))}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
     return drawings
@@ -78,7 +78,7 @@ def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, fl
                 Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=width)
             )
         said = f"; the frame marks the choice, C = {choice[1]:g}, sigma² = {choice[0]:g}"
-    titled(panel, name, "C", "sigma²")
+    set_titles(panel, name, "C", "sigma²")
     return Drawing(file, f"{name}: accuracy on held-out rows over C and sigma²{said}.", figure)
 
 
@@ -95,7 +95,7 @@ def _curve(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float
                    markeredgecolor="#D55E00", markeredgewidth=2)  # fmt: skip
         said = f"; the ring marks the choice, {'C' if over_C else 'sigma²'} = {at:g}"
     panel.set_xscale("log", base=2)
-    titled(panel, name, "C" if over_C else "sigma²", "accuracy (%)")
+    set_titles(panel, name, "C" if over_C else "sigma²", "accuracy (%)")
     return Drawing(file, f"{name}: accuracy on held-out rows{said}.", figure)
 
 

@@ -6,21 +6,21 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.source import Source, drawable, methods_of
+from fwsvm.analysis.figures.data import FigureData, drawable, methods_of
 from fwsvm.analysis.figures.style import (
-    HOLLOW,
+    HOLLOW_NOTE,
     INK,
     Drawing,
-    hollow,
+    hollow_marker,
     legend,
     log_axis,
-    look,
     panels,
     plain_label,
-    titled,
+    set_titles,
+    style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.analysis.published import METHOD_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +29,9 @@ SERIES = {"web": "Web", "adult": "Adult"}
 BAND = 0.18
 
 
-def draw(source: Source, names: tuple[str, ...], baseline: str) -> list[Drawing]:
+def draw(data: FigureData, names: tuple[str, ...], baseline: str) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series that has at least three data sets."""
-    cells = without_sweeps(source.shown(source.cells))
+    cells = without_sweeps(data.shown(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     cells = drawable(against_baseline(cells, baseline))
     present = [name for name in SERIES if cells.loc[_inside(cells, name), "rows"].nunique() > 2]
@@ -60,7 +60,7 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
             points = points.assign(place=[places[dataset] for dataset in points["dataset"]]).sort_values(
                 "place"
             )
-            _line(panel, points, kind, look(method, methods))
+            _line(panel, points, kind, style_of(method, methods))
         if sizes.is_unique:
             log_axis(panel, "x")
         if kind.name != "accuracy":
@@ -68,11 +68,11 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
         if kind.name == "speedup":
             panel.axhline(1, color=INK, linewidth=0.8)
         _name_points(panel, sizes, places)
-        titled(panel, SERIES[name], "training rows m", title_of(kind, baseline))
+        set_titles(panel, SERIES[name], "training rows m", title_of(kind, baseline))
     legend(figure, axes)
     caption = f"{title_of(kind, baseline)} against the number of training rows"
     caption += "" if kind.derived else "; bands are one standard deviation"
-    caption += f"{HOLLOW}." if bool(cells["censored"].any()) else "."
+    caption += f"{HOLLOW_NOTE}." if bool(cells["censored"].any()) else "."
     return Drawing(f"series-{kind.name}", caption, figure)
 
 
@@ -98,12 +98,12 @@ def _line(panel: "Axes", points: pd.DataFrame, kind: Measure, style: dict[str, A
     panel.plot(points["place"], values, **style)
     panel.fill_between(points["place"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0)
     cut = points["censored"].astype(bool)
-    panel.plot(points["place"][cut], values[cut], style["marker"], **hollow(style))
+    panel.plot(points["place"][cut], values[cut], style["marker"], **hollow_marker(style))
 
 
 def title_of(kind: Measure, baseline: str) -> str:
     """Return a measure's axis title, naming the baseline of a comparison."""
-    return kind.title.replace("the baseline", HEADS.get(baseline, plain_label(baseline)))
+    return kind.title.replace("the baseline", METHOD_NAMES.get(baseline, plain_label(baseline)))
 
 
 def _name_points(panel: "Axes", sizes: "pd.Series[float]", places: dict[object, float]) -> None:

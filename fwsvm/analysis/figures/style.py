@@ -1,4 +1,4 @@
-"""How every picture looks: colours safe for the colour-blind, markers and dashes that survive grey print."""
+"""The style of all figures: colours safe for the colour-blind, markers and dashes that differ in grey print."""
 
 import hashlib
 import io
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from fwsvm.analysis.tables.layouts import HEADS
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results.kinds import shortened
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
-LONGEST_NAME = 120  # bytes of a file's name; systems take 255, with the ending
-LONGEST_LABEL = 40
-LARGEST = 200.0  # inches, 30,000 pixels: what can be painted and looked at
+MAX_NAME_BYTES = 120  # bytes of a file's name; systems take 255, with the ending
+MAX_LABEL = 40
+MAX_INCHES = 200.0  # inches, 30,000 pixels: what can be painted and looked at
 #: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles in turn.
 STYLES: dict[str, tuple[str, str, Any]] = {
     "cvm": ("#000000", "o", "-"),
@@ -43,11 +43,11 @@ INK, GRID = "#222222", "#DDDDDD"
 
 
 #: What the captions of pictures with `hollow` markers end with.
-HOLLOW = "; hollow markers have runs cut short by a limit: a time there is a lower bound"
+HOLLOW_NOTE = "; hollow markers have runs cut short by a limit: a time there is a lower bound"
 
 
-def hollow(style: dict[str, Any]) -> dict[str, Any]:
-    """Return the look of a marker, of a method's style, where a run was cut short."""
+def hollow_marker(style: dict[str, Any]) -> dict[str, Any]:
+    """Return the marker style, in a method's colour, of a run that was cut short."""
     return {"markersize": 6, "markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2,
             "linestyle": "none"}  # fmt: skip
 
@@ -63,9 +63,9 @@ class Drawing:
     def __post_init__(self) -> None:
         """Make the name fit for files: a data set may be a path, or synthetic; take label's escapes off the caption."""
         name = re.sub(r"[^\w.-]+", "-", self.name).strip("-.")
-        if len(name.encode()) > LONGEST_NAME:
+        if len(name.encode()) > MAX_NAME_BYTES:
             digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-            name = f"{name.encode()[: LONGEST_NAME - 9].decode(errors='ignore')}-{digest}"
+            name = f"{name.encode()[: MAX_NAME_BYTES - 9].decode(errors='ignore')}-{digest}"
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "caption", self.caption.replace(r"\$", "$"))
 
@@ -101,9 +101,9 @@ def panels(
     from matplotlib.figure import Figure
 
     size = width * columns, height * rows + 0.45
-    if max(size) > LARGEST:
+    if max(size) > MAX_INCHES:
         raise ResultsError(
-            f"a picture of {size[0]:,.0f} x {size[1]:,.0f} inches, and at most {LARGEST:g} are drawn; "
+            f"a picture of {size[0]:,.0f} x {size[1]:,.0f} inches, and at most {MAX_INCHES:g} are drawn; "
             "choose with --dataset NAME or --where COLUMN=VALUE"
         )
     figure = Figure(figsize=size, layout="constrained")
@@ -118,12 +118,12 @@ def panels(
 
 
 def plain_label(text: str) -> str:
-    """Return a name of somebody else as a label: not mathematics to matplotlib, shown in legends, not too long."""
-    label = shortened(text, LONGEST_LABEL).replace("$", r"\$")
+    """Return a name as a label: escaped for matplotlib's mathematics, visible in legends, shortened."""
+    label = shortened(text, MAX_LABEL).replace("$", r"\$")
     return f" {label}" if label.startswith("_") else label  # what begins so is left out of legends
 
 
-def look(method: str, among: list[str]) -> dict[str, Any]:
+def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods."""
     unknown = [name for name in among if name not in STYLES]
     colour, marker, dashes = STYLES.get(method) or SPARE[unknown.index(method) % len(SPARE)]
@@ -131,7 +131,7 @@ def look(method: str, among: list[str]) -> dict[str, Any]:
         "color": colour,
         "marker": marker,
         "linestyle": dashes,
-        "label": HEADS.get(method, plain_label(method)),
+        "label": METHOD_NAMES.get(method, plain_label(method)),
         "markersize": 5,
         "linewidth": 1.4,
         "markeredgecolor": "white",
@@ -154,7 +154,7 @@ def legend(figure: "Figure", axes: list["Axes"]) -> None:
         )  # fmt: skip
 
 
-def titled(panel: "Axes", title: str, x: str, y: str) -> None:
+def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
     """Set a panel's title and axis labels."""
     panel.set_title(title, fontsize=9, color=INK, loc="left")
     panel.set_xlabel(x, fontsize=8, color=INK)

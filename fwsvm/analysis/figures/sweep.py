@@ -5,21 +5,30 @@ import math
 import pandas as pd
 
 from fwsvm.analysis.cells import sweeps
-from fwsvm.analysis.figures.source import Source, label_of, methods_of
-from fwsvm.analysis.figures.style import HOLLOW, Drawing, hollow, legend, log_axis, look, panels, titled
+from fwsvm.analysis.figures.data import FigureData, label_of, methods_of
+from fwsvm.analysis.figures.style import (
+    HOLLOW_NOTE,
+    Drawing,
+    hollow_marker,
+    legend,
+    log_axis,
+    panels,
+    set_titles,
+    style_of,
+)
 from fwsvm.analysis.measures import measure
 
 
-def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
+def draw(data: FigureData, names: tuple[str, ...]) -> list[Drawing]:
     """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
-    cells = sweeps(source.shown(source.cells))
+    cells = sweeps(data.shown(data.cells))
     drawings = []
     for name in names or ("accuracy", "time", "steps"):
         kind = measure(name)
         here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
         if here.empty or (name == "steps" and not names and not _linear(here)):
             continue
-        order = source.order(here)
+        order = data.order(here)
         columns = 2 if len(order) in {2, 4} else min(3, len(order))
         figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
         for panel in axes[len(order) :]:
@@ -29,9 +38,9 @@ def draw(source: Source, names: tuple[str, ...]) -> list[Drawing]:
             log_axis(panel, "x")
             if name != "accuracy":
                 log_axis(panel, "y")
-            titled(panel, label_of(dataset), "C", kind.title)
+            set_titles(panel, label_of(dataset), "C", kind.title)
         legend(figure, axes[: len(order)])
-        cut_short = HOLLOW if bool(here["censored"].any()) else ""
+        cut_short = HOLLOW_NOTE if bool(here["censored"].any()) else ""
         drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{cut_short}.", figure))
     return drawings
 
@@ -48,10 +57,10 @@ def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: lis
             mine = mine.sort_values("C")
             if mine.empty:
                 continue
-            style = look(method, methods)
+            style = style_of(method, methods)
             if len(tolerances) > 1:
                 style["linestyle"] = "-" if tolerance == tolerances[0] else (0, (4, 2))
                 style["label"] += f", tolerance {tolerance:g}"
             panel.plot(mine["C"], mine[column] * factor, **style)
             cut = mine[mine["censored"].astype(bool)]
-            panel.plot(cut["C"], cut[column] * factor, style["marker"], **hollow(style))
+            panel.plot(cut["C"], cut[column] * factor, style["marker"], **hollow_marker(style))

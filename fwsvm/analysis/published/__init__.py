@@ -1,7 +1,7 @@
-"""The papers' printed numbers, as cells like our own.
+"""The papers' printed numbers, as cells.
 
-Each CSV here is one printed table, its digits as printed; the first lines name paper, table and source.
-`cells` brings them into the columns of `fwsvm.analysis.cells`; ``<column>_text`` keeps the printed digits.
+Each CSV file here is one printed table with its printed digits; the first lines name paper, table and source. `cells`
+returns them with the columns of `fwsvm.analysis.cells`; ``<column>_text`` has the printed digits.
 Papers by their number: 000 Nanculef et al. (SWAP), 002 Glasmachers and Dogan (AVSF), 003 Frandi et al. (FW
 and MFW), 004 Zhang and Sen (SCS). 000 prints its results as figures only: it has no numbers here.
 """
@@ -20,7 +20,10 @@ TITLES = {
     "003": "Frandi, Nanculef, Gasparo, Lodi, Sartori: Training SVMs using Frank-Wolfe optimization methods",
     "004": "Zhang, Sen: The stochastic conjugate subgradient algorithm for kernel SVM",
 }
-METHODS = {"baseline": "liblinear"}  # 002's name for it; all others are ours in other case
+#: The methods as the papers spell them.
+METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
+         "scs": "SCS", "liblinear": "liblinear", "wolfe": "Wolfe", "pegasos": "Pegasos"}  # fmt: skip
+PRINTED_METHODS = {"baseline": "liblinear"}  # 002's name for it; the others differ from ours in case only
 
 
 @functools.cache
@@ -144,7 +147,7 @@ def _cells_002() -> list[dict[str, object]]:
     return [
         {
             "dataset": lock_name(row["problem"]),
-            "method": METHODS.get(row["solver"], row["solver"].lower()),
+            "method": PRINTED_METHODS.get(row["solver"], row["solver"].lower()),
             "kernel": "linear",
             "C": float(row["C"]),
             "tolerance": tolerance,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, fdtrc
-from scipy.stats import rankdata
+from scipy.stats import rankdata, tiecorrect
 
 from fwsvm.analysis.statistics.wilcoxon import DECIMALS
 from fwsvm.errors import UsageError
@@ -55,9 +55,8 @@ def friedman(values: ArrayLike, *, largest_first: bool) -> Friedman:
     n, k = ranks.shape
     mean_ranks = ranks.mean(axis=0)
     chi2 = chi2_of_ranks(mean_ranks, n)
-    tied = sum(float((counts**3 - counts).sum()) for counts in map(_tie_sizes, ranks))
-    correction = 1 - tied / (n * k * (k**2 - 1))
-    chi2_tie = chi2 / correction if correction > 0 else 0.0  # all tied everywhere: no difference at all
+    correction = float(np.mean([tiecorrect(row) for row in ranks]))
+    chi2_tie = chi2 / correction if correction > 0 else 0.0  # all values tied: no difference
     F, p_F = iman_davenport(chi2, n, k)
     F_tie, p_F_tie = iman_davenport(chi2_tie, n, k)
     return Friedman(
@@ -79,10 +78,6 @@ def chi2_of_ranks(mean_ranks: NDArray[np.float64], n: int) -> float:
     """Return Friedman's chi2, not corrected for ties, of k mean ranks over n data sets."""
     k = mean_ranks.size
     return 12 * n / (k * (k + 1)) * (float((mean_ranks**2).sum()) - k * (k + 1) ** 2 / 4)
-
-
-def _tie_sizes(ranks: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.unique(ranks, return_counts=True)[1].astype(np.int64)
 
 
 def iman_davenport(chi2: float, n: int, k: int) -> tuple[float, float]:

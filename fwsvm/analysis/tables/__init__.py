@@ -1,20 +1,8 @@
-"""Tables: a layout says what is shown, `build` looks it up, `render` draws it."""
+"""Tables of results, ours beside the printed ones.
 
-from fwsvm.analysis.tables.layouts import LAYOUTS, choose, draw, fitting, paper_tables, timed
-from fwsvm.analysis.tables.model import Entry, Row, Table
-from fwsvm.analysis.tables.render import render
-from fwsvm.analysis.tables.sizes import SIZES
-
-__all__ = [
-    "LAYOUTS",
-    "SIZES",
-    "Entry",
-    "Row",
-    "Table",
-    "choose",
-    "draw",
-    "fitting",
-    "paper_tables",
-    "render",
-    "timed",
-]
+layout     the rows, columns and measures of a paper's table; each paper's layouts are in `fwsvm.analysis.papers`
+build      a layout filled with cells, ours and printed
+drawing    tables by name: a paper's table, or a plain table of a measure
+sizes      the papers' tables of data sets
+model      a table before it is rendered; `render` writes it for terminals, Markdown, LaTeX, HTML or CSV
+"""

@@ -1,4 +1,4 @@
-"""Fill a layout: look up every entry among our cells and the published ones, one below the other."""
+"""Filling a table: each entry is looked up among our cells and the published ones, which are shown below each other."""
 
 import math
 from collections.abc import Hashable, Iterator
@@ -8,15 +8,15 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import one_each
+from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Entry, Row, Table
 
 #: One row of cells, by column.
 Cell = dict[Hashable, Any]
-#: Statuses that leave a number standing but must be seen; the mark is explained below the table.
-MARKS = {"time_limit": "*", "max_iterations": "†", "stalled": "‡"}
-MEANING = {
+#: Marks of numbers whose run a limit ended; notes below the table explain them.
+STATUS_MARKS = {"time_limit": "*", "max_iterations": "†", "stalled": "‡"}
+MARK_MEANINGS = {
     "*": "stopped at a time limit; a time is a lower bound",
     "†": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
@@ -26,7 +26,7 @@ MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The entries that share labels: one line of ours, one of the paper's, one of ratios."""
+    """Up to three lines with the same labels: ours, the paper's, and ratios."""
 
     labels: tuple[str, ...]
     key: dict[str, object]
@@ -34,7 +34,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: what it selects beyond the block's key, and the measure it shows."""
+    """One column: the key that it adds to the block's, and its measure."""
 
     head: str
     key: dict[str, object]
@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table to fill; of entries that differ in the method alone the best is marked."""
+    """One table to fill; among entries that differ in the method alone the best is marked."""
 
     title: str
     label_heads: tuple[str, ...]
@@ -60,11 +60,13 @@ def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -
         theirs = (
             None  # the paper prints no such numbers: a line of dashes under each of ours would say nothing
         )
-    sources = _Source(ours, sheet), _Source(theirs, sheet)
+    sources = _CellLookup(ours, sheet), _CellLookup(theirs, sheet)
     rows = [row for block in sheet.blocks for row in _lines(sheet, block, *sources, tidy)]
-    marks = {mark for row in rows for entry in row.entries for mark in MARKS.values() if mark in entry.mark}
-    marks |= {entry.text for row in rows for entry in row.entries if entry.text in MEANING}
-    notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MEANING.items() if mark in marks)]
+    marks = {
+        mark for row in rows for entry in row.entries for mark in STATUS_MARKS.values() if mark in entry.mark
+    }
+    marks |= {entry.text for row in rows for entry in row.entries if entry.text in MARK_MEANINGS}
+    notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MARK_MEANINGS.items() if mark in marks)]
     if ours is not None:
         notes += [*_incomplete(sheet, ours), *_void(sheet, ours), *_sizes(sheet, ours, theirs)]
     heads = tuple(column.head for column in sheet.columns)
@@ -72,8 +74,8 @@ def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -
     return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
 
 
-class _Source:
-    """Cells that a sheet's entries are looked up in, by the key that its blocks and columns share."""
+class _CellLookup:
+    """Cells by the key of a sheet's blocks and columns."""
 
     def __init__(self, cells: pd.DataFrame | None, sheet: Sheet) -> None:
         self.cells = cells
@@ -83,7 +85,7 @@ class _Source:
         self.methods = list(dict.fromkeys(key["method"] for key in keys if "method" in key))
         self.found: dict[tuple[object, ...], Cell] = {}
         if cells is not None and self.names:
-            shown = one_each(cells[cells["method"].isin(self.methods)], self.names)
+            shown = unique_cells(cells[cells["method"].isin(self.methods)], self.names)
             self.found = {tuple(cell[name] for name in self.names): cell for cell in shown.to_dict("records")}
 
     def cell(self, key: dict[str, object]) -> Cell | None:
@@ -99,7 +101,7 @@ class _Source:
         value = _number(cell, kind.column)
         if math.isnan(value):
             return Entry(_word(cell))
-        mark = MARKS.get(str(cell["status"]), "")
+        mark = STATUS_MARKS.get(str(cell["status"]), "")
         if (
             mark == "*"
             and self.sheet.dash_if_no_rival_finished
@@ -143,7 +145,7 @@ def _finished(cell: Cell) -> bool:
 
 
 def _lines(
-    sheet: Sheet, block: Block, ours: _Source, theirs: _Source, tidy: list[dict[str, object]]
+    sheet: Sheet, block: Block, ours: _CellLookup, theirs: _CellLookup, tidy: list[dict[str, object]]
 ) -> Iterator[Row]:
     tidy += [_record(block, column, ours, theirs) for column in sheet.columns]
     both = ours.cells is not None and theirs.cells is not None
@@ -160,7 +162,7 @@ def _lines(
         yield Row((*blank, "ratio"), ratios, first=False)
 
 
-def _record(block: Block, column: Column, ours: _Source, theirs: _Source) -> dict[str, object]:
+def _record(block: Block, column: Column, ours: _CellLookup, theirs: _CellLookup) -> dict[str, object]:
     kind = measure(column.measure)
     key = block.key | column.key
     record: dict[str, object] = {"dataset": "", "method": "", **key, "measure": kind.name}
@@ -191,13 +193,13 @@ def _number(cell: Cell | None, column: str) -> float:
 
 
 def _word(cell: Cell) -> str:
-    """Return what stands for a lacking number: the status, or a hyphen if all is well but unmeasured."""
+    """Return the text for a missing number: the status, or a hyphen if the run ended well."""
     status = str(cell["status"])
     return {"converged": "-", "sampled_stop": "-", "time_limit": "—"}.get(status, status)
 
 
 def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
-    """Name the cells of this table whose runs did not all end well."""
+    """Return a note that names the cells of this table with failed or missing runs."""
     shown = _shown(sheet, ours)
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
     places: dict[str, list[str]] = {}
@@ -208,7 +210,7 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
 
 
 def _void(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
-    """Say which cells of this table promise little, and why."""
+    """Return a note that names the cells of this table whose results promise little, and why."""
     shown = _shown(sheet, ours)
     said = [
         f"{cell['dataset']}/{cell['method']} ({cell['void']})"
@@ -218,7 +220,7 @@ def _void(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
 
 
 def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
-    """Say where our training set is not the published one in size."""
+    """Return a note of training sets whose size is not the published one."""
     if theirs is None:
         return []
     sizes = theirs.drop_duplicates("dataset").set_index("dataset")["rows"]
@@ -240,9 +242,9 @@ def _shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def setting_of(cells: pd.DataFrame) -> str:
-    """Return in words what all these cells have in common (kernel, C, tolerance, profile), for a note.
+    """Return the settings that all these cells have in common (kernel, C, tolerance, profile), for a note.
 
-    A setting with one value per method, but not the same, is given with its exceptions.
+    A setting with one value for each method is given with the methods that differ.
     """
     words = []
     for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule"):

@@ -1,4 +1,4 @@
-"""Draw a table: terminal (80 columns), Markdown, LaTeX (booktabs), HTML, or tidy CSV."""
+"""Rendering a table as text of 80 columns, Markdown, LaTeX (booktabs), HTML, or tidy CSV."""
 
 import html
 import math
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fwsvm.analysis.tables.model import Entry, Row, Table
-from fwsvm.analysis.writing import csv_bytes, inert
+from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
 LABEL = 48  # the longest conclusion of a test; a longer label is cut, and given in full below
@@ -37,7 +37,7 @@ def terminal(table: Table, *, colour: bool = False) -> str:
 
 
 def _short_labels(table: Table) -> tuple[Table, list[str]]:
-    """Cut labels that would crowd out the numbers, numbered, and return the notes that give them in full."""
+    """Shorten long labels to numbered ones, and return notes that give them in full."""
     longest = LABEL if len(table.heads) <= 3 else LABEL - 20
     numbers: dict[str, int] = {}
     for label in (*table.heads, *(label for row in table.rows for label in row.labels)):
@@ -54,7 +54,7 @@ def _short_labels(table: Table) -> tuple[Table, list[str]]:
 
 
 def _fitted(table: Table, *, colour: bool) -> list[str]:
-    """Return the lines of a piece, cut in two again until it fits or has one column."""
+    """Return the lines of a table, split by columns into halves until each fits or has one column."""
     lines = _aligned(table, colour=colour, deviations=False)
     if _width(lines) <= WIDTH or len(table.heads) == 1:
         return lines
@@ -206,7 +206,7 @@ def tidy_csv(tables: Sequence[Table]) -> str:
 
 
 def _or_empty(value: object) -> object:
-    return "" if isinstance(value, float) and math.isnan(value) else inert(value)
+    return "" if isinstance(value, float) and math.isnan(value) else without_formula(value)
 
 
 FORMATS: dict[str, Callable[[Table], str]] = {

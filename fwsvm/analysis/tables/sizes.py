@@ -1,6 +1,7 @@
-"""The papers' tables of data sets: how many rows, classes and features, printed and as loaded here."""
+"""The papers' tables of data sets: rows, classes and features, printed and as loaded here."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -8,18 +9,23 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.tables.model import Entry, Row, Table
 
-#: Table by name: the paper, its printed columns, and where ours has each of them.
-SIZES: dict[str, tuple[str, dict[str, str]]] = {
-    "000-1": ("000", {"m": "rows", "t": "", "K": "classes", "m_max": "", "m_min": "", "n": "features"}),
-    "002-1": ("002", {"instances_l": "rows", "features_d": "features"}),
-    "003-1": ("003", {"m": "rows", "t": "", "K": "classes", "m_max": "", "m_min": "", "n": "features"}),
-}
+
+@dataclass(frozen=True, slots=True)
+class SizesTable:
+    """A paper's table of data sets: its printed columns, and the column of our cells for each ('' if there is none)."""
+
+    paper: str
+    columns: Mapping[str, str]
+
+
+#: The columns of Table 1 in 000 and 003.
+KERNEL_COLUMNS = {"m": "rows", "t": "", "K": "classes", "m_max": "", "m_min": "", "n": "features"}
 NOTE = "m training rows, t test rows, K classes, m_max and m_min largest and smallest two-class problem, n features"
 
 
-def table(name: str, cells: pd.DataFrame | None) -> Table:
-    """Return a paper's table of data sets, with what we trained on below each that differs."""
-    paper, columns = SIZES[name]
+def table(sizes: SizesTable, cells: pd.DataFrame | None) -> Table:
+    """Return a paper's table of data sets; with cells, those that were run, with our rows, classes and features."""
+    paper, columns = sizes.paper, sizes.columns
     printed = published.table(f"{paper}-table1")
     rows, tidy = [], []
     for record in printed.to_dict("records"):

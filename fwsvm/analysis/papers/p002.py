@@ -1,10 +1,13 @@
-"""What 002 (Glasmachers and Dogan) says of AVSF against liblinear's dual coordinate descent."""
+"""002 (Glasmachers and Dogan): AVSF against liblinear's dual coordinate descent; claims and tables."""
 
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.claims.model import Check, Claim, Finding, View, listed
+from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, listed
 from fwsvm.analysis.measures import three_digits
+from fwsvm.analysis.papers.paper import Paper
+from fwsvm.analysis.tables.layout import Layout, over_C
+from fwsvm.analysis.tables.sizes import SizesTable
 
 METHODS = ("liblinear", "avsf")
 
@@ -51,7 +54,7 @@ def _where(table: pd.DataFrame, most: int = 6) -> str:
 def _wins(winner: str, *, least_C: float = 0, most_C: float = 1e9, problems: str = "all") -> Check:
     """Return the check that a solver is faster at all C in a range, on cover type, the others or all."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         table = _sure(_times(view))
         table = table[(table["C"] >= least_C) & (table["C"] <= most_C)]
         if problems != "all":
@@ -61,12 +64,14 @@ def _wins(winner: str, *, least_C: float = 0, most_C: float = 1e9, problems: str
         won = table["speedup"] > 1 if winner == "avsf" else table["speedup"] < 1
         said = f"{winner} is faster in {int(won.sum())} of {len(table)} comparisons; liblinear / AVSF is "
         said += f"{three_digits(table['speedup'].min())} to {three_digits(table['speedup'].max())}"
-        return Finding(bool(won.all()), said + (f"; not at {_where(table[~won])}" if not won.all() else ""))
+        return CheckResult(
+            bool(won.all()), said + (f"; not at {_where(table[~won])}" if not won.all() else "")
+        )
 
     return check
 
 
-def _same_solution(view: View) -> Finding | None:
+def _same_solution(view: View) -> CheckResult | None:
     """Check that the two solvers' primal objectives agree to 1% at every converged pair."""
     table = _times(view, "objective")
     table = table[~table["liblinear_cut"] & ~table["avsf_cut"]]
@@ -74,10 +79,10 @@ def _same_solution(view: View) -> Finding | None:
         return None
     apart = (table["liblinear"] - table["avsf"]).abs() / table[list(METHODS)].abs().max(axis=1)
     said = f"objectives differ by at most {100 * apart.max():.3g}% in {len(table)} pairs"
-    return Finding(bool((apart <= 0.01).all()), said)
+    return CheckResult(bool((apart <= 0.01).all()), said)
 
 
-def _order_of_magnitude(view: View) -> Finding | None:
+def _order_of_magnitude(view: View) -> CheckResult | None:
     """Check that the largest speed-up is about ten or more (at least 9.5) on most problems."""
     table = _sure(_times(view))
     if table.empty:
@@ -86,10 +91,10 @@ def _order_of_magnitude(view: View) -> Finding | None:
     said = "largest speed-ups: " + ", ".join(
         f"{published.title(str(d))} {three_digits(s)}" for d, s in top.items()
     )
-    return Finding(2 * int((top >= 9.5).sum()) > len(top), said)
+    return CheckResult(2 * int((top >= 9.5).sum()) > len(top), said)
 
 
-def _largest_for_large_C(view: View) -> Finding | None:  # noqa: N802 - C is the penalty
+def _largest_for_large_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
     """Check that on every problem but cover type the largest speed-up falls at C of 10 or more."""
     table = _sure(_times(view))
     table = table[table["dataset"] != "covtype"]
@@ -104,10 +109,10 @@ def _largest_for_large_C(view: View) -> Finding | None:  # noqa: N802 - C is the
         (at["C"] < 10) & ~open_ended
     ]  # where liblinear was cut short at a larger C, that one may be larger yet
     left_open = f"; left open by time limits at {_where(at[open_ended])}" if open_ended.any() else ""
-    return Finding(early.empty, f"the largest speed-ups are at {_where(at, 12)}{left_open}")
+    return CheckResult(early.empty, f"the largest speed-ups are at {_where(at, 12)}{left_open}")
 
 
-def _covtype_difference_diminishes(view: View) -> Finding | None:
+def _covtype_difference_diminishes(view: View) -> CheckResult | None:
     """Check that on cover type liblinear's advantage at the largest C is smaller than at the smallest."""
     table = _sure(_times(view))
     table = table[table["dataset"] == "covtype"].sort_values("C")
@@ -117,10 +122,10 @@ def _covtype_difference_diminishes(view: View) -> Finding | None:
             factors = 1 / rows["speedup"]
             holds &= bool(factors.iloc[-1] < factors.iloc[0])
             said.append(f"eps={tolerance:g}: AVSF / liblinear is {', '.join(map(three_digits, factors))}")
-    return Finding(holds, "; ".join(said)) if said else None
+    return CheckResult(holds, "; ".join(said)) if said else None
 
 
-def _covtype_tolerance(view: View) -> Finding | None:
+def _covtype_tolerance(view: View) -> CheckResult | None:
     """Check that on cover type the two tolerances take nearly the same time (within 15%)."""
     table = _times(view)
     wide = table[table["dataset"] == "covtype"].pivot_table(
@@ -130,10 +135,10 @@ def _covtype_tolerance(view: View) -> Finding | None:
         return None
     ratios = pd.concat([wide[method, 0.001] / wide[method, 0.01] for method in METHODS]).dropna()
     said = f"time at eps=0.001 over eps=0.01: {three_digits(ratios.min())} to {three_digits(ratios.max())}"
-    return Finding(bool(((ratios < 1.15) & (ratios > 1 / 1.15)).all()), said)
+    return CheckResult(bool(((ratios < 1.15) & (ratios > 1 / 1.15)).all()), said)
 
 
-def _grows_with_C(view: View) -> Finding | None:  # noqa: N802 - C is the penalty
+def _grows_with_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
     """Check that times at the largest C are at least ten times those at the smallest, for both solvers."""
     table = _times(view)
     grown = {}
@@ -147,12 +152,12 @@ def _grows_with_C(view: View) -> Finding | None:  # noqa: N802 - C is the penalt
     said = (
         f"times grow by factors of {three_digits(min(grown.values()))} to {three_digits(max(grown.values()))}"
     )
-    return Finding(
+    return CheckResult(
         not slow, said + (f"; less than tenfold: {', '.join(dict.fromkeys(slow))}" if slow else "")
     )
 
 
-def _dominated_by_largest_C(view: View) -> Finding | None:  # noqa: N802 - C is the penalty
+def _dominated_by_largest_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
     """Check that the largest C takes at least half of the time of the whole grid, for both solvers."""
     table = _times(view)
     shares = {}
@@ -171,10 +176,10 @@ def _dominated_by_largest_C(view: View) -> Finding | None:  # noqa: N802 - C is 
     ]
     least, most = 100 * min(shares.values()), 100 * max(shares.values())
     said = f"the largest C takes {least:.0f}% to {most:.0f}% of a row's time"
-    return Finding(not small, said + (f"; less than half: {', '.join(small)}" if small else ""))
+    return CheckResult(not small, said + (f"; less than half: {', '.join(small)}" if small else ""))
 
 
-def _steps_cost_more(view: View) -> Finding | None:
+def _steps_cost_more(view: View) -> CheckResult | None:
     """Check that in the median a step of AVSF takes longer than one of liblinear, but not twice as long."""
     seconds, steps = _times(view), _times(view, "steps")
     if seconds.empty or steps.empty:
@@ -187,28 +192,30 @@ def _steps_cost_more(view: View) -> Finding | None:
         return None
     said = f"seconds per step, AVSF over liblinear: median {ratio.median():.2f}, "
     said += f"{ratio.min():.2f} to {ratio.max():.2f} in {len(ratio)} pairs"
-    return Finding(1 < ratio.median() < 2, said)
+    return CheckResult(1 < ratio.median() < 2, said)
 
 
-def _finishes_first(view: View) -> Finding | None:
+def _finishes_first(view: View) -> CheckResult | None:
     """Check that only liblinear is cut short, and AVSF finishes there."""
     table = _times(view)
     cut = table[table["liblinear_cut"] | table["avsf_cut"]]
     if cut.empty:
         return None
     said = f"cut short: liblinear {cut['liblinear_cut'].sum()} times, AVSF {cut['avsf_cut'].sum()} times"
-    return Finding(not bool(cut["avsf_cut"].any()), said)
+    return CheckResult(not bool(cut["avsf_cut"].any()), said)
 
 
 def _saying_what_on(check: Check) -> Check:
     """Return the check with a remark if it was put to other problems than the paper's."""
 
-    def remarked(view: View) -> Finding | None:
+    def remarked(view: View) -> CheckResult | None:
         finding = check(view)
         others = [d for d in dict.fromkeys(view.all["dataset"]) if d not in published.series("linear")]
         if finding is None or not others:
             return finding
-        return Finding(finding.holds, f"{finding.evidence} [with problems not the paper's: {listed(others)}]")
+        return CheckResult(
+            finding.holds, f"{finding.evidence} [with problems not the paper's: {listed(others)}]"
+        )
 
     return remarked
 
@@ -248,3 +255,11 @@ CLAIMS = [
     _claim("avsf-finishes", "4, Tables 2 and 3", "Where just one algorithm met the deadline, it was AVSF.",
            _finishes_first),
 ]  # fmt: skip
+
+LAYOUTS = {
+    "002-2": Layout("002, Table 2, epsilon 0.01", "002", METHODS, None, ("time", "steps"), over_C(0.01)),
+    "002-3": Layout("002, Table 3, epsilon 0.001", "002", METHODS, None, ("time", "steps"), over_C(0.001)),
+}  # fmt: skip
+SIZES = {"002-1": SizesTable("002", {"instances_l": "rows", "features_d": "features"})}
+
+PAPER = Paper("002", CLAIMS, LAYOUTS, sizes=SIZES)

@@ -1,7 +1,7 @@
-"""What claims are made of: comparisons on data sets, speed-ups along a series, tests of significance.
+"""Checks that claims are made of: comparisons on data sets, speed-ups along a series, tests of significance.
 
-Each function returns a check. A comparison is never stretched: "everywhere" means every data set measured,
-and the evidence says how many of the claim's data sets that were.
+Each function returns a check. "All data sets" means all that were measured, and the evidence says how many of the
+claim's data sets these are.
 """
 
 import math
@@ -9,14 +9,13 @@ import statistics
 from collections.abc import Sequence
 from typing import Literal
 
-from fwsvm.analysis.claims.model import Check, Finding, View, listed
+from fwsvm.analysis.claims.model import Check, CheckResult, View, listed
 from fwsvm.analysis.comparisons import Hypothesis, all_pairs
 from fwsvm.analysis.comparisons.evaluate import compare, p_value
 from fwsvm.analysis.comparisons.show import probability
 from fwsvm.analysis.measures import measure, three_digits
-from fwsvm.analysis.published import series
+from fwsvm.analysis.published import METHOD_NAMES, series
 from fwsvm.analysis.statistics import wilcoxon
-from fwsvm.analysis.tables.layouts import HEADS
 from fwsvm.errors import ResultsError
 
 WEB, ADULT = series("web"), series("adult")
@@ -24,7 +23,7 @@ MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
 SINGLE = [*MEDIUM, *PROTEIN, *LARGE]
 ALL = [*ADULT, *WEB, *SINGLE]
 
-Enough = Literal["all", "most"]
+Extent = Literal["all", "most"]
 
 #: A measure's comparison in words, strict and not.
 _RELATIONS = {
@@ -40,7 +39,7 @@ def better(
     second: str,
     name: str,
     on: Sequence[str],
-    enough: Enough = "all",
+    enough: Extent = "all",
     *,
     or_equal: bool = False,
     within: float = 0.0,
@@ -53,7 +52,7 @@ def better(
     """
     kind = measure(name)
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         pairs = list(view.pairs(name, first, second, on))
         if not pairs:
             return None
@@ -64,14 +63,15 @@ def better(
             holds = set(lost) == {d for d in except_on if d in gains}
         else:
             holds = not lost if enough == "all" else 2 * len(won) > len(gains)
-        said = f"{HEADS[first]} is {_RELATIONS[name][or_equal]} {HEADS[second]} on {len(won)} of {len(gains)}"
-        return Finding(holds, said + " data sets" + coverage(len(gains), on) + spread(name, pairs) + (
+        relation = f"{METHOD_NAMES[first]} is {_RELATIONS[name][or_equal]} {METHOD_NAMES[second]}"
+        said = f"{relation} on {len(won)} of {len(gains)}"
+        return CheckResult(holds, said + " data sets" + coverage(len(gains), on) + quotient_range(name, pairs) + (
             f"; not on {listed(lost)}" if lost else ""))  # fmt: skip
 
     return check
 
 
-def spread(name: str, pairs: Sequence[tuple[str, float, float]]) -> str:
+def quotient_range(name: str, pairs: Sequence[tuple[str, float, float]]) -> str:
     """Return the range of the quotients (times, sizes) or differences (accuracies), second against first."""
     if name == "accuracy":
         differences = [100 * (a - b) for _, a, b in pairs]
@@ -85,15 +85,15 @@ def coverage(n: int, on: Sequence[str]) -> str:
     return "" if n == len(on) else f" (of the claim's {len(on)}, {n} were measured)"
 
 
-def both(*checks: Check) -> Check:
-    """Return the check that all of these hold; it needs every one of them to be possible."""
+def all_hold(*checks: Check) -> Check:
+    """Return the check that all of these hold; None if the cells lack what one of them needs."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         findings = [one(view) for one in checks]
         if any(finding is None for finding in findings):
             return None
         sure = [finding for finding in findings if finding is not None]
-        return Finding(all(f.holds for f in sure), "; ".join(f.evidence for f in sure))
+        return CheckResult(all(f.holds for f in sure), "; ".join(f.evidence for f in sure))
 
     return check
 
@@ -106,7 +106,7 @@ def speedups(view: View, method: str, on: Sequence[str], baseline: str = "cvm") 
 def growing_speedup(method: str, on: Sequence[str]) -> Check:
     """Return the check that the speed-up over CVM grows from each data set of a series to the next."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         found = speedups(view, method, on)
         if len(found) < 3:
             return None
@@ -116,8 +116,8 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
             for d, before, after in zip(list(found)[1:], values, values[1:], strict=False)
             if after <= before
         ]
-        said = f"{HEADS[method]}'s speed-ups are {', '.join(map(three_digits, values))}"
-        return Finding(
+        said = f"{METHOD_NAMES[method]}'s speed-ups are {', '.join(map(three_digits, values))}"
+        return CheckResult(
             not drops, said + coverage(len(found), on) + (f"; falls at {listed(drops)}" if drops else "")
         )
 
@@ -127,14 +127,16 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
 def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Check:
     """Return the check that the largest speed-up over CVM is on data set ``at`` and is at least ``least``."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         found = speedups(view, method, on)
         if at not in found or len(found) < 3:
             return None
         top = max(found, key=lambda dataset: found[dataset])
-        said = f"{HEADS[method]} is {three_digits(found[at])} times faster than CVM on {listed([at])}; "
+        said = (
+            f"{METHOD_NAMES[method]} is {three_digits(found[at])} times faster than CVM on {listed([at])}; "
+        )
         said += f"its largest speed-up is {three_digits(found[top])}, on {listed([top])}"
-        return Finding(top == at and found[at] >= least, said + coverage(len(found), on))
+        return CheckResult(top == at and found[at] >= least, said + coverage(len(found), on))
 
     return check
 
@@ -142,13 +144,14 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
 def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) -> Check:
     """Return the check that the median speed-up of ``fast`` is at least ``factor`` times that of ``slow``."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         first, second = speedups(view, fast, on), speedups(view, slow, on)
         if len(first) < 3 or len(second) < 3:
             return None
         a, b = statistics.median(first.values()), statistics.median(second.values())
-        said = f"median speed-ups over CVM: {HEADS[fast]} {three_digits(a)}, {HEADS[slow]} {three_digits(b)}"
-        return Finding(a >= factor * b, said + coverage(len(first), on))
+        medians = f"{METHOD_NAMES[fast]} {three_digits(a)}, {METHOD_NAMES[slow]} {three_digits(b)}"
+        said = f"median speed-ups over CVM: {medians}"
+        return CheckResult(a >= factor * b, said + coverage(len(first), on))
 
     return check
 
@@ -163,7 +166,7 @@ def alike(
 ) -> Check:
     """Return the check that the methods differ by at most a difference (stored units) or a factor."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         values = {d: [view.value(d, method, name) for method in methods] for d in on}
         values = {d: v for d, v in values.items() if not any(map(math.isnan, v)) and min(v) > 0}
         if not values:
@@ -175,17 +178,17 @@ def alike(
         shown = (f"{100 * (max(widest) - min(widest)):.2f} points" if name == "accuracy"
                  else f"a factor of {three_digits(max(widest) / min(widest))}")  # fmt: skip
         said = f"the widest spread of {name} is {shown}" + coverage(len(values), on)
-        return Finding(not apart, said + (f"; too far apart on {listed(apart)}" if apart else ""))
+        return CheckResult(not apart, said + (f"; too far apart on {listed(apart)}" if apart else ""))
 
     return check
 
 
-def significant(
+def wilcoxon_rejects(
     hypothesis: Hypothesis, level: float, *, stands: bool = False, on: Sequence[str] = tuple(ALL)
 ) -> Check:
     """Return the check that Wilcoxon's exact test rejects equality at a level, or (``stands``) does not."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         pairs = list(view.pairs(hypothesis.measure, hypothesis.first, hypothesis.second, on))
         if len(pairs) < 5:  # no outcome on four data sets is significant at 0.05
             return None
@@ -199,15 +202,15 @@ def significant(
                 if any(view.cut_short(d, m) for m in (hypothesis.first, hypothesis.second))
             ]
             said += f", {len(cut)} with the loser's time cut short" if cut else ""
-        return Finding((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
+        return CheckResult((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
 
     return check
 
 
-def some_differ(methods: Sequence[str], name: str, level: float) -> Check:
+def friedman_rejects(methods: Sequence[str], name: str, level: float) -> Check:
     """Return the check that Friedman's test (Iman-Davenport's F) rejects that all methods perform alike."""
 
-    def check(view: View) -> Finding | None:
+    def check(view: View) -> CheckResult | None:
         datasets = [d for d in ALL if all(not math.isnan(view.value(d, m, name)) for m in methods)]
         cells = [view.cell(d, m) for d in datasets for m in methods]
         if len(datasets) < 5 or any(cell is None for cell in cells):
@@ -220,7 +223,30 @@ def some_differ(methods: Sequence[str], name: str, level: float) -> Check:
         except ResultsError:  # of too few data sets has every method a value that is no bound
             return None
         said = f"F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} data sets; mean ranks " + ", ".join(
-            f"{HEADS[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))  # fmt: skip
-        return Finding(f.p_F <= level, said + coverage(len(datasets), ALL))
+            f"{METHOD_NAMES[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))  # fmt: skip
+        return CheckResult(f.p_F <= level, said + coverage(len(datasets), ALL))
+
+    return check
+
+
+def quadratic_like_rbf(methods: Sequence[str], on: Sequence[str]) -> Check:
+    """Return the check that the quadratic kernel's accuracies are within two points of the RBF kernel's."""
+
+    def check(view: View) -> CheckResult | None:
+        gaps = {}
+        for dataset in on:
+            for method in methods:
+                gap = view.value(dataset, method, "accuracy", "quadratic") - view.value(
+                    dataset, method, "accuracy"
+                )
+                if not math.isnan(gap):
+                    gaps[dataset, method] = gap
+        if not gaps:
+            return None
+        far = [d for (d, _), gap in gaps.items() if abs(gap) > 0.02]
+        said = f"quadratic minus RBF: {100 * min(gaps.values()):+.2f} to {100 * max(gaps.values()):+.2f} points in "
+        return CheckResult(
+            not far, said + f"{len(gaps)} comparisons" + (f"; beyond two on {listed(far)}" if far else "")
+        )
 
     return check

@@ -1,4 +1,4 @@
-"""What pictures are drawn from: cells, ours or printed, and for some kinds the runs themselves."""
+"""The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
 
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
@@ -7,22 +7,22 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.figures.style import plain_label
-from fwsvm.analysis.tables.layouts import in_order
+from fwsvm.analysis.tables.layout import in_order
 from fwsvm.errors import ResultsError
 
-MOST_PICTURES = 200
+MAX_PICTURES = 200
 
 
 @dataclass(frozen=True)
-class Source:
-    """Cells; ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers."""
+class FigureData:
+    """Cells and runs; ``runs`` (rows of runs.csv, with their folder) is empty for printed numbers."""
 
     cells: pd.DataFrame
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     datasets: tuple[str, ...] = ()  # draw only these; empty means all
 
     def shown(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Return the cells (or runs) of the chosen data sets, with what no axis can show left out."""
+        """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
         return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
 
     def order(self, cells: pd.DataFrame) -> list[str]:
@@ -32,9 +32,9 @@ class Source:
     def each(self, cells: pd.DataFrame) -> list[str]:
         """Return the data sets of these cells in order, if there may be a picture of each; else ResultsError."""
         order = self.order(cells)
-        if len(order) > MOST_PICTURES:
+        if len(order) > MAX_PICTURES:
             raise ResultsError(
-                f"pictures of {len(order):,} data sets, and at most {MOST_PICTURES} are drawn at a time; "
+                f"pictures of {len(order):,} data sets, and at most {MAX_PICTURES} are drawn at a time; "
                 "choose with --dataset NAME"
             )
         return order

@@ -1,0 +1,178 @@
+"""Checks of 003's claims that are more than a comparison."""
+
+import math
+
+import numpy as np
+
+from fwsvm.analysis import published
+from fwsvm.analysis.cells import sweeps
+from fwsvm.analysis.claims.checks import ADULT, ALL, WEB, all_hold, better, coverage, speedups
+from fwsvm.analysis.claims.model import CheckResult, View, is_certain
+from fwsvm.analysis.measures import three_digits
+
+METHODS = ("cvm", "fw", "mfw")
+SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
+QUADRATIC = ("shuttle", "reuters", *WEB)
+
+
+def loss_below_a_point(view: View) -> CheckResult | None:
+    """Check that FW and MFW lose less than one point against CVM on most data sets."""
+    losses = [(d, m, b - a) for m in ("fw", "mfw") for d, a, b in view.pairs("accuracy", m, "cvm", ALL)]
+    if not losses:
+        return None
+    large = [
+        f"{m.upper()} on {published.title(d)} ({100 * loss:.2f})" for d, m, loss in losses if loss >= 0.01
+    ]
+    said = f"a point or more is lost in {len(large)} of {len(losses)} comparisons"
+    return CheckResult(2 * len(large) < len(losses), said + (f": {', '.join(large)}" if large else ""))
+
+
+def flatter_growth(view: View) -> CheckResult | None:
+    """Check that log time rises with log m more slowly for FW and MFW than for CVM, in most series."""
+    sizes = published.training_rows("003")
+    slopes: dict[tuple[str, str], float] = {}
+    for name, datasets in (("Web", WEB), ("Adult", ADULT)):
+        for method in METHODS:
+            is_certain = [d for d in datasets if not view.cut_short(d, method)]
+            points = [(view.cell(d, method), view.value(d, method, "time")) for d in is_certain]
+            known = [
+                (float(str(c["rows"])), t) for c, t in points if c is not None and not math.isnan(t) and t > 0
+            ]
+            if len({m for m, _ in known}) < 3:
+                continue
+            m, t = np.log(np.array(known)).T
+            slopes[name, method] = float(np.polyfit(m, t, 1)[0])
+    judged = [(s, m) for s, m in slopes if m != "cvm" and (s, "cvm") in slopes]
+    if not judged or not sizes:
+        return None
+    flatter = [key for key in judged if slopes[key] < slopes[key[0], "cvm"]]
+    said = ", ".join(f"{s} {m.upper()} m^{slope:.2f}" for (s, m), slope in slopes.items())
+    said = f"times grow as {said}; flatter than CVM's in {len(flatter)} of {len(judged)}"
+    return CheckResult(2 * len(flatter) > len(judged), said)
+
+
+def large_support(view: View) -> CheckResult | None:
+    """Check that about 60% (50 to 70) of the rows of each Adult set become support vectors."""
+    parts = {
+        (d, m): view.value(d, m, "size") / float(str(cell["rows"]))
+        for d in ADULT for m in METHODS if (cell := view.cell(d, m)) is not None
+    }  # fmt: skip
+    parts = {key: part for key, part in parts.items() if not math.isnan(part)}
+    if not parts:
+        return None
+    outside = [d for (d, _), part in parts.items() if not 0.5 <= part <= 0.7]
+    least, most = 100 * min(parts.values()), 100 * max(parts.values())
+    said = f"support vectors are {least:.0f}% to {most:.0f}% of the rows"
+    return CheckResult(not outside, said + coverage(len({d for d, _ in parts}), ADULT))
+
+
+def underlined_is_fastest(view: View) -> CheckResult | None:
+    """Check that the method underlined in Table 3 is the fastest."""
+    table = published.table("003-table3")
+    wrong, judged = [], 0
+    for _, row in table.iterrows():
+        dataset, best = published.lock_name(row["dataset"]), row["underlined_as_best"].lower()
+        times = {m: view.value(dataset, m, "time") for m in METHODS}
+        if any(map(math.isnan, times.values())) or any(view.cut_short(dataset, m) for m in METHODS):
+            continue
+        judged += 1
+        fastest = min(times, key=lambda m: times[m])
+        if fastest != best:
+            wrong.append(f"{row['dataset']} ({fastest.upper()}, not {best.upper()})")
+    if not judged:
+        return None
+    said = f"the underlined method is fastest on {judged - len(wrong)} of {judged} data sets"
+    return CheckResult(not wrong, said + (f"; not on {', '.join(wrong)}" if wrong else ""))
+
+
+def more_moderate(view: View) -> CheckResult | None:
+    """Check that FW's median speed-up is lower on the Adult series than on the Web series."""
+    web, adult = speedups(view, "fw", WEB), speedups(view, "fw", ADULT)
+    if len(web) < 3 or len(adult) < 3:
+        return None
+    said = (
+        f"FW's speed-ups: Web {three_digits(min(web.values()))} to {three_digits(max(web.values()))}, Adult "
+    )
+    said += f"{three_digits(min(adult.values()))} to {three_digits(max(adult.values()))}"
+    return CheckResult(float(np.median(list(adult.values()))) < float(np.median(list(web.values()))), said)
+
+
+def twice_as_fast(view: View) -> CheckResult | None:
+    """Check that FW and MFW are at least twice as fast as CVM on Protein and KDD99-Full."""
+    found = [s for m in ("fw", "mfw") for s in speedups(view, m, ["protein", "kdd99-full"]).values()]
+    return CheckResult(min(found) >= 2, f"least speed-up {three_digits(min(found))}") if found else None
+
+
+def up_to_two_orders(view: View) -> CheckResult | None:
+    """Check that CVM is more accurate on KDD99-10pc and the larger speed-up is of the order of 100."""
+    accurate = all_hold(*(better("cvm", m, "accuracy", ["kdd99-10pc"]) for m in ("fw", "mfw")))(view)
+    found = [s for m in ("fw", "mfw") for s in speedups(view, m, ["kdd99-10pc"]).values()]
+    if accurate is None or len(found) < 2:
+        return None
+    said = f"{accurate.evidence}; speed-ups {three_digits(found[0])} (FW) and {three_digits(found[1])} (MFW)"
+    return CheckResult(accurate.holds and max(found) >= 50, said)
+
+
+def quadratic_time(view: View) -> CheckResult | None:
+    """Check that the quadratic kernel's times are within a factor of ten of the RBF kernel's."""
+    factors = {}
+    for dataset in QUADRATIC:
+        for method in ("fw", "mfw"):
+            factor = view.value(dataset, method, "time", "quadratic") / view.value(dataset, method, "time")
+            cut = [view.cell(dataset, method, kernel) for kernel in ("quadratic", "rbf")]
+            if not math.isnan(factor) and not any(cell and cell["censored"] for cell in cut):
+                factors[dataset, method] = factor
+    if not factors:
+        return None
+    far = [
+        f"{published.title(d)} {m.upper()} ({three_digits(f)})"
+        for (d, m), f in factors.items()
+        if not 0.1 <= f <= 10
+    ]
+    said = f"times with the quadratic kernel are {three_digits(min(factors.values()))} to "
+    said += f"{three_digits(max(factors.values()))} times those with RBF"
+    return CheckResult(not far, said + (f"; beyond ten: {', '.join(far)}" if far else ""))
+
+
+def faster_as_C_grows(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
+    """Check that for every method the time at the largest C of a sweep is below that at the smallest."""
+    found = []
+    swept = sweeps(view.all)
+    for (dataset, method), cells in swept[swept["dataset"].isin(SWEPT)].groupby(
+        ["dataset", "method"], sort=False
+    ):
+        known = cells.dropna(subset=["train_seconds"]).sort_values("C")
+        if len(known) < 2:
+            continue
+        (first, last), (first_cut, last_cut) = (
+            known["train_seconds"].iloc[[0, -1]],
+            known["censored"].iloc[[0, -1]],
+        )
+        if is_certain(last, last_cut, first, first_cut):
+            found.append((f"{published.title(str(dataset))} {str(method).upper()}", last / first))
+    if not found:
+        return None
+    slower = [name for name, ratio in found if ratio >= 1]
+    said = "time at the largest C over that at the smallest: " + ", ".join(
+        f"{n} {three_digits(r)}" for n, r in found
+    )
+    return CheckResult(not slower, said)
+
+
+def below_cvm_at_most_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the penalty
+    """Check that over the sweeps FW and MFW are faster than CVM at most values of C."""
+    swept = sweeps(view.all)
+    known = {
+        (cell["dataset"], cell["C"], cell["method"]): (cell["train_seconds"], bool(cell["censored"]))
+        for cell in swept[swept["dataset"].isin(SWEPT)].dropna(subset=["train_seconds"]).to_dict("records")
+    }
+    said, holds = [], True
+    for method in ("fw", "mfw"):
+        pairs = [(time, known[d, C, "cvm"]) for (d, C, m), time in known.items()
+                 if m == method and (d, C, "cvm") in known]  # fmt: skip
+        pairs = [(mine, cvm) for mine, cvm in pairs if is_certain(*mine, *cvm)]
+        if pairs:
+            won = sum(mine[0] < cvm[0] for mine, cvm in pairs)
+            holds &= 2 * won > len(pairs)
+            said.append(f"{method.upper()} faster than CVM at {won} of {len(pairs)} points (data set, C)")
+    return CheckResult(holds, "; ".join(said)) if said else None
