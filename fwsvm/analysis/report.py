@@ -132,7 +132,7 @@ def _html_of(drawn: Sequence[Table]) -> str:
 
 def _figures(cells: pd.DataFrame, frame: pd.DataFrame) -> str:
     source = figures.FigureData(cells, frame)
-    drawn = [_or_error(functools.partial(_pictures, source, kind)) for kind in figures.KINDS]
+    drawn = [_or_error(functools.partial(_pictures, source, kind)) for kind in figures.kinds()]
     return "".join(drawn) or "<p>Nothing to draw.</p>"
 
 

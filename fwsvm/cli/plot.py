@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 @click.option(
     "--published", metavar="PAPER", help="Draw a paper's printed numbers (002, 003 or 004) instead."
 )
-@click.option("--figure", "kinds", multiple=True,
-              type=click.Choice(["series", "datasets", "sweep", "convergence", "selection", "ranks"]),
-              help="Only this kind; may be repeated [default: all there are numbers for].")  # fmt: skip
+@click.option(
+    "--figure",
+    "kinds",
+    multiple=True,
+    metavar="NAME",
+    help="Only this kind, as series; a wrong name lists all; may be repeated [default: all there are numbers for].",
+)
 @click.option(
     "--measure",
     "measures",
@@ -103,7 +107,7 @@ def command(
         refuse_link(folder, folder.parent)
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
-    drawings = figures.draw(source, kinds or figures.KINDS, measures=measures, against=axis, window=window,
+    drawings = figures.draw(source, kinds, measures=measures, against=axis, window=window,
                             baseline=baseline, alpha=alpha)  # fmt: skip
     if not drawings:
         raise UsageError("these results have the numbers for none of the pictures asked for")

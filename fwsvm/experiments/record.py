@@ -1,20 +1,21 @@
 """One run as a row of results: every column, in order."""
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
+from fwsvm.errors import PluginWarning
 from fwsvm.experiments.environment import environment
 from fwsvm.results.columns import COLUMNS, SCHEMA
+from fwsvm.results.writing import csv_field
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
 
-MEASURED = (
-    "message", "subproblems", "objective", "gap", "relative_gap", "gap_kind", "certified", "primal", "dual",
-    "support_vectors", "iterations", "steps", "kernel_evaluations", "cache_hit_rate", "compile_seconds",
-    "train_seconds",
-)  # fmt: skip
+#: Fields of a result that are columns.
+MEASURED = tuple(field.name for field in fields(Result) if field.name in COLUMNS)
 
 
 def data_columns(data: Dataset) -> dict[str, Any]:
@@ -60,4 +61,22 @@ def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> R
     unknown = [name for name in (*data, *more) if name not in COLUMNS]
     if unknown:
         raise TypeError(f"runs.csv has no column {', '.join(unknown)}")
-    return values | dict(data) | more
+    values |= dict(data) | more
+    return values | (_measured(result, values) if result is not None else {})
+
+
+def _measured(result: Result, row: Row) -> Row:
+    """Return the columns that are functions of a result; one that fails, or does not fit, is empty and warned of."""
+    found: Row = {}
+    for name, column in COLUMNS.items():
+        if column.measure is None:
+            continue
+        try:
+            value = column.measure(result, row)
+            column.kind.read(name, csv_field(value))
+        except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything, and the run is made)
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            warnings.warn(f"the column {name} is left empty: {said}", PluginWarning, stacklevel=2)
+        else:
+            found[name] = value
+    return found

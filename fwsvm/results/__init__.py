@@ -8,4 +8,11 @@
     reading      a table line by line, every field checked; a refusal names file, line and column
 
 A folder may come from anyone: nothing in it is trusted, and nothing is repaired silently.
+
+Other packages add columns by entry points (group ``fwsvm.columns``, docs/adding/column.md).
 """
+
+from fwsvm.plugins import load_plugins
+from fwsvm.results.columns import COLUMNS
+
+load_plugins("fwsvm.columns", "column", COLUMNS)

@@ -14,17 +14,10 @@ from fwsvm.results.kinds import shortened
 
 Row = Mapping[str, str]
 
-#: Columns in which two runs alike to the last bit differ: time, place, versions, memory and company.
-VOLATILE = frozenset({
-    "message", "load_seconds", "compile_seconds", "train_seconds", "predict_seconds", "peak_memory_mib", "threads",
-    "cache_mib", "cache_hit_rate", "parallel_cells", "shared", "machine", "cpu", "blas", "python", "numpy", "numba",
-    "fwsvm", "commit", "started_utc", "schema",
-})  # fmt: skip
-#: What a run came to, which rounding may change; the rest says which run it is, and on what data.
-FOUND = frozenset({
-    "status", "objective", "gap", "relative_gap", "gap_kind", "certified", "primal", "dual", "support_vectors",
-    "iterations", "steps", "kernel_evaluations", "test_accuracy", "train_accuracy",
-})  # fmt: skip
+VOLATILE, FOUND = (
+    frozenset(name for name, column in COLUMNS.items() if column.role == role)
+    for role in ("volatile", "found")
+)
 #: Follow from the point that a run ended at, which these three tell.
 POINT, FOLLOWING = ("objective", "gap", "support_vectors"), ("test_accuracy", "train_accuracy")
 ROUNDING = 1e-9  # of the larger number

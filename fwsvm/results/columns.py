@@ -1,7 +1,10 @@
 """The columns of runs.csv, which are the keys of ``--json`` too: every name, in order, with its kind and sentence."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
+from fwsvm.plugins import enter
 from fwsvm.results.kinds import Identity, Kind, Number, Text, Truth, Word
 from fwsvm.status import Status
 
@@ -10,16 +13,35 @@ SCHEMA = 2
 
 COUNT, FRACTION, REAL = Number(0, 1e18), Number(0, 1), Number()
 SECONDS, MEBIBYTES = Number(0, 1e12), Number(0, 1e12)
+Role = Literal["asked", "found", "volatile"]
+FOUND: Role = "found"
+VOLATILE: Role = "volatile"
 STATUSES = tuple(map(str, Status))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: what its fields may hold, what it says, and the first schema that has it."""
+    """One column.
+
+    Attributes
+    ----------
+    kind : Kind
+        What its fields may hold.
+    sentence : str
+    since : int
+        The first schema that has it.
+    role : {"asked", "found", "volatile"}
+        Whether it says which run this is and on what data; what the run came to, which rounding may change; or time,
+        place, versions, memory and company, in which two runs alike to the last bit differ.
+    measure : callable (`fwsvm.solvers.Result`, mapping of the other columns) -> value, or None
+        What stands in it for a result; None where the package fills it in itself.
+    """
 
     kind: Kind
     sentence: str
     since: int = 1
+    role: Role = "asked"
+    measure: Callable[[Any, Mapping[str, Any]], Any] | None = None
 
 
 #: Name of each column, in the order written, and what stands in it. Empty where it does not apply.
@@ -32,8 +54,10 @@ COLUMNS: dict[str, Column] = {
     "role": Column(
         Word(("select", "final")), "select: a run of the parameter search; final: a reported run."
     ),
-    "status": Column(Word(STATUSES, filled=True), f"How the run ended: {', '.join(STATUSES[:-1])} or error."),
-    "message": Column(Text(20_000), "The status in a sentence, with its particulars."),
+    "status": Column(
+        Word(STATUSES, filled=True), f"How the run ended: {', '.join(STATUSES[:-1])} or error.", role=FOUND
+    ),
+    "message": Column(Text(20_000), "The status in a sentence, with its particulars.", role=VOLATILE),
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
     "rows": Column(COUNT, "Training rows m."),
@@ -58,52 +82,77 @@ COLUMNS: dict[str, Column] = {
     "fold": Column(COUNT, "Which part was held out in the parameter search, counted from 0."),
     "repetition": Column(COUNT, "Which repetition this is, counted from 0."),
     "objective": Column(
-        REAL, "What the method minimises, by its family (R, or the primal), summed over subproblems."
+        REAL,
+        "What the method minimises, by its family (R, or the primal), summed over subproblems.",
+        role=FOUND,
     ),
-    "gap": Column(REAL, "Bound on how far the objective is from the optimum, summed over subproblems."),
-    "relative_gap": Column(REAL, "gap / objective; the largest over subproblems."),
+    "gap": Column(
+        REAL, "Bound on how far the objective is from the optimum, summed over subproblems.", role=FOUND
+    ),
+    "relative_gap": Column(REAL, "gap / objective; the largest over subproblems.", role=FOUND),
     "gap_kind": Column(
         Word(("exact", "sampled", "estimate", "none")),
         "exact (from scratch, all points), sampled, estimate (with standard error) or none.",
+        role=FOUND,
     ),
-    "certified": Column(Truth(), "Whether the gap is exact and within the tolerance."),
-    "primal": Column(REAL, "Primal objective of the standard form, from scratch."),
-    "dual": Column(REAL, "Dual objective of the standard form, from scratch."),
-    "support_vectors": Column(COUNT, "Training rows with a non-zero weight."),
-    "iterations": Column(COUNT, "Iterations."),
-    "steps": Column(COUNT, "Steps taken: iterations that changed the point, or coordinates visited."),
-    "kernel_evaluations": Column(COUNT, "Kernel values computed."),
-    "cache_hit_rate": Column(FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1."),
+    "certified": Column(Truth(), "Whether the gap is exact and within the tolerance.", role=FOUND),
+    "primal": Column(REAL, "Primal objective of the standard form, from scratch.", role=FOUND),
+    "dual": Column(REAL, "Dual objective of the standard form, from scratch.", role=FOUND),
+    "support_vectors": Column(COUNT, "Training rows with a non-zero weight.", role=FOUND),
+    "iterations": Column(COUNT, "Iterations.", role=FOUND),
+    "steps": Column(
+        COUNT, "Steps taken: iterations that changed the point, or coordinates visited.", role=FOUND
+    ),
+    "kernel_evaluations": Column(COUNT, "Kernel values computed.", role=FOUND),
+    "cache_hit_rate": Column(
+        FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1.", role=VOLATILE
+    ),
     "test_accuracy": Column(
-        FRACTION, "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1."
+        FRACTION,
+        "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1.",
+        role=FOUND,
     ),
     "train_accuracy": Column(
-        FRACTION, "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values."
+        FRACTION,
+        "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values.",
+        role=FOUND,
     ),
-    "load_seconds": Column(SECONDS, "Reading, parsing and scaling the data."),
-    "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code."),
-    "train_seconds": Column(SECONDS, "The algorithm alone."),
+    "load_seconds": Column(SECONDS, "Reading, parsing and scaling the data.", role=VOLATILE),
+    "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code.", role=VOLATILE),
+    "train_seconds": Column(SECONDS, "The algorithm alone.", role=VOLATILE),
     "predict_seconds": Column(
-        SECONDS, "Predicting the test rows; of runs predicted together, each run's share."
+        SECONDS, "Predicting the test rows; of runs predicted together, each run's share.", role=VOLATILE
     ),
-    "peak_memory_mib": Column(MEBIBYTES, "Most memory the process held during the run, in MiB."),
-    "threads": Column(COUNT, "Threads of the run."),
-    "cache_mib": Column(MEBIBYTES, "Memory for kernel columns, in MiB."),
-    "parallel_cells": Column(COUNT, "How many runs could be going on beside each other."),
-    "shared": Column(Truth(), "Whether kernel values or a warm start came from another run."),
-    "machine": Column(Text(), "Name of the computer."),
-    "cpu": Column(Text(), "Its processor."),
-    "blas": Column(Text(), "The matrix library under numpy."),
-    "python": Column(Text(), "Version of Python."),
-    "numpy": Column(Text(), "Version of numpy."),
-    "numba": Column(Text(), "Version of numba."),
-    "fwsvm": Column(Text(), "Version of fwsvm."),
-    "commit": Column(Text(), "Commit of the checkout that fwsvm ran from."),
-    "started_utc": Column(Text(), "When the run started, ISO 8601, UTC."),
+    "peak_memory_mib": Column(
+        MEBIBYTES, "Most memory the process held during the run, in MiB.", role=VOLATILE
+    ),
+    "threads": Column(COUNT, "Threads of the run.", role=VOLATILE),
+    "cache_mib": Column(MEBIBYTES, "Memory for kernel columns, in MiB.", role=VOLATILE),
+    "parallel_cells": Column(COUNT, "How many runs could be going on beside each other.", role=VOLATILE),
+    "shared": Column(Truth(), "Whether kernel values or a warm start came from another run.", role=VOLATILE),
+    "machine": Column(Text(), "Name of the computer.", role=VOLATILE),
+    "cpu": Column(Text(), "Its processor.", role=VOLATILE),
+    "blas": Column(Text(), "The matrix library under numpy.", role=VOLATILE),
+    "python": Column(Text(), "Version of Python.", role=VOLATILE),
+    "numpy": Column(Text(), "Version of numpy.", role=VOLATILE),
+    "numba": Column(Text(), "Version of numba.", role=VOLATILE),
+    "fwsvm": Column(Text(), "Version of fwsvm.", role=VOLATILE),
+    "commit": Column(Text(), "Commit of the checkout that fwsvm ran from.", role=VOLATILE),
+    "started_utc": Column(Text(), "When the run started, ISO 8601, UTC.", role=VOLATILE),
     "schema": Column(
-        COUNT, "Which columns there were when the row was written; empty before there were schemas.", 2
+        COUNT,
+        "Which columns there were when the row was written; empty before there were schemas.",
+        2,
+        role=VOLATILE,
     ),
 }
+
+
+def register(name: str, column: Column) -> None:
+    """Add a column after those there are; ValueError where the name is taken."""
+    enter(COLUMNS, "column", name, column)
+
+
 #: Without these a row cannot be placed or judged; all others may be absent, and are empty then.
 REQUIRED = (
     "run_id", "experiment", "profile", "role", "status", "dataset", "data_sha256", "rows", "method", "kernel", "C",

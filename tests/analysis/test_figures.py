@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import KINDS, FigureData, convergence, draw, style
+from fwsvm.analysis.figures import FigureData, convergence, draw, kinds, style
 from fwsvm.analysis.figures.data import label_of
 from fwsvm.errors import UsageError
 from tests.analysis.folders import like_paper, row, write, write_trace
@@ -199,7 +199,7 @@ def test_nothing_is_drawn_from_too_little(tmp_path) -> None:
                     ],
                 )
             ),
-            KINDS,
+            kinds(),
         )
         == []
     )

@@ -117,7 +117,7 @@ def test_infinite_and_immense_numbers_are_left_out_of_pictures(tmp_path: Path) -
         "gap": ["nan", "-inf", 1],
     }
     write_trace(folder, "fw0", pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
-    for kind in figures.KINDS:
+    for kind in figures.kinds():
         for drawing in figures.draw(
             source(folder), [kind], measures=() if kind == "convergence" else ("objective",)
         ):

@@ -39,7 +39,7 @@ class Claim:
     @property
     def paper(self) -> str:
         """Return the paper's number, with which every claim's name begins."""
-        return self.name[:3]
+        return self.name.partition("-")[0]
 
 
 class View:

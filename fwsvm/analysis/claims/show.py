@@ -47,7 +47,7 @@ def terminal(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     for verdict in verdicts:
         if verdict.claim.paper != paper:
             paper = verdict.claim.paper
-            lines += ["", *textwrap.wrap(f"{paper}  {TITLES[paper]}", WIDTH), "─" * WIDTH]
+            lines += ["", *textwrap.wrap(f"{paper}  {TITLES.get(paper, '')}", WIDTH), "─" * WIDTH]
         lines += _paragraph(verdict)
     below = [part for note in (summary(verdicts), *notes) for part in textwrap.wrap(note, WIDTH)]
     return "\n".join([*lines, "", *below]).lstrip("\n") + "\n"

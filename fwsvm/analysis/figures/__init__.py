@@ -1,41 +1,36 @@
-"""Pictures by matplotlib (the extra ``plots``), each kind one module with a function ``draw``."""
+"""Figures by matplotlib (the extra ``plots``), each kind one file with a function that `figure` registers.
 
+Every module of the folder is imported; so are those of other packages (entry point group ``fwsvm.figures``).
+"""
+
+import importlib
+import pkgutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any
 
-from fwsvm.analysis.figures import convergence, datasets, ranks, selection, series, sweep
 from fwsvm.analysis.figures.data import FigureData
+from fwsvm.analysis.figures.registry import FIGURES, Asked, figure, kind, kinds
 from fwsvm.analysis.figures.style import FORMATS, Drawing, require_matplotlib
+from fwsvm.plugins import load_plugins
 
-KINDS = ("series", "datasets", "sweep", "convergence", "selection", "ranks")
-__all__ = ["FORMATS", "KINDS", "Drawing", "FigureData", "draw"]
+__all__ = ["FORMATS", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+load_plugins("fwsvm.figures", "figure", FIGURES)
 
 
-def draw(
-    data: FigureData,
-    kinds: Sequence[str] = KINDS,
-    *,
-    measures: tuple[str, ...] = (),
-    against: Literal["seconds", "iteration"] = "seconds",
-    window: int = 0,
-    baseline: str = "cvm",
-    alpha: float = 0.05,
-) -> list[Drawing]:
-    """Return the figures of these kinds that the data has the numbers for."""
+def draw(data: FigureData, names: Sequence[str] = (), **asked: Any) -> list[Drawing]:
+    """Return the figures of these kinds, or of all, that the data has the numbers for.
+
+    ``asked`` are fields of `Asked`.
+    """
     require_matplotlib()
-    traced = tuple(name for name in measures if name in convergence.SHOWN)
-    plain = tuple(name for name in measures if name not in convergence.SHOWN)
-    makers: dict[str, Callable[[], list[Drawing]]] = {
-        "series": lambda: series.draw(data, plain, baseline),
-        "datasets": lambda: datasets.draw(data, plain, baseline),
-        "sweep": lambda: sweep.draw(data, plain),
-        "convergence": lambda: convergence.draw(data, traced, against, window),
-        "selection": lambda: selection.draw(data),
-        "ranks": lambda: ranks.draw(data, plain, alpha=alpha),
-    }
-    return _with_own_names([drawing for kind in kinds for drawing in makers[kind]()])
+    chosen = [kind(name) for name in names or kinds()]
+    return _with_own_names([drawing for each in chosen for drawing in each.draw(data, Asked(**asked))])
 
 
 def _with_own_names(drawings: list[Drawing]) -> list[Drawing]:

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import final_rows
 from fwsvm.analysis.figures.data import FigureData, drawable, label_of
+from fwsvm.analysis.figures.registry import TRACED, Asked, figure
 from fwsvm.analysis.figures.style import Drawing, legend, log_axis, panels, set_titles, style_of
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
-SHOWN = {"objective": "objective", "gap": "duality gap", "support_vectors": "support vectors"}
 GRID_POINTS = 200
 
 
-def draw(data: FigureData, names: tuple[str, ...], against: Axis, window: int = 0) -> list[Drawing]:
+@figure("convergence", 4)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw one picture per data set, a panel per traced quantity.
 
-    ``window`` n > 0 shows the first and the last n iterations in two panels (004 Figures 1 and 2), objective.
+    ``asked.window`` n > 0 shows the first and the last n iterations in two panels (004 Figures 1 and 2), objective.
     """
     if data.runs.empty:
         return []
@@ -36,10 +37,10 @@ def draw(data: FigureData, names: tuple[str, ...], against: Axis, window: int = 
         if not traces:
             continue
         label = label_of(dataset)
-        if window:
-            drawings.append(_first_and_last(dataset, label, traces, window))
+        if asked.window:
+            drawings.append(_first_and_last(dataset, label, traces, asked.window))
         else:
-            drawings.append(_picture(dataset, label, traces, names, against))
+            drawings.append(_picture(dataset, label, traces, asked.traced, asked.against))
     return drawings
 
 
@@ -72,9 +73,11 @@ def _picture(
         log_axis(panel, "x")
         if column != "objective" or _positive(traces, column):
             log_axis(panel, "y")
-        set_titles(panel, label, "training time (s)" if against == "seconds" else "iterations", SHOWN[column])
+        set_titles(
+            panel, label, "training time (s)" if against == "seconds" else "iterations", TRACED[column]
+        )
     legend(figure, axes)
-    what = ", ".join(SHOWN[column] for column in columns)
+    what = ", ".join(TRACED[column] for column in columns)
     axis = "time" if against == "seconds" else "iterations"
     caption = f"{label}: {what} against {axis}; {_of_runs(traces)}."
     return Drawing(f"convergence-{dataset}", caption, figure)

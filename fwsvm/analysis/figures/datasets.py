@@ -6,6 +6,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import FigureData, drawable, label_of, methods_of
+from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
@@ -22,7 +23,8 @@ from fwsvm.analysis.figures.style import (
 from fwsvm.analysis.measures import Measure, measure
 
 
-def draw(data: FigureData, names: tuple[str, ...], baseline: str) -> list[Drawing]:
+@figure("datasets", 2)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.shown(data.cells))
     in_series = [dataset for name in SERIES for dataset in published.series(name)]
@@ -32,12 +34,12 @@ def draw(data: FigureData, names: tuple[str, ...], baseline: str) -> list[Drawin
         return []
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
-        compared = drawable(against_baseline(here, baseline))
-        for name in names or ("accuracy", "time", "speedup", "size"):
+        compared = drawable(against_baseline(here, asked.baseline))
+        for name in asked.plain or ("accuracy", "time", "speedup", "size"):
             kind = measure(name)
             if compared[kind.column].notna().any():
                 suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-                drawings.append(_picture(compared, data.order(compared), kind, baseline, suffix))
+                drawings.append(_picture(compared, data.order(compared), kind, asked.baseline, suffix))
     return drawings
 
 

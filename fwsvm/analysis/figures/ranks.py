@@ -3,6 +3,7 @@
 from fwsvm.analysis.cells import without_sweeps
 from fwsvm.analysis.comparisons import OverallComparison, compare
 from fwsvm.analysis.figures.data import FigureData, methods_of
+from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
@@ -11,19 +12,20 @@ from fwsvm.errors import ResultsError
 STEP = 0.32  # from one label to the next, in inches
 
 
-def draw(data: FigureData, names: tuple[str, ...], *, alpha: float = 0.05) -> list[Drawing]:
+@figure("ranks", 6)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw the diagram of each measure that three data sets or more have for three methods or more."""
     cells = without_sweeps(data.shown(data.cells))
     if (cells["kernel"] == "rbf").any():
         cells = cells[cells["kernel"] == "rbf"]
     methods = methods_of(cells)
     drawings = []
-    for name in names or ("accuracy", "time"):
+    for name in asked.plain or ("accuracy", "time"):
         if len(methods) > 2 and cells[measure(name).column].notna().any():
             try:
-                compared = compare(cells, methods, name, alpha=alpha)
+                compared = compare(cells, methods, name, alpha=asked.alpha)
             except ResultsError:
-                if names:
+                if asked.plain:
                     raise
                 continue  # not asked for by name, and too few data sets have all methods
             if compared.friedman.n > 2:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.figures.data import FigureData, label_of
+from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, set_titles
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
@@ -12,7 +13,8 @@ from fwsvm.errors import ResultsError
 MAX_GRID_POINTS = 10_000
 
 
-def draw(data: FigureData) -> list[Drawing]:
+@figure("selection", 5)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     """Draw one picture per data set and method with ``role=select`` rows."""
     if data.runs.empty:
         return []

@@ -7,6 +7,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import FigureData, drawable, methods_of
+from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     INK,
@@ -29,17 +30,18 @@ SERIES = {"web": "Web", "adult": "Adult"}
 BAND = 0.18
 
 
-def draw(data: FigureData, names: tuple[str, ...], baseline: str) -> list[Drawing]:
+@figure("series", 1)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series that has at least three data sets."""
     cells = without_sweeps(data.shown(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
-    cells = drawable(against_baseline(cells, baseline))
+    cells = drawable(against_baseline(cells, asked.baseline))
     present = [name for name in SERIES if cells.loc[_inside(cells, name), "rows"].nunique() > 2]
     drawings = []
-    for name in names or ("accuracy", "time", "speedup", "size"):
+    for name in asked.plain or ("accuracy", "time", "speedup", "size"):
         kind = measure(name)
         if present and cells[kind.column].notna().any():
-            drawings.append(_picture(cells, present, kind, baseline))
+            drawings.append(_picture(cells, present, kind, asked.baseline))
     return drawings
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.data import FigureData, label_of, methods_of
+from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     Drawing,
@@ -19,14 +20,15 @@ from fwsvm.analysis.figures.style import (
 from fwsvm.analysis.measures import measure
 
 
-def draw(data: FigureData, names: tuple[str, ...]) -> list[Drawing]:
+@figure("sweep", 3)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
     cells = sweeps(data.shown(data.cells))
     drawings = []
-    for name in names or ("accuracy", "time", "steps"):
+    for name in asked.plain or ("accuracy", "time", "steps"):
         kind = measure(name)
         here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
-        if here.empty or (name == "steps" and not names and not _linear(here)):
+        if here.empty or (name == "steps" and not asked.plain and not _linear(here)):
             continue
         order = data.order(here)
         columns = 2 if len(order) in {2, 4} else min(3, len(order))

@@ -1,0 +1,85 @@
+"""Kinds of figures by name. A kind is one file: a function from data and what was asked for to drawings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from fwsvm.analysis.figures.data import FigureData
+from fwsvm.analysis.figures.style import Drawing
+from fwsvm.errors import UsageError, shown
+from fwsvm.plugins import enter
+
+#: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
+TRACED = {"objective": "objective", "gap": "duality gap", "support_vectors": "support vectors"}
+LAST = 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks of figures.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        What to draw; empty means what each kind draws by default.
+    against : {"seconds", "iteration"}
+        What traces are drawn against.
+    window : int
+        The first and last so many iterations of traces; 0 means all.
+    baseline : str
+        The method that speed-ups are over.
+    alpha : float
+        Level of the critical difference.
+    """
+
+    measures: tuple[str, ...] = ()
+    against: Literal["seconds", "iteration"] = "seconds"
+    window: int = 0
+    baseline: str = "cvm"
+    alpha: float = 0.05
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """The measures that traces have."""
+        return tuple(name for name in self.measures if name in TRACED)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The other measures, of `fwsvm.analysis.measures`."""
+        return tuple(name for name in self.measures if name not in TRACED)
+
+
+Draw = Callable[[FigureData, Asked], list[Drawing]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure: the function that draws it, and where it stands among the others in a report."""
+
+    draw: Draw
+    place: int
+
+
+FIGURES: dict[str, Kind] = {}
+
+
+def figure(name: str, place: int = LAST) -> Callable[[Draw], Draw]:
+    """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
+
+    def add(draw: Draw) -> Draw:
+        enter(FIGURES, "figure", name, Kind(draw, place))
+        return draw
+
+    return add
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds in the order of reports."""
+    return sorted(FIGURES, key=lambda name: (FIGURES[name].place, name))
+
+
+def kind(name: str) -> Kind:
+    """Return the kind of that name; `UsageError` with the names there are."""
+    if name not in FIGURES:
+        raise UsageError(f"there is no figure {shown(name)}; the figures are {', '.join(kinds())}")
+    return FIGURES[name]
