@@ -35,7 +35,7 @@ def code_digest(*modules: str) -> str:
 def _cache_folder(function: Callable) -> Path:
     """Return the folder for the machine code of a function of this package."""
     reads = function.__module__.startswith("fwsvm.data")
-    return code_folder() / package_digest(*FOUNDATION, *(READING if reads else SOLVING))[:16]
+    return code_folder() / package_digest(*FOUNDATION, *(READING if reads else SOLVING), compiled=True)[:16]
 
 
 if numba.config.DISABLE_JIT:

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,16 @@ READING, SOLVING = ("data", "scaling.py", "_occurring.py"), ("kernels", "problem
 JUDGING = ("promises.py", "status.py")
 
 _VERSION = b"1"  # of `source_digest`: another version may find another digest of the same bytes
+_COMPILING = (b"numerics.compile import", b".implements(")
 #: Fields of a syntax tree that say how a source is written, not what it computes.
 _SPELLING = {"kind", "type_comment", "type_ignores"}
 
 
 @functools.cache
-def package_digest(*parts: str) -> str:
+def package_digest(*parts: str, compiled: bool = False) -> str:
     """Return the sha256 (hex) of names and `source_digest` of the sources in these files and folders of the package.
+
+    With ``compiled`` only of those that machine code is made from (`compiled_sources`).
 
     Parsing them takes a quarter of a second, so a file in the cache remembers what was found for the same bytes.
     """
@@ -41,7 +44,7 @@ def package_digest(*parts: str) -> str:
         file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
     ]
     named = [(file.relative_to(PACKAGE).as_posix(), file.read_bytes()) for file in files]
-    raw = hashlib.sha256(_VERSION)
+    raw = hashlib.sha256(_VERSION + (b" compiled" if compiled else b""))
     for name, source in named:
         raw.update(f"{name} {len(source)}\n".encode() + source)
     known = numba_folder() / "sources" / raw.hexdigest()
@@ -49,13 +52,46 @@ def package_digest(*parts: str) -> str:
         found = known.read_text("ascii")
         if re.fullmatch("[0-9a-f]{64}", found):
             return found
-    lines = "".join(f"{name} {source_digest(source)}\n" for name, source in named)
+    kept = compiled_sources(dict(named)) if compiled else {name for name, _ in named}
+    lines = "".join(f"{name} {source_digest(source)}\n" for name, source in named if name in kept)
     digest = hashlib.sha256(lines.encode()).hexdigest()
     with contextlib.suppress(WriteError, OSError):  # a cache that cannot be written costs time only
         known.parent.mkdir(parents=True, exist_ok=True)
         with replacing(known, WriteError) as stream:
             stream.write(digest)
     return digest
+
+
+def compiled_sources(sources: Mapping[str, bytes]) -> set[str]:
+    """Return which of these sources, by their paths in the package, machine code may be made from.
+
+    Those that compile a function or add an implementation to a generic one, and all that they import, and so on:
+    values of the modules that a compiled function names are constants in its machine code.
+    """
+    found: set[str] = set()
+    waiting = [name for name, source in sources.items() if any(word in source for word in _COMPILING)]
+    while waiting:
+        if (name := waiting.pop()) in sources and name not in found:
+            found.add(name)
+            waiting += _imported(sources[name], sources)
+    return found
+
+
+def _imported(source: bytes, sources: Collection[str]) -> Iterator[str]:
+    """Yield the files among ``sources`` that a source takes modules or names from."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:  # a module of that name, or a name in the module
+                yield from _file(f"{node.module}.{alias.name}", sources) or _file(node.module, sources)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _file(alias.name, sources)
+
+
+def _file(module: str, sources: Collection[str]) -> list[str]:
+    """Return the file of a module of the package, if it is among ``sources``."""
+    path = module.removeprefix(f"{PACKAGE.name}.").replace(".", "/")
+    return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in sources][:1]
 
 
 def source_digest(source: bytes) -> str:
