@@ -34,6 +34,8 @@ POINT = np.dtype(
         ("end", np.uint64),  # and end
     ]
 )
+#: |w| |x_i| up to which <w, x_i>, which matters where it is near 1, has lost no more than three digits to cancellation.
+UNCANCELLED = 1e3
 
 
 class Loss(Enum):
@@ -183,14 +185,22 @@ def weights_of(qp, alpha):
     return w
 
 
+class Rounding(NamedTuple):
+    """How far rounding of the products <w, x_i> may take P - D, and any entry of the gradient."""
+
+    gap: float
+    gradient: float
+
+
 class Certificate(NamedTuple):
-    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient."""
+    """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient, rounding."""
 
     primal: float
     dual: float
     gap: float
     least: float
     most: float
+    rounding: Rounding
 
     @property
     def relative_gap(self) -> float:
@@ -200,9 +210,26 @@ class Certificate(NamedTuple):
 
 def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:
     """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,)."""
-    gap, least, most = _gap(qp, alpha, margins_of(qp, w))
+    margins = margins_of(qp, w)
+    gap, least, most = _gap(qp, alpha, margins)
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
-    return Certificate(dual + gap, dual, gap, least, most)
+    return Certificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
+
+
+@np.errstate(over="ignore")
+def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
+    """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
+
+    A product is off by |w| |x_i| in units of the last place, and counts as exact where this is no more than
+    `UNCANCELLED`. P feels it by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
+    """
+    points = qp.points
+    size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
+    off = np.where(size > UNCANCELLED, np.finfo(np.float64).eps * size, 0.0)
+    lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]
+    hinge = ridge == 0.0
+    slope = np.where(hinge, np.where(lack > 0.0, points["upper"], 0.0), lack / np.where(hinge, 1.0, ridge))
+    return Rounding(float((slope + alpha) @ off), float(off.max(initial=0.0)))
 
 
 @njit

@@ -160,13 +160,13 @@ class LinearRun:
         return self.found[1:]
 
     def _proven(self, c: Certificate) -> Outcome:
-        """Return the outcome of a certificate by the run's stopping rule."""
+        """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does."""
         violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
-        tolerance = self.resolved.tolerance
+        tolerance, widened = self.resolved.tolerance, c._replace(gap=c.gap + c.rounding.gap)
         measured, goal = {
-            "relative": (c.relative_gap, tolerance),
-            "gap": (c.gap, tolerance),
-            "eps": (violation, np.nextafter(tolerance, 0.0)),  # below, not at it
+            "relative": (widened.relative_gap, tolerance),
+            "gap": (widened.gap, tolerance),
+            "eps": (violation + c.rounding.gradient, np.nextafter(tolerance, 0.0)),  # below, not at it
         }[self.resolved.stop]
         return certify.proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
 
