@@ -188,6 +188,14 @@ def value(kernel, total, own_x, own_z):
     """Return k(x, z) from the sum over features and the two own terms."""
 
 
+@generic(each_step=True)
+def apart(kernel, x, z):
+    """Return the contribution of a feature to the distance of two rows, for kernels that are a function of one.
+
+    Their k(x, z) is value(0, distance, 0): see `fwsvm.kernels.distances`.
+    """
+
+
 def of_inner_products(kind: type) -> type:
     """Give a kernel the usual `pair` (products), `alone` (squares), and `itself`, which is that sum of squares."""
     pair.implements(kind)(lambda kernel, total, x, z: muladd(x, z, total))

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fwsvm.kernels.kernel import alone, itself, pair, register, value
+from fwsvm.kernels.kernel import alone, apart, itself, pair, register, value
 from fwsvm.kernels.widths import Width, mean_absolute_distance
 from fwsvm.numerics.simd import absolute, exp, maximum
 
@@ -40,3 +40,8 @@ def _itself(kernel, own):
 @value.implements(Laplacian)
 def _value(kernel, total, own_x, own_z):
     return exp(maximum(own_x + own_z + total, 0.0) * -kernel.gamma)
+
+
+@apart.implements(Laplacian)
+def _apart(kernel, x, z):
+    return abs(x - z)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.kernel import of_inner_products, register, value
+from fwsvm.kernels.kernel import apart, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
 from fwsvm.numerics.simd import exp, maximum
 
@@ -44,3 +44,8 @@ class Rbf(NamedTuple):
 @value.implements(Rbf)
 def _value(kernel, total, own_x, own_z):
     return exp(maximum(own_x + own_z - (total + total), 0.0) * -kernel.gamma)
+
+
+@apart.implements(Rbf)
+def _apart(kernel, x, z):
+    return (x - z) * (x - z)

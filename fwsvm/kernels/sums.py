@@ -6,6 +6,7 @@ import numpy as np
 
 from fwsvm.kernels.dense_sums import add_sums_of_rows
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
+from fwsvm.kernels.distances import cancels, sums_by_distances
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
@@ -43,18 +44,24 @@ def weighted_sums(
     ndarray of float64, shape (rows, outputs); sums are kept in float64, but those of 64 values in the rows' precision
     where they are dense.
     """
-    if is_dense(sources) and is_dense(rows):
-        return _sums_of_dense(kernel, some_rows(sources, which), weights, rows, threads)
-    return _sums_of_sparse(kernel, sources, which, weights, rows, threads)
+    dense = is_dense(sources) and is_dense(rows)
+    if dense:
+        sources, which = some_rows(sources, which), np.arange(len(which))
+    own = own_terms(kernel, rows)
+    own_sources = own if sources is rows else own_terms(kernel, sources)
+    if cancels(kernel, own, own_sources):
+        return sums_by_distances(kernel, sources, which, weights, rows, threads)
+    if dense:
+        return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
+    return _sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
 
 
-def _sums_of_dense(kernel: Any, sources: Rows, weights: np.ndarray, rows: Rows, threads: int) -> np.ndarray:
+def _sums_of_dense(
+    kernel: Any, sources: Rows, own_sources: np.ndarray, weights: np.ndarray, rows: Rows, own: np.ndarray, threads: int
+) -> np.ndarray:  # fmt: skip
     out = np.zeros((weights.shape[1], rows.height))
-    left_block, own = (
-        empty_dense_tiles(sources.height, sources.features, rows.values.dtype),
-        own_terms(kernel, rows),
-    )
-    pack_rows(left_block, sources, own_terms(kernel, sources), 0)
+    left_block = empty_dense_tiles(sources.height, sources.features, rows.values.dtype)
+    pack_rows(left_block, sources, own_sources, 0)
     lines = np.ascontiguousarray(weights.T, dtype=np.float64)
     in_shares(
         lambda first, last: add_sums_of_rows(kernel, left_block, lines, rows, own, first, last, out),
@@ -64,12 +71,11 @@ def _sums_of_dense(kernel: Any, sources: Rows, weights: np.ndarray, rows: Rows, 
 
 
 def _sums_of_sparse(
-    kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int
-) -> np.ndarray:
+    kernel: Any, sources: Rows, own_sources: np.ndarray, which: np.ndarray, weights: np.ndarray, rows: Rows,
+    own: np.ndarray, threads: int,
+) -> np.ndarray:  # fmt: skip
     out = np.zeros((rows.height, weights.shape[1]))
     left_block = empty_left_block(sources)
-    own = own_terms(kernel, rows)
-    own_sources = own if sources is rows else own_terms(kernel, sources)
     lines = np.zeros((weights.shape[1], WIDE))
     parts = threads_for(rows, rows.height, WIDE, threads)
 

@@ -32,7 +32,8 @@ def proven(
         What the rule looks at, if that is not the gap.
     """
     at = gap if measured is None else measured
-    within = objective > 0.0 and holds(at, goal, objective, gap, primal, dual)
+    # no gap is below 0: one that is shows how much of it is rounding
+    within = objective > 0.0 and holds(max(at, -gap), goal, objective, gap, primal, dual)
     return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)
 
 

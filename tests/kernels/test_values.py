@@ -239,3 +239,25 @@ def test_features_that_no_row_stores_take_no_room():
     assert one.features == other.features == 2
     found = weighted_sums(made("linear"), one, np.arange(5), np.ones((5, 1)), other)
     np.testing.assert_array_equal(found[:, 0], [0.0, 0.0, 3.0])
+
+
+def exponentials(name: str, X: np.ndarray, Z: np.ndarray, gamma: float) -> np.ndarray:
+    """Return rbf or laplacian values from differences in extended precision."""
+    apart = np.abs(X[:, None].astype(np.longdouble) - Z[None])
+    return np.exp(-np.longdouble(gamma) * (apart**2 if name == "rbf" else apart).sum(axis=2))
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
+def test_sums_of_near_rows_do_not_suffer_from_their_distance_to_the_origin(name, form, offset, gamma):
+    X = data(40) + offset * np.arange(9)
+    X[7:9] = X[3]
+    X[9] = np.nextafter(X[3], np.inf)
+    weights = np.random.default_rng(1).normal(size=(21, 2))
+    which = np.arange(21)
+    kernel = KERNELS[name].make(gamma)
+    found = weighted_sums(kernel, as_rows(form(X)), which, weights, as_rows(form(X)), threads=2)
+    truth = exponentials(name, X, X[which], gamma) @ weights
+    np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-9)

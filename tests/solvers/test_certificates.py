@@ -8,8 +8,14 @@ import math
 import numpy as np
 import pytest
 
+import fwsvm
 from fwsvm.errors import FwsvmError
-from fwsvm.solvers import METHODS, Status
+from fwsvm.kernels.column_cache import column_cache
+from fwsvm.kernels.linear import Linear
+from fwsvm.kernels.rows import as_rows
+from fwsvm.problems.simplex_qp import simplex_qp
+from fwsvm.solvers import METHODS, Status, certify
+from fwsvm.solvers.frank_wolfe.outcomes import machine_of
 from tests.solvers import certificates
 
 SEEDS = range(40)
@@ -52,3 +58,53 @@ def hold(case, folder):
 def test_what_is_certified_is_so_by_the_saved_machine(method, tmp_path):
     seen = [hold(certificates.drawn(method, seed), tmp_path) for seed in SEEDS]
     assert seen.count(True) >= (0 if method == "pegasos" else 5), "or nothing was put to the test"
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "cvm", "newton", "chunking"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_rows_far_from_the_origin_and_near_each_other_are_certified_by_their_differences(method, kernel):
+    rng = np.random.default_rng(3)
+    X = 1e6 + np.round(rng.normal(size=(12, 3)), 3)
+    X[7], X[8] = X[0], np.nextafter(X[0], np.inf)
+    y = np.where(np.arange(12) % 2, 1.0, -1.0)  # so that row 7 contradicts row 0
+    gamma = 1e6
+    settings = {"method": method, "kernel": kernel, "gamma": gamma, "time_limit": 2.0, "max_iterations": 500}
+    result = fwsvm.train(X, y, **settings)
+    apart = np.abs(X[:, None] - X[None])
+    K = np.exp(-gamma * (apart**2 if kernel == "rbf" else apart).sum(axis=2))
+    alpha = np.zeros(12)
+    for support, coefficient in zip(result.model.support, result.model.coefficients[:, 0], strict=True):
+        alpha[(support == X).all(axis=1) & (np.sign(coefficient) == y)] = abs(coefficient)
+    alpha /= alpha.sum()
+    q = (np.outer(y, y) * (K + 1.0) + np.eye(12)) @ alpha
+    assert result.objective == pytest.approx(alpha @ q, rel=1e-9)
+    assert result.gap == pytest.approx(2.0 * (alpha @ q - q.min()), abs=1e-9)
+    np.testing.assert_array_equal(fwsvm.predict(result, X), np.where(K @ (alpha * y) + alpha @ y > 0, 1, -1))
+
+
+def test_a_gap_below_zero_by_more_than_the_goal_proves_nothing():
+    assert certify.proven(1.0, -1e-9, 1.0, 1.0, goal=1e-3).within
+    assert not certify.proven(1.0, -12.5, 1.0, 13.5, goal=1e-3).within
+
+
+@pytest.mark.parametrize("method", ["liblinear", "avsf"])
+@pytest.mark.parametrize("stop", ["relative", "eps"])
+def test_a_linear_machine_whose_products_cancel_is_not_certified(method, stop):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(5, 6))
+    X[0] *= 1e13  # a margin of this row is a difference of numbers near 1e13, which the penalty multiplies
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    C = 1e9
+    result = fwsvm.train(X, y, method=method, C=C, stop=stop, time_limit=2.0, max_iterations=100_000)
+    margins = y * (X.astype(np.longdouble) @ result.model.weights[0].astype(np.longdouble))
+    primal = 0.5 * np.sum(result.model.weights**2) + C * np.maximum(0.0, 1.0 - margins).sum()
+    assert not result.certified or result.objective == pytest.approx(float(primal), rel=1e-3)
+
+
+def test_a_machine_whose_objective_rounding_made_negative_decides_as_its_weights_do():
+    columns = column_cache(Linear(), as_rows(np.array([[1.0], [-1.0]])), 1 << 20)
+    qp = simplex_qp(columns, 1, np.ones(2))
+    order, alpha = np.arange(2), np.array([0.75, 0.25])
+    machine = machine_of(qp, order, alpha, -1e-9)
+    np.testing.assert_array_equal(machine.coefficients, [0.75, -0.25])
+    np.testing.assert_allclose(machine_of(qp, order, alpha, 0.5).coefficients, [1.5, -0.5])

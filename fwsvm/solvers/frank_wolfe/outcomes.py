@@ -52,9 +52,10 @@ def certify_together(
 def machine_of(qp: SimplexQP, order: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
     """Return the standard-form machine (w, b) / R over the rows with positive weight; alpha (m,) is in that order.
 
-    Where R is lost in rounding it is (w, b), which decides alike.
+    Where R is lost in rounding, or below 0 by it, it is (w, b), which decides alike.
     """
     support = np.flatnonzero(alpha)
-    weights, rows = (signs(qp) * alpha)[support] / (R if R * R > 0.0 else 1.0), order[support]
+    weights = (signs(qp) * alpha)[support] / (R if R > 0.0 and R * R > 0.0 else 1.0)
+    rows = order[support]
     ascending = np.argsort(rows)
     return Expansion(rows[ascending], weights[ascending], float(weights.sum()))
