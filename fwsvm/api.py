@@ -19,7 +19,7 @@ from scipy import sparse
 from fwsvm import data as data_sets
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError
@@ -96,7 +96,7 @@ def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
         rows, labels = _rows(data), _labels(y)
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
-        found = Dataset("", Table(rows, labels), None, classes_of(labels), "")
+        found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), "")
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
         raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
@@ -152,7 +152,7 @@ class _Blocks:
 
 
 def predict(
-    model: Model | Result, data: str | Path | Dataset | Table | ArrayLike, *, threads: int = 1
+    model: Model | Result, data: str | Path | Dataset | LabelledRows | ArrayLike, *, threads: int = 1
 ) -> np.ndarray:
     """Return the predicted labels of rows, shape (t,).
 
@@ -189,11 +189,11 @@ def predict(
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
         data = unseen.load(data).table
-    elif not isinstance(data, Table):
+    elif not isinstance(data, LabelledRows):
         rows = _rows(data)
         if not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
-        data = Table(rows, np.empty(0))
+        data = LabelledRows(rows, np.empty(0))
     ready = scaled_rows(machine, data)
     for notice in ready.notices:
         warnings.warn(notice, stacklevel=2)

@@ -16,7 +16,7 @@ from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
-from fwsvm.results.reading import Table, refuse_too_many, runs_table, trace_table
+from fwsvm.results.reading import CsvTable, refuse_too_many, runs_table, trace_table
 from fwsvm.status import Status
 
 NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
@@ -107,7 +107,7 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
     return frame, table.torn
 
 
-def _columns(table: Table) -> tuple[dict[str, Any], int]:
+def _columns(table: CsvTable) -> tuple[dict[str, Any], int]:
     """Return the values of each known column, numbers in typed arrays, and the number of rows."""
     places = [(i, name) for i, name in enumerate(table.header) if name in table.columns]
     columns: dict[str, Any] = {

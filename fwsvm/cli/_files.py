@@ -6,7 +6,7 @@ from pathlib import Path
 from fwsvm.errors import UsageError
 
 
-def keep_apart(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
+def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
     """Refuse an output that is one of the inputs, or another output: it would be lost without a word."""
     taken = {Path(each).resolve() for each in inputs if each is not None}
     for output in outputs:

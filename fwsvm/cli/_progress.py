@@ -9,12 +9,12 @@ import click
 SECONDS_BETWEEN_LINES = 5.0
 
 
-def download_bar(name: str, size: int | None) -> "TerminalBar | Lines":
+def download_bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
     """Return a progress bar for a file of a name and size (bytes, or None), fit for what stderr is."""
-    return TerminalBar(name, size) if sys.stderr.isatty() else Lines(name, size)
+    return TerminalProgress(name, size) if sys.stderr.isatty() else PlainProgress(name, size)
 
 
-class Lines:
+class PlainProgress:
     """Progress as plain lines, at most one every few seconds."""
 
     def __init__(self, name: str, size: int | None) -> None:
@@ -39,7 +39,7 @@ class Lines:
         """Nothing is open."""
 
 
-class TerminalBar:
+class TerminalProgress:
     """A rich progress bar that appears with the first bytes and goes when closed."""
 
     def __init__(self, name: str, size: int | None) -> None:

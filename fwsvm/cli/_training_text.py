@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
 
-Say = Callable[[str, str], None]
+Print = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
 SECONDS_BETWEEN_LINES = 5.0
 MIB = 1 << 20
 
 
-def teller(*, to_stderr: bool) -> Say:
+def printer(*, to_stderr: bool) -> Print:
     """Return what prints a labelled line, to stdout or (where stdout is a machine's) to stderr."""
     return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
-def tell_problem(say: Say, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
+def print_problem(say: Print, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
     """Say what will be trained on what, before the work begins."""
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
@@ -102,7 +102,7 @@ def _stop(resolved: "Resolved") -> str:
     return said
 
 
-class Bar:
+class TrainingProgress:
     """Progress on stderr: one line renewed on a terminal, a plain line now and then elsewhere."""
 
     def __init__(self) -> None:
@@ -165,7 +165,7 @@ def _line(progress: "Progress") -> str:
     )
 
 
-def tell_result(say: Say, result: "Result", row: dict[str, Any]) -> None:
+def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Say what came of it."""
     from fwsvm.status import Status
 
@@ -207,7 +207,7 @@ def _millions(count: int) -> str:
     return f"{count / 1e6:.3g} million" if count >= 1_000_000 else f"{count:,}"
 
 
-def with_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
+def with_run_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
     """Return the machine with the facts that its file keeps."""
     from fwsvm.results.writing import json_values
 

@@ -49,11 +49,11 @@ def command(
     settings = settings_from(options)
     loaded = data_sets.load(data, zero_based=zero_based, offline=offline, scale=scale, raw=True)
     whole = catalogue.scaled(loaded)
-    say = text.teller(to_stderr=as_json)
-    text.tell_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
+    say = text.printer(to_stderr=as_json)
+    text.print_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
     del whole
     made: list[Fold] = []
-    with text.Bar() as bar:
+    with text.TrainingProgress() as bar:
         for fold in cross_validate(loaded, settings, folds, bar.update):
             if fold.result.status is Status.INTERRUPTED:
                 click.echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", err=True)

@@ -160,10 +160,10 @@ def _run(
     from fwsvm.experiments.forecast import describe, forecast
     from fwsvm.experiments.progress import ProgressReporter
     from fwsvm.experiments.runner import Runner
-    from fwsvm.experiments.store import Store, with_reusable
+    from fwsvm.experiments.store import ResultsStore, with_reusable
     from fwsvm.experiments.summary import summary
 
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         expected = forecast(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
         store.write_config(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli._files import keep_apart
+from fwsvm.cli._files import refuse_overwriting
 from fwsvm.numerics.threads import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
 
-    keep_apart([model, data], [output])
+    refuse_overwriting([model, data], [output])
     begun = time.perf_counter()
     machine = model_files.read(model)
     rows = unseen.load(data, zero_based=zero_based)

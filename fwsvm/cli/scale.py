@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli._files import keep_apart
+from fwsvm.cli._files import refuse_overwriting
 from fwsvm.errors import UsageError
 
 
@@ -55,7 +55,7 @@ def command(
         raise UsageError("-s and -r cannot be used together: restored ranges are saved already")
     if not upper > lower or (target and not target[1] > target[0]):
         raise UsageError("the lower end of an interval must be below its upper end")
-    keep_apart([data, restore], [save, output])
+    refuse_overwriting([data, restore], [save, output])
     from scipy.sparse import csr_array
 
     from fwsvm.data import ranges, training_rows

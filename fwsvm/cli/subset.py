@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli._files import keep_apart
+from fwsvm.cli._files import refuse_overwriting
 
 
 @click.command()
@@ -32,7 +32,7 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     from fwsvm.data import subset, training_rows
     from fwsvm.files.atomic import replacing
 
-    keep_apart([data], [output, rest])
+    refuse_overwriting([data], [output, rest])
     lines = training_rows.lines(data)
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)

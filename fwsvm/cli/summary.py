@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-MOST_CLASSES = 30  # listed one by one
+MAX_LISTED_CLASSES = 30  # listed one by one
 
 
 @click.command()
@@ -47,11 +47,11 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ("classes", f"{len(classes):,}"),
         *(
             (f"  {label}", f"{count:,} ({count / m:.1%})")
-            for label, count in list(classes.items())[:MOST_CLASSES]
+            for label, count in list(classes.items())[:MAX_LISTED_CLASSES]
         ),
     ]
-    if len(classes) > MOST_CLASSES:
-        rows.append(("  ...", f"{len(classes) - MOST_CLASSES:,} more"))
+    if len(classes) > MAX_LISTED_CLASSES:
+        rows.append(("  ...", f"{len(classes) - MAX_LISTED_CLASSES:,} more"))
     rows.append(("mean squared distance D", f"{found['mean_squared_distance']:.6g}"))
     rules = {"paper": "1/(2D)", "readme": "1/D", "libcvm": "2/D"}
     for rule, width in found["widths"].items():

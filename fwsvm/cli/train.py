@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fwsvm.cli import INTERRUPTED
-from fwsvm.cli._files import keep_apart
+from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
 
@@ -47,27 +47,27 @@ def command(
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
-    keep_apart([data, test], [model, model_files.range_path(model) if model else None, trace])
+    refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)
-    say = text.teller(to_stderr=as_json)
+    say = text.printer(to_stderr=as_json)
     loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline, scale=scale)
     resolved = resolve(settings, loaded.train.X)
-    text.tell_problem(say, loaded, resolved, is_file=Path(data).is_file())
+    text.print_problem(say, loaded, resolved, is_file=Path(data).is_file())
     if family(resolved.kernel_name).of_distances and (warning := training.scaling_warning(loaded.train.X)):
         click.echo(f"fwsvm: {warning}", err=True)
     try:
-        with text.Bar() as bar:
+        with text.TrainingProgress() as bar:
             result, row = training.train(loaded, settings, bar.update)
     except RangeError as error:
         if as_json:
             click.echo(json.dumps(json_values(training.range_error_row(loaded, settings, error))))
         raise
     if model is not None:
-        for notice in model_files.write(model, text.with_facts(result, row)):
+        for notice in model_files.write(model, text.with_run_facts(result, row)):
             click.echo(f"fwsvm: {notice}", err=True)
     if trace is not None:
         write_trace(trace, result.trace)
-    text.tell_result(say, result, row)
+    text.print_result(say, result, row)
     if as_json:
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:

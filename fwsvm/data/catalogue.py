@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import formats, labels, memory, splits
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
@@ -120,7 +120,7 @@ def _part(
     recipe: dict[str, Any],
     role: str,
     notices: list[str],
-) -> Table:
+) -> LabelledRows:
     parts = []
     for file in files:
         path, sha256 = got.files[file.file]
@@ -133,7 +133,7 @@ def _part(
     return grouped(whole, got.source.grouping, entry.name) if got.source.grouping else whole
 
 
-def _check_shape(file: RawFile, table: Table, path: Path) -> None:
+def _check_shape(file: RawFile, table: LabelledRows, path: Path) -> None:
     for what, found, said in (
         ("rows", table.rows, file.rows),
         ("features up to index", table.features, file.max_index),
@@ -142,7 +142,7 @@ def _check_shape(file: RawFile, table: Table, path: Path) -> None:
             raise DataError(f"{path}: {found:,} {what} where datasets.lock says {said:,}")
 
 
-def grouped(table: Table, grouping: Mapping[Any, tuple[Any, ...]], name: str) -> Table:
+def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]], name: str) -> LabelledRows:
     """Return the table with raw labels replaced by their groups; a label in no group is a `DataError`."""
     group_of = {raw: group for group, members in grouping.items() for raw in members}
     raw_labels, where = np.unique(table.labels, return_inverse=True)
@@ -152,10 +152,10 @@ def grouped(table: Table, grouping: Mapping[Any, tuple[Any, ...]], name: str) ->
         raise DataError(f"{name}: label {unknown[0]!r} belongs to no class of the lock's grouping")
     groups = np.array([group_of[raw] for raw in found])
     numeric = np.issubdtype(groups.dtype, np.number)
-    return Table(table.X, groups.astype(np.float64)[where] if numeric else groups[where])
+    return LabelledRows(table.X, groups.astype(np.float64)[where] if numeric else groups[where])
 
 
-def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, ...]]:
+def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the table with exactly ``features`` columns.
 
     Missing columns are zeros; columns beyond are ignored with a notice that counts the values lost.
@@ -165,11 +165,11 @@ def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, 
         return table, ()
     if have < features:
         if isinstance(X, csr_array):
-            return Table(
+            return LabelledRows(
                 csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
             ), ()
         memory.for_wide(str(path), table.rows, features)
-        return Table(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
+        return LabelledRows(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
     lost = (
         np.count_nonzero(X.indices >= features)
         if isinstance(X, csr_array)
@@ -177,10 +177,12 @@ def widened(table: Table, features: int, path: Path) -> tuple[Table, tuple[str, 
     )
     notice = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
     kept = csr_array(X[:, :features]) if isinstance(X, csr_array) else np.ascontiguousarray(X[:, :features])
-    return Table(kept, table.labels), (notice,)
+    return LabelledRows(kept, table.labels), (notice,)
 
 
-def read_file(path: Path, loader: Mapping[str, Any], features: int) -> tuple[Table, str, tuple[str, ...]]:
+def read_file(
+    path: Path, loader: Mapping[str, Any], features: int
+) -> tuple[LabelledRows, str, tuple[str, ...]]:
     """Read a user's own file into ``features`` columns; return its rows, sha256 and notices."""
     sha256 = file_sha256(path)
     table, notices = formats.read(path, sha256, loader)
@@ -199,18 +201,18 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     started = time.perf_counter()
     X = data.train.X
     ranges = scaling.fit(X, data.scaling, counted)
-    train = Table(scaling.apply(X, ranges), data.train.labels, ranges)
+    train = LabelledRows(scaling.apply(X, ranges), data.train.labels, ranges)
     test, notices = data.test, data.notices
     if test is not None:
         outside = scaling.outside(test.X, ranges)
         notices = (*notices, *([outside.sentence(test.rows, "test rows")] if outside else []))
-        test = Table(scaling.apply(test.X, ranges), test.labels, ranges)
+        test = LabelledRows(scaling.apply(test.X, ranges), test.labels, ranges)
     seconds = data.load_seconds + time.perf_counter() - started
     return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
 
 
 def shape_notices(
-    entry: Entry, train: Table, test: Table | None, *, lacking: bool = False
+    entry: Entry, train: LabelledRows, test: LabelledRows | None, *, lacking: bool = False
 ) -> tuple[str, ...]:
     """Return notices for shapes that differ from those a paper prints; ``lacking`` test rows are not compared."""
     ours = {"m": train.rows, "t": test.rows if test is not None else None, "n": train.features}

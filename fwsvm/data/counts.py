@@ -6,10 +6,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.data import labels
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 
 
-def counts_of(table: Table) -> dict[str, Any]:
+def counts_of(table: LabelledRows) -> dict[str, Any]:
     """Return counts and ranges under the names of the JSON output.
 
     ``minimum`` and ``maximum`` are over all values, including the zeros that sparse rows do not store;

@@ -9,7 +9,7 @@ from fwsvm.scaling import Ranges
 
 
 @dataclass(frozen=True)
-class Table:
+class LabelledRows:
     """Labelled rows.
 
     Attributes
@@ -66,8 +66,8 @@ class Dataset:
     """
 
     name: str
-    train: Table
-    test: Table | None
+    train: LabelledRows
+    test: LabelledRows | None
     classes: tuple[str, ...]
     fingerprint: str
     source: str = ""

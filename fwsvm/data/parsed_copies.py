@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import parsed_folder
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
-Read = Callable[[], tuple[Table, tuple[str, ...]]]
+Read = Callable[[], tuple[LabelledRows, tuple[str, ...]]]
 
 
 def reader_version() -> str:
@@ -35,7 +35,7 @@ def folder(sha256: str, options: Mapping[str, Any]) -> Path:
     return parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[Table, tuple[str, ...]]:
+def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the parsed copy, or the result of ``read()``, of which a copy is then written.
 
     A copy that cannot be read is rebuilt; if it cannot be written (full disk, read-only cache), a notice says so.
@@ -52,7 +52,7 @@ def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[Table, t
     return result, notices
 
 
-def _read_copy(place: Path) -> tuple[Table, tuple[str, ...]] | None:
+def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
         arrays = {name: np.load(place / f"{name}.npy", allow_pickle=False) for name in about["arrays"]}
@@ -66,10 +66,10 @@ def _read_copy(place: Path) -> tuple[Table, tuple[str, ...]] | None:
         X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
         X.has_sorted_indices = True
         X.has_canonical_format = True
-    return Table(X, arrays["labels"]), tuple(about["notices"])
+    return LabelledRows(X, arrays["labels"]), tuple(about["notices"])
 
 
-def _write_copy(place: Path, table: Table, notices: tuple[str, ...], sha256: str) -> None:
+def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha256: str) -> None:
     arrays = {"labels": table.labels}
     if isinstance(table.X, csr_array):
         arrays |= {"data": table.X.data, "indices": table.X.indices, "indptr": table.X.indptr}

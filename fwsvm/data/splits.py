@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
 
 
@@ -21,7 +21,7 @@ def permutation(rows: int, seed: int) -> np.ndarray:
     return np.argsort(draws, kind="stable")
 
 
-def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table]:
+def split(pool: LabelledRows, rule: Mapping[str, Any], seed: int) -> tuple[LabelledRows, LabelledRows]:
     """Split a table by ``{"test_fraction": f}`` or ``{"train_rows": m}``; both parts keep the file's order.
 
     A fraction of rows is rounded up, as 003's 98,805 of 494,021 are. `DataError` where a part would be empty.
@@ -35,17 +35,17 @@ def split(pool: Table, rule: Mapping[str, Any], seed: int) -> tuple[Table, Table
     return take(pool, np.sort(order[:train_rows])), take(pool, np.sort(order[train_rows:]))
 
 
-def take(table: Table, rows: np.ndarray) -> Table:
+def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
     """Return the given rows of a table, in the given order."""
-    return Table(table.X[rows], table.labels[rows], table.ranges)
+    return LabelledRows(table.X[rows], table.labels[rows], table.ranges)
 
 
-def join(tables: list[Table]) -> Table:
+def join(tables: list[LabelledRows]) -> LabelledRows:
     """Stack tables of equal width, in order."""
     if len(tables) == 1:
         return tables[0]
     labels = np.concatenate([table.labels for table in tables])
     if all(issparse(table.X) for table in tables):
-        return Table(csr_array(vstack([table.X for table in tables], format="csr")), labels)
+        return LabelledRows(csr_array(vstack([table.X for table in tables], format="csr")), labels)
     dense = [t.X.toarray() if isinstance(t.X, csr_array) else t.X for t in tables]
-    return Table(np.vstack(dense), labels)
+    return LabelledRows(np.vstack(dense), labels)

@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm import data
 from fwsvm.data import labels
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.obtaining import obtain
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats import svmlight, svmlight_writer
@@ -24,7 +24,7 @@ class FormattedLines:
         Equal where the labels are.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: LabelledRows) -> None:
         names = [labels.text(label) for label in table.labels.tolist()]
         self._lines = [
             line
@@ -38,7 +38,7 @@ class FormattedLines:
         return self._lines[row]
 
 
-def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Table, tuple[str, ...]]:
+def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a file in LIBSVM's format, or those that training on a name uses, before it scales them.
 
     Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`.

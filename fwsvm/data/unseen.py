@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fwsvm import data
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.formats import svmlight
 
 
@@ -21,7 +21,7 @@ class UnseenRows(NamedTuple):
         How training on the data set of that name scales rows; ``none`` for files.
     """
 
-    table: Table
+    table: LabelledRows
     notices: tuple[str, ...]
     scaling: str = "none"
 
@@ -45,6 +45,6 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
-def rows_of(found: Dataset) -> Table:
+def rows_of(found: Dataset) -> LabelledRows:
     """Return the rows of a data set that machines are judged by: its test rows, else its training rows."""
     return found.train if found.test is None else found.test

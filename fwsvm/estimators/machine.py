@@ -25,7 +25,7 @@ from fwsvm.problems.features import canonical, prepared
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import METHODS, Result, Settings, Status, fit
 
-TROUBLE = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
+NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
 class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -102,7 +102,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             raise ValueError(str(error)) from error
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        if result.status in TROUBLE:
+        if result.status in NOT_CONVERGED:
             warnings.warn(_sentence(result), ConvergenceWarning, stacklevel=3)
         self.result_, self.n_iter_ = result, max(1, result.iterations)
         return self

@@ -16,7 +16,7 @@ from fwsvm.errors import shown
 from fwsvm.problems.distinct import Distinct
 
 #: What scikit-learn's machines have and these do not, and what to do instead.
-ELSEWHERE = {
+ALTERNATIVES = {
     "probability": "sklearn.calibration.CalibratedClassifierCV gives probabilities",
     "shrinking": "these methods do not shrink",
     "verbose": "result_ holds the certificate and the trace",
@@ -34,7 +34,7 @@ def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> No
         if name not in known:
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-            raise ValueError(f"{owner} has no parameter {shown(name)}; {ELSEWHERE.get(name, hint)}")
+            raise ValueError(f"{owner} has no parameter {shown(name)}; {ALTERNATIVES.get(name, hint)}")
 
 
 def mapping(name: str, given: Any) -> Mapping[str, Any]:

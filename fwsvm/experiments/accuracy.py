@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm import promises
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
@@ -18,7 +18,7 @@ from fwsvm.solvers.c_path import CPath, Run
 MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
 
 
-def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
+def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> float:
     """Return the fraction of rows whose label the machine predicts."""
     X, _ = fitted(table.X, result.model.features)
     predicted = result.model.predict(X, int(result.settings["threads"]))
@@ -26,7 +26,7 @@ def accuracy(result: Result, table: Table, classes: tuple[str, ...]) -> float:
 
 
 def of_path(
-    path: CPath, certified: Sequence[tuple[Run, Result]], test: Table, classes: tuple[str, ...]
+    path: CPath, certified: Sequence[tuple[Run, Result]], test: LabelledRows, classes: tuple[str, ...]
 ) -> list[dict[str, Any]]:
     """Return ``test_accuracy`` and ``predict_seconds`` of certified runs, which share kernel values.
 
@@ -43,7 +43,7 @@ def of_path(
     return [{**each, "predict_seconds": seconds} for each in columns]
 
 
-def is_costly(result: Result, table: Table) -> bool:
+def is_costly(result: Result, table: LabelledRows) -> bool:
     """Return whether predicting the rows needs so many kernel values that it could outlast the training."""
     return (
         isinstance(result.model, KernelModel)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._memory import peak_memory_mib, ran_out, reset_peak_memory
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, FwsvmError
@@ -58,9 +58,9 @@ class _TaskData:
     """What the cells of a task share: data set, training rows, their class codes (m,), test rows, the path along C."""
 
     data: Dataset
-    train: Table
+    train: LabelledRows
     codes: np.ndarray
-    test: Table | None
+    test: LabelledRows | None
     path: CPath
 
     def columns(self) -> Row:
@@ -195,7 +195,7 @@ def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _Task
     return _TaskData(data, train, codes, test, path)
 
 
-def _split(cell: Cell, data: Dataset) -> tuple[Table, Table | None]:
+def _split(cell: Cell, data: Dataset) -> tuple[LabelledRows, LabelledRows | None]:
     """Return the rows to train on and the rows to test on (None if there are none): validation rows in a search."""
     if cell.held_out is None:
         return data.train, data.test

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode, text
 from fwsvm.errors import UsageError
 from fwsvm.problems.features import Prepared, fitted, prepared
@@ -52,7 +52,7 @@ class Prediction:
         return None if self.correct is None else self.correct / len(self.labels)
 
 
-def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) -> Prediction:
+def predict(model: KernelModel | LinearModel, table: LabelledRows, threads: int = 1) -> Prediction:
     """Predict the rows of a table; features that the machine lacks are ignored, missing ones are zeros.
 
     Unscaled rows are scaled by the machine's ranges, see `scaled_rows`.
@@ -81,7 +81,7 @@ def predict(model: KernelModel | LinearModel, table: Table, threads: int = 1) ->
     )
 
 
-def scaled_rows(model: KernelModel | LinearModel, table: Table) -> Prepared:
+def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepared:
     """Return the rows of a table with the machine's features, scaled by its ranges if they are not scaled yet.
 
     Raises

@@ -12,7 +12,7 @@ import numpy as np
 
 from fwsvm import data
 from fwsvm.data.catalogue import scaled
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes, encode
 from fwsvm.data.splits import permutation, take
 from fwsvm.errors import DataError
@@ -85,7 +85,7 @@ def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
     return replace(found, train=rest, test=test)
 
 
-def subsample(table: Table, rows: float | None, seed: int) -> Table:
+def subsample(table: LabelledRows, rows: float | None, seed: int) -> LabelledRows:
     """Return a stratified sample of ``rows`` rows, or below 1 of that fraction, in the file's order; None keeps all."""
     rows = table.rows if rows is None else max(2, round(rows * table.rows)) if rows < 1 else round(rows)
     if rows >= table.rows:

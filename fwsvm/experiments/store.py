@@ -38,7 +38,7 @@ class ReusableRun:
     folder: Path
 
 
-class Store:
+class ResultsStore:
     """An open results folder; use it as a context manager.
 
     Attributes

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """A table that is read as it is iterated over.
 
     Attributes
@@ -98,17 +98,17 @@ def refuse_too_many(rows: int) -> None:
         raise ResultsError(f"more than {MOST_LINES:,} rows in all; name fewer folders")
 
 
-def runs_table(path: Path, folder: Path) -> Table:
+def runs_table(path: Path, folder: Path) -> CsvTable:
     """Return runs.csv of a folder; FileNotFoundError if there is none, ResultsError if it is none of fwsvm's."""
     return _table(path, folder, COLUMNS, REQUIRED)
 
 
-def trace_table(path: Path, folder: Path) -> Table:
+def trace_table(path: Path, folder: Path) -> CsvTable:
     """Return the table of a trace; errors as `runs_table`."""
     return _table(path, folder, TRACE_COLUMNS, tuple(TRACE_COLUMNS))
 
 
-def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Sequence[str]) -> Table:
+def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Sequence[str]) -> CsvTable:
     with opened(path, folder, MOST_BYTES) as stream:
         whole, torn = _whole(stream, path)
     lines = _lines(path, folder, whole)
@@ -120,7 +120,7 @@ def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Se
                 _refuse_newer(path, number, first[header.index("schema")])
         _check_header(path, header, required)
     lines.close()
-    return Table(path, folder, header, whole, torn, columns)
+    return CsvTable(path, folder, header, whole, torn, columns)
 
 
 def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) -> None:

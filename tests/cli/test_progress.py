@@ -51,7 +51,7 @@ def test_plain_lines_come_now_and_then(
     now = iter(range(0, 100, 3))
     monkeypatch.setattr("time.monotonic", lambda: float(next(now)))
     lines = _progress.download_bar("big.bz2", 30_000_000)
-    assert isinstance(lines, _progress.Lines)
+    assert isinstance(lines, _progress.PlainProgress)
     for _ in range(6):
         lines.update(5_000_000)
     lines.close()

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from fwsvm import data
 from fwsvm.data import catalogue, parsed_copies
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError, UsageError
 
 
@@ -55,7 +55,7 @@ def test_test_rows_get_the_training_features(train: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_widening_and_cutting_agree_for_dense_and_sparse(form, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
-    table = Table(form(X), np.zeros(2))
+    table = LabelledRows(form(X), np.zeros(2))
     for features in (1, 2, 3, 5):
         fitted, notices = catalogue.widened(table, features, tmp_path)
         found = fitted.X.toarray() if isinstance(fitted.X, csr_array) else fitted.X

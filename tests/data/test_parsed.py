@@ -8,26 +8,26 @@ import pytest
 from scipy.sparse import csr_array
 
 from fwsvm.data import parsed_copies
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 
 X = csr_array(np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]))
-SPARSE = Table(X, np.array(["a", "b", "a"]))
-DENSE = Table(np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0, 1.0]))
+SPARSE = LabelledRows(X, np.array(["a", "b", "a"]))
+DENSE = LabelledRows(np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0, 1.0]))
 
 
 class Reader:
     """Counts how often it reads."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: LabelledRows) -> None:
         self.table, self.times = table, 0
 
-    def __call__(self) -> tuple[Table, tuple[str, ...]]:
+    def __call__(self) -> tuple[LabelledRows, tuple[str, ...]]:
         self.times += 1
         return self.table, ("a notice",)
 
 
 @pytest.mark.parametrize("table", [SPARSE, DENSE], ids=["sparse", "dense"])
-def test_a_copy_is_the_same_and_is_read_instead(table: Table, cache: Path) -> None:
+def test_a_copy_is_the_same_and_is_read_instead(table: LabelledRows, cache: Path) -> None:
     reader = Reader(table)
     first, _ = parsed_copies.table("d1", {"format": "svmlight"}, reader)
     second, notices = parsed_copies.table("d1", {"format": "svmlight"}, reader)

@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm.data import splits
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
 
 
-def numbered(rows: int) -> Table:
-    return Table(np.arange(float(rows)).reshape(-1, 1), np.arange(float(rows)))
+def numbered(rows: int) -> LabelledRows:
+    return LabelledRows(np.arange(float(rows)).reshape(-1, 1), np.arange(float(rows)))
 
 
 @given(st.integers(2, 500), st.integers(0, 5), st.data())
@@ -46,7 +46,7 @@ def test_an_empty_part_is_refused(rule: dict[str, float]) -> None:
 
 
 def test_joining_keeps_sparse_rows_sparse() -> None:
-    sparse, dense = Table(csr_array(np.eye(2)), np.zeros(2)), Table(np.ones((1, 2)), np.ones(1))
+    sparse, dense = LabelledRows(csr_array(np.eye(2)), np.zeros(2)), LabelledRows(np.ones((1, 2)), np.ones(1))
     assert isinstance(splits.join([sparse, sparse]).X, csr_array)
     assert isinstance(splits.join([sparse, dense]).X, np.ndarray)
     assert splits.join([dense]) is dense

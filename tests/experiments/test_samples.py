@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
@@ -43,7 +43,7 @@ def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, 
 
 @given(codes_of, st.integers(1, 250), st.integers(0, 5))
 def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, rows: int, seed: int) -> None:
-    table = Table(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
+    table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
     sample = samples.subsample(table, rows, seed)
     assert sample.rows == min(rows, len(codes))
     assert (np.diff(sample.X[:, 0]) > 0).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
-from fwsvm.experiments.store import Store, read_rows
+from fwsvm.experiments.store import ResultsStore, read_rows
 from fwsvm.experiments.summary import summary
 from fwsvm.results import writing
 from fwsvm.results.columns import COLUMNS, SCHEMA
@@ -23,7 +23,7 @@ def row(run_id: str, status: str = "converged", **more: object) -> record.Row:
 
 
 def written(folder: Path, *rows: record.Row) -> Path:
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         for one in rows:
             store.add(one)
     return folder / "runs.csv"
@@ -49,7 +49,7 @@ def test_a_file_cut_anywhere_goes_on_from_its_last_whole_row(tmp_path: Path, cut
     whole = path.read_bytes()
     left = whole[: round(cut * len(whole))]
     path.write_bytes(left)
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         assert list(store.rows) == list("abc")[: max(0, left.count(b"\n") - 1)]
         assert bool(store.notices) == (left != b"" and not left.endswith(b"\n"))
         for name in "abc":
@@ -62,7 +62,7 @@ def test_a_torn_line_is_reported(tmp_path: Path) -> None:
     path = written(tmp_path, row("a"))
     with path.open("a") as file:
         file.write("b,half of")
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         assert "torn" in store.notices[0]
         assert list(store.rows) == ["a"]
     assert path.read_bytes().endswith(b"\n")
@@ -73,7 +73,7 @@ def test_another_header_is_refused_and_left_alone(tmp_path: Path) -> None:
     path.write_text("run_id,colour\na,blue\n")
     with (
         pytest.raises(ResultsError, match=r"runs.csv:1: the columns are not this version's"),
-        Store(tmp_path),
+        ResultsStore(tmp_path),
     ):
         pass
     assert path.read_text() == "run_id,colour\na,blue\n"
@@ -95,7 +95,7 @@ def test_a_folder_of_an_older_schema_goes_on_and_keeps_its_rows(tmp_path: Path) 
     header, *rows = older(path, "schema", "blas")
     with path.open("a") as file:
         file.write("half of")
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         assert (store.done("a"), store.done("b"), len(store.notices)) == (True, False, 1)
         assert (store.rows["a"]["schema"], store.rows["a"]["blas"]) == ("", "")
         store.add(row("b"))
@@ -113,7 +113,7 @@ def test_a_kill_while_the_header_is_renewed_loses_nothing(
     older(path, "schema")
     before = path.read_bytes()
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
-    with pytest.raises(KeyboardInterrupt), Store(tmp_path):
+    with pytest.raises(KeyboardInterrupt), ResultsStore(tmp_path):
         pass
     assert path.read_bytes() == before
 
@@ -123,7 +123,7 @@ def test_a_folder_of_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) ->
     before = path.read_bytes()
     with (
         pytest.raises(ResultsError, match=r"runs.csv:2: a row of schema \d+, .*; update fwsvm"),
-        Store(tmp_path),
+        ResultsStore(tmp_path),
     ):
         pass
     assert path.read_bytes() == before
@@ -133,7 +133,10 @@ def test_a_damaged_row_is_named_by_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, row("a"))
     with path.open("a") as file:
         file.write("b,too short\n")
-    with pytest.raises(ResultsError, match=r"runs.csv:3: 2 fields where the header has"), Store(tmp_path):
+    with (
+        pytest.raises(ResultsError, match=r"runs.csv:3: 2 fields where the header has"),
+        ResultsStore(tmp_path),
+    ):
         pass
 
 
@@ -141,12 +144,12 @@ def test_a_finished_row_is_not_replaced_by_an_unfinished_one(tmp_path: Path) -> 
     path = written(tmp_path, row("a", "error"), row("a", C=1.0), row("a", "interrupted"), row("b", "missing"))
     rows = read_rows(path, [])
     assert (rows["a"]["status"], rows["a"]["C"], rows["b"]["status"]) == ("converged", "1.0", "missing")
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         assert (store.done("a"), store.done("b"), store.done("c")) == (True, False, False)
 
 
 def _hold(folder: str, ready: object, release: object) -> None:
-    with Store(Path(folder)):
+    with ResultsStore(Path(folder)):
         ready.set()
         release.wait(30)
 
@@ -158,23 +161,26 @@ def test_two_writers_do_not_share_a_folder(tmp_path: Path) -> None:
     other.start()
     try:
         assert ready.wait(60)
-        with pytest.raises(ResultsError, match="another fwsvm writes here"), Store(tmp_path):
+        with pytest.raises(ResultsError, match="another fwsvm writes here"), ResultsStore(tmp_path):
             pass
     finally:
         release.set()
         other.join()
-    with Store(tmp_path):
+    with ResultsStore(tmp_path):
         pass
 
 
 def test_committed_results_are_never_written_to(tmp_path: Path) -> None:
-    with pytest.raises(ResultsError, match="committed results"), Store(tmp_path / "results/reference/web"):
+    with (
+        pytest.raises(ResultsError, match="committed results"),
+        ResultsStore(tmp_path / "results/reference/web"),
+    ):
         pass
     assert not (tmp_path / "results").exists()
 
 
 def test_a_trace_has_its_columns(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         store.add(row("a"), [TracePoint(0.5, 3, 1.25, float("nan"), 2)])
     lines = (tmp_path / "traces" / "a.csv").read_text().splitlines()
     assert lines == ["seconds,iteration,objective,gap,support_vectors", "0.5,3,1.25,,2"]

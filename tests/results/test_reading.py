@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from fwsvm.analysis import merge, results
 from fwsvm.cli import main
 from fwsvm.errors import ResultsError
-from fwsvm.experiments.store import Store, read_rows
+from fwsvm.experiments.store import ResultsStore, read_rows
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA
 from tests.analysis.folders import row, write
 
@@ -143,7 +143,7 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path, tmp_path: Path) 
         with pytest.raises(ResultsError, match="a link that leads out of the folder"):
             read()
     (folder / "log.jsonl").symlink_to(tmp_path / "written")
-    with pytest.raises(ResultsError, match=r"log\.jsonl: a link that leads out"), Store(folder):
+    with pytest.raises(ResultsError, match=r"log\.jsonl: a link that leads out"), ResultsStore(folder):
         pass
     assert not (tmp_path / "written").exists()
 

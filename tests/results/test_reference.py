@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from fwsvm.analysis import figures
 from fwsvm.analysis.figures import Drawing
 from fwsvm.cli import main
-from fwsvm.experiments.store import Store
+from fwsvm.experiments.store import ResultsStore
 from fwsvm.results.columns import COLUMNS
 
 ROOT = Path(__file__).parents[2]
@@ -81,7 +81,7 @@ def test_a_committed_folder_is_merged_and_continued_without_losing_a_field(
     assert code == 0, said
     shutil.copy(folder / "runs.csv", tmp_path / "runs.csv")
     before = rows(tmp_path)
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         assert set(store.rows) == {row["run_id"] for row in before}
     after = rows(tmp_path)
     assert list(after[0]) == list(COLUMNS)

@@ -6,7 +6,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.comparisons.evaluate import Evaluation, OverallComparison, TestedHypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
 
 LEVELS = (0.01, 0.05, 0.1)
 
@@ -25,7 +25,7 @@ def friedman_table(compared: OverallComparison, source: str) -> Table:
     f, n = compared.friedman, compared.nemenyi
     heads = tuple(METHOD_NAMES.get(method, method) for method in compared.methods)
     rows = [
-        Row((f"mean rank of {head}",), (Entry(f"{rank:.3f}"), Entry("")))
+        TableRow((f"mean rank of {head}",), (TableEntry(f"{rank:.3f}"), TableEntry("")))
         for head, rank in zip(heads, f.mean_ranks, strict=True)
     ]
     for label, value, p in (
@@ -34,7 +34,7 @@ def friedman_table(compared: OverallComparison, source: str) -> Table:
         ("chi2, corrected for ties", f.chi2_tie, f.p_chi2_tie),
         ("F, corrected for ties", f.F_tie, f.p_F_tie),
     ):
-        rows.append(Row((label,), (Entry(f"{value:.4f}"), Entry(probability(p)))))
+        rows.append(TableRow((label,), (TableEntry(f"{value:.4f}"), TableEntry(probability(p)))))
     groups = ["{" + ", ".join(heads[i] for i in group) + "}" for group in n.groups()]
     notes = (
         f"N = {f.n} data sets, k = {f.k} methods; {source}",
@@ -73,7 +73,7 @@ def wilcoxon_table(
             h.alternative,
             *map(probability, (one_sided, w.p_two_sided, t.p_holm)),
         )
-        rows.append(Row((h.measure, pair), tuple(map(Entry, numbers))))
+        rows.append(TableRow((h.measure, pair), tuple(map(TableEntry, numbers))))
         tidy.append({"test": "wilcoxon", "measure": h.measure, "first": h.first, "second": h.second, "n": w.n,
                      "zeros": w.zeros, "W": w.W, "rank_sum_positive": w.rank_sum_positive,
                      "rank_sum_negative": w.rank_sum_negative, "p_less": w.p_less, "p_greater": w.p_greater,
@@ -105,8 +105,8 @@ def conclusions(tested: Iterable[TestedHypothesis], place: str) -> Table:
             if rejected
             else f"H0 stands: {t.hypothesis.equality(METHOD_NAMES)}"
         )
-        entries = [Entry("rejected" if level in rejected else "stands") for level in LEVELS]
-        rows.append(Row((t.hypothesis.measure, said), tuple(entries)))
+        entries = [TableEntry("rejected" if level in rejected else "stands") for level in LEVELS]
+        rows.append(TableRow((t.hypothesis.measure, said), tuple(entries)))
         tidy.append({"test": "conclusion", "measure": t.hypothesis.measure, "first": t.hypothesis.first,
                      "second": t.hypothesis.second, "alternative": t.hypothesis.alternative, "p": t.p,
                      "smallest_level_rejected": min(rejected, default="")})  # fmt: skip

@@ -10,7 +10,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.measures import Measure, measure, three_digits
-from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
 
 #: One row of cells, by column.
 Cell = dict[Hashable, Any]
@@ -25,7 +25,7 @@ MARK_MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RowBlock:
     """Up to three lines with the same labels: ours, the paper's, and ratios."""
 
     labels: tuple[str, ...]
@@ -33,7 +33,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """One column: the key that it adds to the block's, and its measure."""
 
     head: str
@@ -47,13 +47,13 @@ class Sheet:
 
     title: str
     label_heads: tuple[str, ...]
-    blocks: list[Block]
-    columns: list[Column]
+    blocks: list[RowBlock]
+    columns: list[TableColumn]
     notes: tuple[str, ...] = ()
     dash_if_no_rival_finished: bool = False
 
 
-def fill(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -> Table:
+def fill_sheet(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | None) -> Table:
     """Return the table of a sheet from our cells and the published ones; either may be absent."""
     tidy: list[dict[str, object]] = []
     if theirs is not None and not any(theirs[measure(c.measure).column].notna().any() for c in sheet.columns):
@@ -92,22 +92,22 @@ class _CellLookup:
         """Return the one cell with that key, or None."""
         return self.found.get(tuple(key[name] for name in self.names))
 
-    def entry(self, block: Block, column: Column) -> Entry:
+    def entry(self, block: RowBlock, column: TableColumn) -> TableEntry:
         """Return the entry as printed, with its mark and whether it is best."""
         key, kind = block.key | column.key, measure(column.measure)
         cell = self.cell(key)
         if cell is None:
-            return Entry("-")
+            return TableEntry("-")
         value = _number(cell, kind.column)
         if math.isnan(value):
-            return Entry(_word(cell))
+            return TableEntry(_word(cell))
         mark = STATUS_MARKS.get(str(cell["status"]), "")
         if (
             mark == "*"
             and self.sheet.dash_if_no_rival_finished
             and not any(map(_finished, self._rivals(key)))
         ):
-            return Entry("—")
+            return TableEntry("—")
         if cell.get("void"):
             mark += "§"
         if cell["used"] < cell["runs"]:
@@ -115,7 +115,7 @@ class _CellLookup:
         text = str(cell.get(f"{kind.column}_text") or "").rstrip("*") or kind.printed(value)
         deviation = _number(cell, f"{kind.column}_sd")
         printed_deviation = "" if math.isnan(deviation) else kind.printed_deviation(value, deviation)
-        return Entry(text, printed_deviation, mark, best=self._best(key, kind, cell))
+        return TableEntry(text, printed_deviation, mark, best=self._best(key, kind, cell))
 
     def _rivals(self, key: dict[str, object]) -> list[Cell]:
         found = (self.cell({**key, "method": method}) for method in self.methods)
@@ -145,24 +145,26 @@ def _finished(cell: Cell) -> bool:
 
 
 def _lines(
-    sheet: Sheet, block: Block, ours: _CellLookup, theirs: _CellLookup, tidy: list[dict[str, object]]
-) -> Iterator[Row]:
+    sheet: Sheet, block: RowBlock, ours: _CellLookup, theirs: _CellLookup, tidy: list[dict[str, object]]
+) -> Iterator[TableRow]:
     tidy += [_record(block, column, ours, theirs) for column in sheet.columns]
     both = ours.cells is not None and theirs.cells is not None
     both &= any(theirs.cell(block.key | column.key) is not None for column in sheet.columns)
     blank = ("",) * len(block.labels)
     if ours.cells is not None:
         entries = tuple(ours.entry(block, column) for column in sheet.columns)
-        yield Row((*block.labels, *(["ours"] if theirs.cells is not None else [])), entries)
+        yield TableRow((*block.labels, *(["ours"] if theirs.cells is not None else [])), entries)
     if theirs.cells is not None and (both or ours.cells is None):
         entries = tuple(theirs.entry(block, column) for column in sheet.columns)
-        yield Row((*blank, "paper") if both else block.labels, entries, first=not both)
+        yield TableRow((*blank, "paper") if both else block.labels, entries, first=not both)
     if both and not all(measure(column.measure).derived for column in sheet.columns):
         ratios = tuple(_ratio(record) for record in tidy[-len(sheet.columns) :])
-        yield Row((*blank, "ratio"), ratios, first=False)
+        yield TableRow((*blank, "ratio"), ratios, first=False)
 
 
-def _record(block: Block, column: Column, ours: _CellLookup, theirs: _CellLookup) -> dict[str, object]:
+def _record(
+    block: RowBlock, column: TableColumn, ours: _CellLookup, theirs: _CellLookup
+) -> dict[str, object]:
     kind = measure(column.measure)
     key = block.key | column.key
     record: dict[str, object] = {"dataset": "", "method": "", **key, "measure": kind.name}
@@ -180,11 +182,11 @@ def _quotient(ours: object, theirs: object) -> float:
     return ours / theirs if isinstance(ours, float) and isinstance(theirs, float) and theirs else float("nan")
 
 
-def _ratio(record: dict[str, object]) -> Entry:
+def _ratio(record: dict[str, object]) -> TableEntry:
     ratio = record["ratio"]
     if not isinstance(ratio, float) or math.isnan(ratio):
-        return Entry("-")
-    return Entry(f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio))
+        return TableEntry("-")
+    return TableEntry(f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio))
 
 
 def _number(cell: Cell | None, column: str) -> float:

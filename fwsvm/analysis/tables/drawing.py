@@ -10,7 +10,7 @@ from fwsvm.analysis.measures import measure
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
-from fwsvm.analysis.tables.build import Block, Column, Sheet, fill, setting_of
+from fwsvm.analysis.tables.build import RowBlock, TableColumn, Sheet, fill_sheet, setting_of
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
 from fwsvm.errors import ResultsError, UsageError
@@ -33,7 +33,7 @@ def paper_tables(name: str, ours: pd.DataFrame | None, *, with_published: bool =
     ]
     if not sheets:
         raise ResultsError(f"these results hold no runs at the setting of table {name}")
-    tables = [fill(sheet, mine, theirs) for sheet in sheets]
+    tables = [fill_sheet(sheet, mine, theirs) for sheet in sheets]
     return [_with_setting(table, mine) for table in tables]
 
 
@@ -56,7 +56,7 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
     ]
     keys = cells[["dataset", *varying]].drop_duplicates()
     blocks = [
-        Block(
+        RowBlock(
             tuple(f"{v:g}" if isinstance(v, float) else str(v) for v in (published.title(key[0]), *key[1:])),
             dict(zip(keys.columns, key, strict=True)),
         )
@@ -64,9 +64,11 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
     ]
     tables = []
     for name in names:
-        columns = [Column(METHOD_NAMES.get(method, method), {"method": method}, name) for method in methods]
+        columns = [
+            TableColumn(METHOD_NAMES.get(method, method), {"method": method}, name) for method in methods
+        ]
         sheet = Sheet(measure(name).title, ("data set", *varying), blocks, columns)
-        tables.append(_with_setting(fill(sheet, cells, None), cells))
+        tables.append(_with_setting(fill_sheet(sheet, cells, None), cells))
     return tables
 
 

@@ -9,7 +9,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.tables.build import Block, Column, Sheet
+from fwsvm.analysis.tables.build import RowBlock, TableColumn, Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class Layout:
         return against_baseline(chosen, "cvm") if any(measure(m).derived for m in self.measures) else chosen
 
 
-def _method_columns(layout: Layout) -> list[Column]:
+def _method_columns(layout: Layout) -> list[TableColumn]:
     """Return one column per method and measure, method by method."""
     several = len(layout.measures) > 1
     return [
-        Column(
+        TableColumn(
             METHOD_NAMES[method] + (f" {'acc.' if name == 'accuracy' else 's'}" if several else ""),
             {"method": method},
             name,
@@ -61,7 +61,7 @@ def _method_columns(layout: Layout) -> list[Column]:
 
 def per_dataset(layout: Layout, cells: pd.DataFrame) -> list[Sheet]:
     """Return a sheet with a row for each data set and a column for each method."""
-    blocks = [Block((published.title(name),), {"dataset": name}) for name in in_order(cells["dataset"])]
+    blocks = [RowBlock((published.title(name),), {"dataset": name}) for name in in_order(cells["dataset"])]
     return [Sheet(layout.title, ("data set",), blocks, _method_columns(layout), layout.notes)]
 
 
@@ -71,7 +71,7 @@ def over_C(tolerance: float) -> Callable[[Layout, pd.DataFrame], list[Sheet]]:  
     def sheets(layout: Layout, cells: pd.DataFrame) -> list[Sheet]:
         here = cells[cells["tolerance"] == tolerance]
         blocks = [
-            Block(
+            RowBlock(
                 (published.title(dataset), METHOD_NAMES[method]),
                 {"dataset": dataset, "method": method, "tolerance": tolerance},
             )
@@ -84,7 +84,7 @@ def over_C(tolerance: float) -> Callable[[Layout, pd.DataFrame], list[Sheet]]:  
                 f"{layout.title}: {measure(name).title}",
                 ("problem", "solver"),
                 blocks,
-                [Column(f"C={C:g}", {"C": C}, name) for C in grid],
+                [TableColumn(f"C={C:g}", {"C": C}, name) for C in grid],
                 dash_if_no_rival_finished=name == "time",
             )
             for name in layout.measures

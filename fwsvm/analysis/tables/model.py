@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TableEntry:
     """One printed entry: texts of mean and deviation, a mark such as *, and whether no rival is better."""
 
     text: str
@@ -14,11 +14,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One line; ``labels`` has one text per label column. ``first`` begins a new block."""
 
     labels: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[TableEntry, ...]
     first: bool = True
 
 
@@ -29,6 +29,6 @@ class Table:
     title: str
     label_heads: tuple[str, ...]
     heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
     tidy: tuple[dict[str, object], ...] = field(default=(), repr=False)

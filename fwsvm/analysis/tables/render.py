@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
 from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
@@ -73,7 +73,7 @@ def _width(lines: list[str]) -> int:
 
 
 def _aligned(table: Table, *, colour: bool, deviations: bool) -> list[str]:
-    def text(entry: Entry) -> str:
+    def text(entry: TableEntry) -> str:
         deviation = f"±{entry.deviation}" if deviations and entry.deviation else ""
         return entry.text + deviation + entry.mark + ("<" if entry.best and not colour else "")
 
@@ -82,7 +82,7 @@ def _aligned(table: Table, *, colour: bool, deviations: bool) -> list[str]:
     widths = [max(len(line[i]) for line in [heads, *grid]) for i in range(len(heads))]
     n_labels = len(table.label_heads)
 
-    def line(cells: Sequence[str], entries: Sequence[Entry] = ()) -> str:
+    def line(cells: Sequence[str], entries: Sequence[TableEntry] = ()) -> str:
         padded = [
             c.ljust(w) if i < n_labels else c.rjust(w)
             for i, (c, w) in enumerate(zip(cells, widths, strict=True))
@@ -100,7 +100,7 @@ def _aligned(table: Table, *, colour: bool, deviations: bool) -> list[str]:
 def markdown(table: Table) -> str:
     """Return a GitHub-flavoured Markdown table, the best in bold."""
 
-    def text(entry: Entry) -> str:
+    def text(entry: TableEntry) -> str:
         shown = entry.text + (f" ± {entry.deviation}" if entry.deviation else "")
         shown, mark = shown.replace("|", "\\|"), entry.mark.replace("*", "\\*")
         return (f"**{shown}**" if entry.best else shown) + mark
@@ -146,7 +146,7 @@ def latex_text(text: str) -> str:
 def latex(table: Table) -> str:
     """Return a ``table`` environment for booktabs, the best in bold, notes below."""
 
-    def text(entry: Entry) -> str:
+    def text(entry: TableEntry) -> str:
         shown = latex_text(entry.text) + (rf" $\pm$ {latex_text(entry.deviation)}" if entry.deviation else "")
         mark = f"$^{{{latex_text(entry.mark)}}}$" if entry.mark == "*" else latex_text(entry.mark)
         return (rf"\textbf{{{shown}}}" if entry.best else shown) + mark
@@ -177,13 +177,13 @@ def latex(table: Table) -> str:
 def html_table(table: Table) -> str:
     """Return an HTML fragment: figure, caption, table, notes."""
 
-    def cell(entry: Entry) -> str:
+    def cell(entry: TableEntry) -> str:
         shown = html.escape(entry.text) + (
             f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
         )
         return f"<td>{f'<strong>{shown}</strong>' if entry.best else shown}{html.escape(entry.mark)}</td>"
 
-    def line(row: Row) -> str:
+    def line(row: TableRow) -> str:
         labels = "".join(f"<th scope=row>{html.escape(label)}</th>" for label in row.labels)
         return f"<tr{' class=first' if row.first else ''}>{labels}{''.join(map(cell, row.entries))}</tr>"
 

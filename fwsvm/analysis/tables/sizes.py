@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,13 @@ def table(sizes: SizesTable, cells: pd.DataFrame | None) -> Table:
         ours = _ours(cells, lock)
         if cells is not None and ours is None:
             continue
-        rows.append(Row((label, *(["paper"] if cells is not None else [])), _entries(record, list(columns))))
+        rows.append(
+            TableRow((label, *(["paper"] if cells is not None else [])), _entries(record, list(columns)))
+        )
         if ours is not None:
             counts = {head: f"{ours[column]:.0f}" if column and pd.notna(ours[column]) else "-"
                       for head, column in columns.items()}  # fmt: skip
-            rows.append(Row(("", "ours"), _entries(counts, list(columns)), first=False))
+            rows.append(TableRow(("", "ours"), _entries(counts, list(columns)), first=False))
         loaded = (
             {} if ours is None else {f"ours_{column}": ours[column] for column in columns.values() if column}
         )
@@ -56,5 +58,5 @@ def _ours(cells: pd.DataFrame | None, lock: str) -> "pd.Series[float] | None":
     return None if here.empty else here[["rows", "classes", "features"]].astype(float).max()
 
 
-def _entries(record: Mapping[Any, str], heads: list[str]) -> tuple[Entry, ...]:
-    return tuple(Entry(record[head]) for head in heads)
+def _entries(record: Mapping[Any, str], heads: list[str]) -> tuple[TableEntry, ...]:
+    return tuple(TableEntry(record[head]) for head in heads)

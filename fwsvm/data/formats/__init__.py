@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import parsed_copies
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 
 
 def read(
     path: Path, sha256: str, loader: Mapping[str, Any], member: str = ""
-) -> tuple[Table, tuple[str, ...]]:
+) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a raw file and notices about it, from the parsed copy if there is one.
 
     Parameters
@@ -29,7 +29,7 @@ def read(
     return parsed_copies.table(sha256, {**loader, "member": member}, lambda: _read(path, loader, member))
 
 
-def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[Table, tuple[str, ...]]:
+def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledRows, tuple[str, ...]]:
     options = dict(loader)
     kind = options.pop("format")
     if member:

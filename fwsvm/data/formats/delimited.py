@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.data import memory
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import delimited_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
 from fwsvm.data.formats.delimited_layout import Column, FileLayout, read_layout
@@ -34,7 +34,7 @@ def read(
     categorical: Sequence[Column] | Mapping[Column, Sequence[object]] = (),
     comment: str = "",
     features: int | None = None,
-) -> tuple[Table, tuple[str, ...]]:
+) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read a file into rows and labels.
 
     Parameters
@@ -90,7 +90,7 @@ def read(
         X = _indicators(fields.numbers, features_at, dict(zip(symbolic, coded, strict=True)))
     if features is not None and X.shape[1] != features:
         raise DataError(f"{path} has {X.shape[1]} features, but {features} were expected")
-    return Table(X, _labels(path, text, fields.starts[-1], fields.stops[-1])), ()
+    return LabelledRows(X, _labels(path, text, fields.starts[-1], fields.stops[-1])), ()
 
 
 def _parse(

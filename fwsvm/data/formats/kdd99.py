@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, hstack, vstack
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.svmlight_errors import one_line
 from fwsvm.data.formats.text_file import open_decompressed
 from fwsvm.errors import DataError
@@ -45,7 +45,7 @@ CONTINUOUS = tuple(column for column in range(LABEL) if column not in SYMBOLIC)
 FEATURES = len(CONTINUOUS) + sum(len(symbols) for symbols in SYMBOLIC.values())
 
 
-def read(path: Path) -> tuple[Table, tuple[str, ...]]:
+def read(path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the records as sparse rows of 127 features, and the attacks' names (no final dot) as labels.
 
     `DataError` names file and line of a record that is cut short or holds an unknown symbol.
@@ -78,7 +78,7 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
         raise DataError(f"{path}: not KDD Cup 99 records: {one_line(error)}") from None
     if line == 1:
         raise DataError(f"{path} has no rows")
-    return Table(csr_array(vstack(rows, format="csr")), np.concatenate(labels)), ()
+    return LabelledRows(csr_array(vstack(rows, format="csr")), np.concatenate(labels)), ()
 
 
 def _check_first(path: Path) -> None:

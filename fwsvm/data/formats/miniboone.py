@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.svmlight_errors import one_line
 from fwsvm.data.formats.text_file import open_decompressed
 from fwsvm.errors import DataError
@@ -13,7 +13,7 @@ from fwsvm.errors import DataError
 LONGEST = 100  # characters of the line with the counts
 
 
-def read(path: Path) -> tuple[Table, tuple[str, ...]]:
+def read(path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows, and labels +1 (signal, electron neutrinos) and -1 (background).
 
     `DataError` where the counts in the first line are not there or do not add up.
@@ -31,4 +31,4 @@ def read(path: Path) -> tuple[Table, tuple[str, ...]]:
             f"{signal + background:,}"
         )
     labels = np.repeat([1.0, -1.0], [signal, background])
-    return Table(np.ascontiguousarray(rows), labels), ()
+    return LabelledRows(np.ascontiguousarray(rows), labels), ()

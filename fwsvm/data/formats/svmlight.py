@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.data import memory
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
 from fwsvm.data.formats.interning import intern, token_bytes
@@ -31,7 +31,7 @@ LARGEST_INT32 = 2**31 - 1
 
 def read(
     path: str | Path, *, zero_based: bool = False, features: int | None = None, unlabelled: bool = False
-) -> tuple[Table, tuple[str, ...]]:
+) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read a file into sparse rows and labels.
 
     Parameters
@@ -74,7 +74,7 @@ def read(
     X = csr_array((rows.values[:z], indices, indptr), shape=(m, width if features is None else features))
     X.has_sorted_indices = True
     X.has_canonical_format = True
-    return Table(X, labels), tuple(_notices(queries, skipped if rows.label_at[0] < 0 else 0))
+    return LabelledRows(X, labels), tuple(_notices(queries, skipped if rows.label_at[0] < 0 else 0))
 
 
 def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:

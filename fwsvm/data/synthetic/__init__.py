@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwsvm.data import memory
-from fwsvm.data.dataset import Dataset, Table
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import UsageError
 
 #: Rows that share a random stream; part of what defines the data.
@@ -157,7 +157,7 @@ def _stack(parts: list[np.ndarray | csr_array]) -> np.ndarray | csr_array:
     )
 
 
-def table(made: SyntheticSpec, *, part: int = TRAIN, block_rows: int = CELL) -> Table:
+def table(made: SyntheticSpec, *, part: int = TRAIN, block_rows: int = CELL) -> LabelledRows:
     """Return all rows of a part, filled in block by block: memory is that of the result and one block.
 
     `DataError` if they do not fit in the available memory.
@@ -186,11 +186,11 @@ def table(made: SyntheticSpec, *, part: int = TRAIN, block_rows: int = CELL) -> 
             entries += X.nnz
         at = end
     if entries == 0:
-        return Table(dense, labels)
+        return LabelledRows(dense, labels)
     data.resize(entries, refcheck=False)
     indices.resize(entries, refcheck=False)
     narrow = indptr.astype(np.int32) if entries < 2**31 else indptr
-    return Table(csr_array((data, indices, narrow), shape=(rows, made.features)), labels)
+    return LabelledRows(csr_array((data, indices, narrow), shape=(rows, made.features)), labels)
 
 
 def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
@@ -214,7 +214,7 @@ def load(name: str, *, seed: int = 0, scale: str | None = None) -> Dataset:
     )
 
 
-def _fingerprint(tables: list[Table], treatment: str) -> str:
+def _fingerprint(tables: list[LabelledRows], treatment: str) -> str:
     digest = hashlib.sha256(treatment.encode())
     for part in tables:
         X = part.X

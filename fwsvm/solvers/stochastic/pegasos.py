@@ -15,7 +15,7 @@ from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
-from fwsvm.solvers.stochastic.sample import Store, take
+from fwsvm.solvers.stochastic.sample import RowBuffer, take
 from fwsvm.solvers.stochastic.walk import NOW, Walk, steps
 from fwsvm.status import Status
 
@@ -80,7 +80,7 @@ class PegasosRun(StochasticRun):
         self.rule = rule
         self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)
-        self.store = Store(resolved.kernel, problem.X.shape[1], self.dtype)
+        self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
         now = np.zeros(1, NOW)
         now["shrunk"] = 1.0
         self.walk = Walk(

@@ -20,7 +20,7 @@ def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Ro
     return Rows(taken.astype(dtype).reshape(-1), features, n * np.arange(m + 1, dtype=np.int64), n)
 
 
-class Store:
+class RowBuffer:
     """Rows that come piece by piece, in arrays that double when full; ``rows`` and ``own`` are views of them.
 
     Attributes
@@ -75,7 +75,7 @@ class Sample:
 
     def __init__(self, problem: Binary, kernel: Any, dtype: type, order: np.ndarray) -> None:
         self.problem, self.dtype, self.order = problem, dtype, order
-        self.store = Store(kernel, problem.X.shape[1], dtype)
+        self.store = RowBuffer(kernel, problem.X.shape[1], dtype)
         self.w = problem.y[order]
 
     def __len__(self) -> int:
@@ -86,6 +86,6 @@ class Sample:
         self.store.append(take(self.problem.X, self.order[len(self) : size], self.dtype))
 
 
-def drawn(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:
+def random_order(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:
     """Return ``most`` different rows of m in random order."""
     return np.random.default_rng(stream).choice(m, most, replace=False)

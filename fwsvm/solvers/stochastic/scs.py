@@ -15,7 +15,7 @@ from fwsvm.solvers.stochastic.descent import Descent, closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.line_search import checked_constants
 from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
-from fwsvm.solvers.stochastic.sample import Sample, drawn
+from fwsvm.solvers.stochastic.sample import Sample, random_order
 from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
 from fwsvm.solvers.stochastic.sums import Computed
 from fwsvm.status import Status
@@ -100,7 +100,9 @@ class ScsRun(StochasticRun):
         most = self.most = min(self.m, rule.largest)
         self.state = room_for(most, self.lam, euclid=rule.metric is Metric.EUCLID)
         self.samples = [
-            Sample(problem, resolved.kernel, self.dtype, drawn(self.m, most, (*problem.stream, number)))
+            Sample(
+                problem, resolved.kernel, self.dtype, random_order(self.m, most, (*problem.stream, number))
+            )
             for number in ((SAMPLING, TESTING) if rule.test is Test.KEPT else (SAMPLING,))
         ]
         self.sample = self.samples[0]
@@ -242,7 +244,7 @@ def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndar
     if rule.test is Test.FRESH:
         return draws.dispatch(object)(rule, resolved, m, stream)
     most = min(m, rule.largest)
-    return np.union1d(drawn(m, most, (*stream, SAMPLING)), drawn(m, most, (*stream, TESTING)))
+    return np.union1d(random_order(m, most, (*stream, SAMPLING)), random_order(m, most, (*stream, TESTING)))
 
 
 @needs.register

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data.dataset import Table
+from fwsvm.data.dataset import LabelledRows
 from fwsvm.experiments import prediction
 from fwsvm.problems import model_files
 from tests.fuzz.mutate import mutated, restructured
@@ -24,7 +24,7 @@ MODELS = [
         trained.kernel_model("linear"),
     )
 ]
-ROWS = Table(
+ROWS = LabelledRows(
     csr_array([[0.5, 1e300, 0, -4, 2, 1], [0, 0, 0, 0, 0, 0], [1, 1, -1e-300, 7, 1e5, 0]]), np.full(3, np.nan)
 )
 

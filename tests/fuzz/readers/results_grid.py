@@ -9,7 +9,7 @@ from typing import Any
 from fwsvm.experiments import config, forecast, plan
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.samples import DataInfo, data_info
-from fwsvm.experiments.store import Store, read_rows
+from fwsvm.experiments.store import ResultsStore, read_rows
 from fwsvm.experiments.summary import summary
 from fwsvm.solvers import Status
 from tests.fuzz import results_folder
@@ -64,7 +64,7 @@ def read(folder: Path) -> None:
     experiment, known, cells = _planned()
     runs = folder / "runs.csv"
     before = read_rows(runs, [])
-    with Store(folder) as store:
+    with ResultsStore(folder) as store:
         assert store.rows == before
         forecast.describe(forecast.forecast(experiment, known, store.rows))
         summary(cells, store.rows)

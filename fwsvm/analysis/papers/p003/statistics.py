@@ -20,7 +20,7 @@ from fwsvm.analysis.papers.p003.design import DESIGN
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.statistics import friedman, wilcoxon
 from fwsvm.analysis.statistics.wilcoxon import signed_rank_distribution
-from fwsvm.analysis.tables.model import Entry, Row, Table
+from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
 
 METHODS = ["fw", "mfw", "cvm"]
 #: The tests, and the columns of Tables 5 (statistic) and 6 (p) that have them.
@@ -98,8 +98,8 @@ def _beside(evaluation: Evaluation, quantity: str, title: str, shown: Callable[[
         paper = [str(printed[columns[quantity]]) for columns in TESTS.values()]
         texts = ["-" if math.isnan(value) else shown(value) for value in ours]
         rows += [
-            Row((measure, "ours"), tuple(map(Entry, texts))),
-            Row(("", "paper"), tuple(map(Entry, paper)), first=False),
+            TableRow((measure, "ours"), tuple(map(TableEntry, texts))),
+            TableRow(("", "paper"), tuple(map(TableEntry, paper)), first=False),
         ]
         tidy += [
             {"measure": measure.lower(), "test": test, "quantity": quantity, "ours": value, "printed": there}
@@ -118,9 +118,9 @@ def _conclusions(evaluation: Evaluation) -> Table:
         test = f"{METHOD_NAMES[h.first]} vs {METHOD_NAMES[h.second]}"
         theirs = float(printed[h.measure][TESTS[test]["p"]])
         for who, p in (("ours", tested.p), ("paper", theirs)):
-            entries = tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
+            entries = tuple(TableEntry("rejected" if p <= level else "stands") for level in LEVELS)
             labels = (h.measure, h.said(METHOD_NAMES)) if who == "ours" else ("", "")
-            rows.append(Row((*labels, who), entries, first=who == "ours"))
+            rows.append(TableRow((*labels, who), entries, first=who == "ours"))
         tidy.append({"measure": h.measure, "first": h.first, "second": h.second,
                      "alternative": h.alternative, "ours": tested.p, "printed": theirs})  # fmt: skip
     notes = ("whether H0, no difference, is rejected in favour of what is said, at each level",)
@@ -157,7 +157,7 @@ def recomputed() -> list[Recomputed]:
 def recomputed_table() -> Table:
     """Return the entries of Tables 5 and 6, printed and recomputed; explanations stand in the notes."""
     entries = recomputed()
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     notes: list[str] = []
     for entry in entries:
         if entry.explanation:
@@ -166,8 +166,8 @@ def recomputed_table() -> Table:
             )
         verdict = "agrees" if entry.agrees else f"differs [{len(notes)}]"
         shown = f"{entry.ours:.6g}" if entry.quantity == "statistic" else probability(entry.ours)
-        rows.append(Row((entry.measure, entry.test, entry.quantity),
-                        (Entry(entry.printed), Entry(shown), Entry(verdict))))  # fmt: skip
+        rows.append(TableRow((entry.measure, entry.test, entry.quantity),
+                        (TableEntry(entry.printed), TableEntry(shown), TableEntry(verdict))))  # fmt: skip
     tidy = tuple(
         {"test": e.test, "measure": e.measure, "quantity": e.quantity, "printed": e.printed,
          "recomputed": e.ours, "agrees": e.agrees, "explanation": e.explanation}
