@@ -16,7 +16,7 @@ from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
-from fwsvm.experiments.store import ReusableRun, ResultsStore
+from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Status

@@ -27,7 +27,7 @@ from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.stochastic.run import draws
+from fwsvm.solvers.stochastic.run import rows_drawn
 from fwsvm.solvers.subproblems import Solved, Subproblem, Table, solve, teller
 
 Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
@@ -149,7 +149,7 @@ def fit_blocks(
             f"blocks are for two classes, and these hold {len(classes)}; give the rows as one array"
         )
     resolved = _resolved(settings, found)
-    method_draws = draws(resolved.rule, resolved, found.rows, (resolved.seed, 0))
+    method_draws = rows_drawn(resolved.rule, resolved, found.rows, (resolved.seed, 0))
     if found.rows <= EXACT_ROWS:
         X, codes = _pick(blocks, np.arange(found.rows), encode)
         width = getattr(resolved.kernel, "gamma", None)

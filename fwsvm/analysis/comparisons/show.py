@@ -6,7 +6,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.comparisons.evaluate import Evaluation, OverallComparison, TestedHypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 LEVELS = (0.01, 0.05, 0.1)
 

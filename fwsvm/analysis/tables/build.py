@@ -10,7 +10,7 @@ import pandas as pd
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.measures import Measure, measure, three_digits
-from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 #: One row of cells, by column.
 Cell = dict[Hashable, Any]

@@ -10,7 +10,7 @@ from fwsvm.analysis.measures import measure
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
-from fwsvm.analysis.tables.build import RowBlock, TableColumn, Sheet, fill_sheet, setting_of
+from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn, fill_sheet, setting_of
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
 from fwsvm.errors import ResultsError, UsageError

@@ -9,7 +9,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.tables.build import RowBlock, TableColumn, Sheet
+from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80

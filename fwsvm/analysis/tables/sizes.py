@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Linear methods: coordinate descent on the dual of the linear SVM, liblinear and AVSF over one engine.
 
-`engine` has the visit, the survey and the loop, `run` the way from start to certificate. A method is one file
-with what it does at the beginning and at the end of a sweep, and at a visit.
+`engine` has the coordinate step, the survey of all rows and the loop; `run` is the `Process`. A method is one file with
+what it does at the beginning and end of a sweep and after a step.
 """
 
 from typing import Any

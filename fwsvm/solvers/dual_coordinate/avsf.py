@@ -9,7 +9,7 @@ from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import shuffle, uniform
 from fwsvm.problems.box_qp import Loss
-from fwsvm.solvers.dual_coordinate.engine import begin, end, learn, rests
+from fwsvm.solvers.dual_coordinate.engine import begin, end, is_at_rest, update_preference
 from fwsvm.solvers.registry import register
 
 
@@ -102,12 +102,12 @@ def _begin(rule, s):
     shuffle(s.order, now.size, s.random)
 
 
-@rests.implements(AVSF)
+@is_at_rest.implements(AVSF)
 def _rests(rule, s, i):
     return s.now[0].distance < s.coordinates[i].slack
 
 
-@learn.implements(AVSF)
+@update_preference.implements(AVSF)
 def _learn(rule, s, i, gain):
     """Algorithm 5."""
     now = s.now[0]

@@ -1,4 +1,4 @@
-"""One loop for dual coordinate descent on the box: a sweep of visits, now and then a survey of all rows.
+"""One loop for dual coordinate descent on the box: sweeps of coordinate steps, and occasional surveys of all rows.
 
 A visit computes g_i = dD/dalpha_i and moves alpha_i to the best place in its interval. A method says in which
 order a sweep visits (`begin`), which rows leave it (`leaves`), what it learns from a gain (`learn`), and when
@@ -20,18 +20,20 @@ from fwsvm.problems.box_qp import add, inner, projected, shortfall
 from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
 
-AHEAD, FAR_AHEAD = 3, 8  # visits ahead that a row's values, and what is known of it, are asked for
-MOST_VALUES = np.uint64(256)  # values of a row that are asked for; the memory guesses the rest by itself
+AHEAD, FAR_AHEAD = 3, 8  # visits ahead at which a row's values and its record are prefetched
+MAX_PREFETCHED_VALUES = np.uint64(256)  # of a row; the hardware prefetcher follows from there
 VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(8), np.uint64(16)
-SURELY = 1.0 - 1e-9  # bounds are drawn in by this much against rounding
+SAFETY_FACTOR = 1.0 - 1e-9  # by which bounds are tightened against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
-RARELY, AT_FIRST = 1.5, 10  # a survey at the latest when the sweeps have grown by this factor and this number
-WORTH_A_TRY = 1000.0  # goals that the gap of w may be above the goal for a multiple of w to be tried
-LONG = 2.0  # times what w has moved that a row could rest on before a survey passes it by; above 1
-EARLY = 2.0  # times the goal that the gap is awaited at to be surveyed: late surveys cost less than a sweep too many
-WORTH_A_SURVEY = 0.125  # visits a row that a survey would have spared; it spares those to come, too
-AT_REST = 40  # surveys in a row with D unchanged and a gap no better than before, which end the run
+SURVEY_GROWTH, SURVEY_INCREMENT = 1.5, 10  # a survey is due when the sweeps exceed both since the last one
+MULTIPLE_TRY_FACTOR = 1000.0  # a multiple of w is tried if its gap is at most this many times the goal
+REST_MARGIN = 2.0  # a survey skips a row whose slack exceeds this many times what w has moved; above 1
+EARLY_SURVEY_FACTOR = (
+    2.0  # a survey starts at this many times the goal: one too early costs less than an extra sweep
+)
+IDLE_VISITS_FOR_SURVEY = 0.125  # of the rows, that a survey would have spared; it also spares later ones
+MAX_SURVEYS_AT_REST = 40  # in a row with D unchanged and no smaller gap, after which the run ends
 
 
 def _no(rule, s, i):
@@ -48,31 +50,31 @@ def _nothing(rule, s, i, gain):
 
 @generic
 def begin(rule, s):
-    """Put the next sweep's rows into ``order[:now.size]``."""
+    """Set the rows of the next sweep, ``order[:now.size]``."""
 
 
 @generic
 def end(rule, s):
-    """Draw conclusions from a sweep; return whether the method's own rule (``now.epsilon``) would stop."""
+    """Update the method's state after a sweep; return whether its own stopping rule (``now.epsilon``) is met."""
 
 
 @generic(default=_no)
-def rests(rule, s, i):
+def is_at_rest(rule, s, i):
     """Return whether a visit of row i is known to be a step of length zero."""
 
 
 @generic(default=_no_more)
-def leaves(rule, s, i, g):
+def is_shrunk(rule, s, i, g):
     """Return whether row i, at which the gradient is g, leaves the active set."""
 
 
 @generic(default=_nothing)
-def learn(rule, s, i, gain):
-    """Take note that a step at row i gained so much of D."""
+def update_preference(rule, s, i, gain):
+    """Update the method's preference for row i after a step that increased D by ``gain``."""
 
 
 @njit(forceinline=True)
-def _ask_ahead(s, k):
+def _prefetch_ahead(s, k):
     now = s.now[0]
     if k + FAR_AHEAD < now.size:
         i = s.order[k + FAR_AHEAD]
@@ -85,7 +87,7 @@ def _ask_ahead(s, k):
         i = s.order[k + AHEAD]
         if s.coordinates[i].slack <= now.distance:
             first = s.qp.points[i].first
-            end = min(s.qp.points[i].end, first + MOST_VALUES)
+            end = min(s.qp.points[i].end, first + MAX_PREFETCHED_VALUES)
             for at in range(first, end, VALUES_A_LINE):
                 prefetch(s.qp.values, at)
             for at in range(first, end, COLUMNS_A_LINE):
@@ -119,11 +121,11 @@ def _sweep(rule, s, budget):
     now, qp = s.now[0], s.qp
     visited = 0
     while visited < budget and now.at < now.size:
-        _ask_ahead(s, now.at)
+        _prefetch_ahead(s, now.at)
         i = s.order[now.at]
         visited += 1
-        if rests(rule, s, i):
-            learn(rule, s, i, 0.0)
+        if is_at_rest(rule, s, i):
+            update_preference(rule, s, i, 0.0)
             now.at += 1
             now.steps += 1
             continue
@@ -132,14 +134,14 @@ def _sweep(rule, s, budget):
         part = shortfall(point, row.alpha, g)
         now.gap += part - row.shortfall
         row.shortfall = part
-        if leaves(rule, s, i, g):
+        if is_shrunk(rule, s, i, g):
             now.size -= 1
             s.order[now.at] = s.order[now.size]
             s.order[now.size] = i
             continue
         violation = projected(point, row.alpha, g)
         now.least, now.most = min(now.least, violation), max(now.most, violation)
-        learn(rule, s, i, _move(s, i, g, violation))
+        update_preference(rule, s, i, _move(s, i, g, violation))
         now.at += 1
         now.steps += 1
     now.iterations += visited
@@ -148,23 +150,23 @@ def _sweep(rule, s, budget):
 
 @njit(forceinline=True)
 def _rests_on(s, i):
-    """Have row i rest on if it was far from moving; return whether it is.
+    """Let row i stay at rest if it was far from moving; return whether it stays.
 
-    Its margin, unknown but for a lower bound, becomes that bound. Nothing that is made of margins then is too small:
-    `moved`, as alpha_i can only be greater than the 0 it is now, and the gap of a multiple of w.
+    Its margin is set to a known lower bound. Quantities computed from margins are then not too small: `moved`, since
+    alpha_i can only increase from 0, and the gap of a multiple of w.
     """
     now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
-    if row.alpha != 0.0 or not row.slack > LONG * now.distance:
+    if row.alpha != 0.0 or not row.slack > REST_MARGIN * now.distance:
         return False
     row.slack -= now.distance
-    row.margin = 1.0 + SURELY * row.slack * np.sqrt(point.curvature - point.ridge)
+    row.margin = 1.0 + SAFETY_FACTOR * row.slack * np.sqrt(point.curvature - point.ridge)
     row.shortfall = 0.0
     return True
 
 
 @njit(forceinline=True)
 def _survey(s, budget):
-    """Look at up to ``budget`` rows with w at rest; return how many."""
+    """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
     now, qp = s.now[0], s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
@@ -176,7 +178,7 @@ def _survey(s, budget):
         row.shortfall = shortfall(point, row.alpha, g)
         now.gap += row.shortfall
         length2 = point.curvature - point.ridge
-        slack = SURELY * abs(g) / np.sqrt(length2) if length2 > 0.0 else -1.0
+        slack = SAFETY_FACTOR * abs(g) / np.sqrt(length2) if length2 > 0.0 else -1.0
         pressed = (g < 0.0) & (row.alpha == 0.0) | (g > 0.0) & (row.alpha == point.upper)
         row.slack = slack if pressed else -1.0  # by selection: a jump would often be guessed wrong
     looked = until - now.at
@@ -200,7 +202,7 @@ def _next_sweep(rule, s):
 
 @njit
 def start_survey(s):
-    """Look at all rows next, whatever was going on."""
+    """Start a survey of all rows, abandoning the current sweep."""
     now = s.now[0]
     now.optimism = now.gap  # set against the surveyed gap when the survey ends
     now.doing, now.at, now.gap = SURVEYING, 0, 0.0
@@ -216,10 +218,10 @@ def _end_sweep(rule, s):
         now.stop = OWN_RULE if stops else GOING
     wanted = (
         stops
-        or now.gap <= EARLY * now.optimism * goal(s)
-        or now.sweeps > max(RARELY * now.sweeps_surveyed, now.sweeps_surveyed + AT_FIRST)
+        or now.gap <= EARLY_SURVEY_FACTOR * now.optimism * goal(s)
+        or now.sweeps > max(SURVEY_GROWTH * now.sweeps_surveyed, now.sweeps_surveyed + SURVEY_INCREMENT)
     )
-    if (wanted and not now.by_own_rule) or now.idle >= WORTH_A_SURVEY * len(s.qp.points):
+    if (wanted and not now.by_own_rule) or now.idle >= IDLE_VISITS_FOR_SURVEY * len(s.qp.points):
         start_survey(s)
     else:
         _next_sweep(rule, s)
@@ -232,16 +234,16 @@ def _end_survey(rule, s):
     now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
     now.least_gap = min(now.least_gap, now.gap)
     if not now.by_own_rule:
-        if goal(s) < now.gap <= WORTH_A_TRY * goal(s):
+        if goal(s) < now.gap <= MULTIPLE_TRY_FACTOR * goal(s):
             wanted, square = min(now.gap - goal(s), 0.5 * now.gap), (s.w * s.w).sum()
             now.theta, now.decrease = best_multiple(s.qp.points, s.coordinates.margin, square, wanted)
         if now.gap - now.decrease <= goal(s):
             now.stop = REACHED
             return
-        if now.at_rest >= AT_REST:
+        if now.at_rest >= MAX_SURVEYS_AT_REST:
             now.stop = STALLED
     seen = now.optimism / (now.gap - now.decrease) if now.gap > now.decrease else 1.0
-    now.optimism = min(max(seen, 1.0), WORTH_A_TRY)
+    now.optimism = min(max(seen, 1.0), MULTIPLE_TRY_FACTOR)
     now.moved, now.distance, now.idle = 0.0, 0.0, 0
     now.dual_surveyed, now.sweeps_surveyed = now.dual, now.sweeps
     _next_sweep(rule, s)
@@ -249,7 +251,7 @@ def _end_survey(rule, s):
 
 @njit
 def advance(rule, s, budget):
-    """Look at up to ``budget`` rows, in sweeps or surveys; return how many. Fewer means: see ``now.stop``."""
+    """Visit up to ``budget`` rows, in sweeps or surveys; return how many. If fewer, ``now.stop`` says why."""
     now = s.now[0]
     spent = 0
     while spent < budget and now.stop == GOING:

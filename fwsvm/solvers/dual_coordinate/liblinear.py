@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import Loss
-from fwsvm.solvers.dual_coordinate.engine import begin, end, leaves
+from fwsvm.solvers.dual_coordinate.engine import begin, end, is_shrunk
 from fwsvm.solvers.registry import register
 
 
@@ -60,7 +60,7 @@ def _begin(rule, s):
     shuffle(s.order, now.size, s.random)
 
 
-@leaves.implements(Liblinear)
+@is_shrunk.implements(Liblinear)
 def _leaves(rule, s, i, g):
     now, alpha = s.now[0], s.coordinates[i].alpha
     return (alpha == 0.0 and g < now.least_before) or (alpha == s.qp.points[i].upper and g > now.most_before)

@@ -12,9 +12,9 @@ from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers import certify
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.state import (
+    CONTROL,
     COORDINATE,
     GOING,
-    NOW,
     OWN_RULE,
     STALLED,
     SURVEYING,
@@ -25,15 +25,15 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
-WATCHED = 0.05  # part of the run's time that points on the way may take to compute
+MAX_MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
+WATCH_SHARE = 0.05  # part of the run's time that points on the way may take to compute
 
 
 class LinearRun:
-    """A `Process`: state, goal, and what to do when the compiled loop comes back.
+    """A `Process` of a linear method.
 
-    Where the loop says that the gap is reached, w and the gap are recomputed from alpha; if that misses the
-    tolerance, the run goes on from that w.
+    When the compiled loop returns because its gap is small enough, w and the gap are recomputed from alpha; if the gap
+    misses the tolerance, the run continues from that w.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ class LinearRun:
         self.misses = 0
 
     def _state(self, random: np.ndarray) -> State:
-        """Return alpha = 0 and w = 0 with a survey just made."""
+        """Return the state at alpha = 0 and w = 0, as after a survey."""
         qp = self.qp
         m = len(qp.points)
-        coordinates, now = np.zeros(m, COORDINATE), np.zeros(1, NOW)
+        coordinates, now = np.zeros(m, COORDINATE), np.zeros(1, CONTROL)
         coordinates["slack"] = -1.0
         coordinates["shortfall"] = self.penalties[qp.rows]
         now["gap"] = coordinates["shortfall"].sum()
@@ -86,7 +86,7 @@ class LinearRun:
         self._refresh(weights_of(self.qp, self._alpha))
 
     def _refresh(self, w: np.ndarray) -> None:
-        """Go on from w = weights_of(qp, alpha), with a survey first."""
+        """Continue from w = weights_of(qp, alpha), with a survey first."""
         now = self.state.now
         self.state.w[:] = w
         self.state.coordinates["slack"] = -1.0
@@ -136,7 +136,7 @@ class LinearRun:
         if stop == OWN_RULE:
             return Status.SAMPLED_STOP
         self.misses += 1
-        if stop == STALLED or self.misses == MISSES:
+        if stop == STALLED or self.misses == MAX_MISSES:
             return Status.STALLED
         self._refresh(weights_of(self.qp, self._alpha))
         return None
@@ -177,7 +177,7 @@ class LinearRun:
         only now and then, so that being watched does not slow it down.
         """
         waited = time.perf_counter() - self.found_at
-        if self.found is None or waited * WATCHED >= self.found_seconds:
+        if self.found is None or waited * WATCH_SHARE >= self.found_seconds:
             self._certificate()
         assert self.found is not None  # noqa: S101  (just computed)
         iterations, _, found = self.found

@@ -1,4 +1,4 @@
-"""What a dual coordinate descent run carries from visit to visit."""
+"""The state of dual coordinate descent."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from fwsvm.problems.box_qp import BoxQP
 
-#: Why the compiled loop came back: the gap is small enough, the method's own rule, or nothing changes.
+#: Why the compiled loop returned: budget used up, gap small enough, the method's own rule, or no progress.
 GOING, REACHED, OWN_RULE, STALLED = range(4)
-#: What it does: visit rows in the order of the sweep, or look at all of them with w at rest.
+#: Its two phases: coordinate steps in the order of the sweep, or a survey of all rows with w unchanged.
 SWEEPING, SURVEYING = range(2)
 
 COORDINATE = np.dtype(
@@ -20,7 +20,7 @@ COORDINATE = np.dtype(
     ]
 )
 
-NOW = np.dtype(
+CONTROL = np.dtype(
     [
         ("dual", np.float64),  # D, by the sum of gains
         ("gap", np.float64),  # sum of the shortfalls: what the gap was as each row was looked at last
@@ -60,7 +60,7 @@ NOW = np.dtype(
 
 
 class State(NamedTuple):
-    """The point, the order of visits and what is known of each row; arrays change, the tuple does not.
+    """The point, the order of visits and bounds for each row; the arrays are updated in place.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class State(NamedTuple):
     preferences : ndarray of float64, shape (m,), p of AVSF
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
-    now : ndarray of `NOW`, shape (1,)
+    now : ndarray of `CONTROL`, shape (1,)
     random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`
     """
 

@@ -1,9 +1,10 @@
-"""Methods on the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
+"""Methods for the hinge problem of 004: Wolfe's conjugate subgradients, kernel Pegasos, and SCS.
 
-`sample` holds the rows drawn, `sums` their kernel values, kept or computed when needed, `state` the point,
-`objective` value and subgradient on a sample, `direction`, `line_search` and `acceptance` what the paper calls so,
-`descent` their one iteration, `run` what all methods share as a `Process`. A method is one file with its parameters
-and its loop; `walk` is the step of pegasos.
+sample         the rows drawn; `sums`: kernel sums over them, from a stored matrix or recomputed
+state          the incumbent, direction and subgradient; `objective`: value, subgradient and dual bound on a sample
+direction      the shortest combination of subgradients; `line_search`; `acceptance`: the test on independent rows
+descent        one iteration of these; `run`: what all methods share as a `Process`
+wolfe, scs, pegasos     a method each, with its parameters and loop; `walk` is the step of pegasos
 """
 
 from typing import Any
@@ -27,9 +28,9 @@ def _start(
 
 
 def _memory(size: Size, resolved: Resolved) -> int:
-    from fwsvm.solvers.stochastic.run import needs
+    from fwsvm.solvers.stochastic.run import memory_needed
 
-    return needs(resolved.rule, size, resolved)
+    return memory_needed(resolved.rule, size, resolved)
 
 
 FAMILIES["stochastic"] = Family(

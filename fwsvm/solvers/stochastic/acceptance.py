@@ -1,8 +1,8 @@
 """The test of a step on rows T_k drawn without regard to the sample S_k (004 Algorithm 1 step 4).
 
-T_k has as many rows as S_k. `Fresh` draws all of them anew each iteration, which costs |S_k|^2 kernel values. `Kept`
+T_k has as many rows as S_k. `ResampledTest` draws all of them anew each iteration, which costs |S_k|^2 kernel values. `GrowingTest`
 lets T_k grow as S_k does, by a random stream of its own, so that <beta, phi(x)> and <d, phi(x)> at its rows follow the
-method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way; under `Kept`
+method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way; under `GrowingTest`
 the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
 """
 
@@ -15,8 +15,8 @@ from fwsvm.solvers.stochastic.sample import Sample, take
 from fwsvm.solvers.stochastic.state import State
 
 
-class Fresh:
-    """T_k drawn anew each iteration, without replacement."""
+class ResampledTest:
+    """A test sample T_k drawn anew in each iteration, without replacement."""
 
     def __init__(self, problem: Binary, sample: Sample, random: np.random.Generator, threads: int) -> None:
         self.problem, self.sample, self.random, self.threads = problem, sample, random, threads
@@ -34,8 +34,8 @@ class Fresh:
         return mean_losses(self.problem.y[rows], both[0], both[1], float(state.now["step"][0]))
 
 
-class Kept:
-    """T_k that grows with S_k, and <., phi(x)> at its rows for the vectors of the state.
+class GrowingTest:
+    """A test sample T_k that grows with S_k, and the products <., phi(x)> of the state's vectors with its rows.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class Kept:
         self.kernel_evaluations = 0  # they are counted with those of the sample
 
     def pad(self, old: int, products: np.ndarray) -> None:
-        """Take in the rows drawn, with the sums of `state.coefficients` there, (4, r)."""
+        """Append the rows drawn, with the sums of `state.coefficients` at them, (4, r)."""
         n = len(self.sample)
         self.alpha[old:n], self.d[old:n], self.inside[old:n], _ = products
 
     def subgradient(self, state: State) -> None:
-        """Set <g, phi(x)> after the state has set g; ``inside`` is right. Where g is Euclidean, 0 for now."""
+        """Set <g, phi(x)> after the state's g; ``inside`` is up to date. For a Euclidean g, set 0 to add to."""
         if state.euclid:
             self.g[: len(self.sample)] = 0.0
         else:

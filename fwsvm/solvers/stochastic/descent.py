@@ -1,42 +1,47 @@
-"""One iteration of Wolfe's method, and of SCS on its present sample: subgradient, direction, step length."""
+"""One iteration of Wolfe's method, and of SCS on its current sample: subgradient, direction, step length."""
 
 from typing import Any
 
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.stochastic.acceptance import Kept
-from fwsvm.solvers.stochastic.direction import turn
-from fwsvm.solvers.stochastic.line_search import Constants, search
-from fwsvm.solvers.stochastic.objective import measure, raise_bound, select, subgradient
+from fwsvm.solvers.stochastic.acceptance import GrowingTest
+from fwsvm.solvers.stochastic.direction import update_direction
+from fwsvm.solvers.stochastic.line_search import Constants, line_search
+from fwsvm.solvers.stochastic.objective import (
+    evaluate_incumbent,
+    list_margin_changes,
+    raise_lower_bound,
+    subgradient,
+)
 from fwsvm.solvers.stochastic.state import State, inner, move
 
-#: The part of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too
-#: far away.
-SHORT = 1e-3
+#: The direction is reset if |d|^2 / (2 lambda) is below this fraction of the known gap: then its subgradients come from
+#: points too far away.
+SHORT_FRACTION = 1e-3
 
 
 @njit
-def turn_to(directions, s):
-    """Set d from g, and the bound that comes with it."""
+def set_direction(directions, s):
+    """Set d from g, and raise the lower bound by the dual value of the same combination."""
     now = s.now[0]
     now.gradient2 = inner(s, s.g, s.g, s.Q_g)
-    turn(directions, s)
+    update_direction(directions, s)
     now.fresh = 0
     now.length2 = inner(s, s.d, s.d, s.Q_d)
-    raise_bound(s)
+    raise_lower_bound(s)
 
 
 @njit
-def short(s, eps):
-    """Return whether d is shorter than ``eps``, or than the known gap leaves room for."""
+def is_short(s, eps):
+    """Return whether d is shorter than ``eps``, or too short for the known gap (`SHORT_FRACTION`)."""
     now = s.now[0]
-    return now.length2 <= max(eps * eps, 2.0 * s.lam * SHORT * (now.value - now.lower))
+    return now.length2 <= max(eps * eps, 2.0 * s.lam * SHORT_FRACTION * (now.value - now.lower))
 
 
 @njit
-def forget(s):
-    """Let the next direction be -g at the incumbent, whatever came before."""
+def reset_direction(s):
+    """Reset: the next direction is -g at the incumbent."""
     now = s.now[0]
     now.fresh, now.ahead = 1, 0.0
     now.resets += 1
@@ -52,7 +57,7 @@ class Descent:
     state : State
     sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
     eps : float, the length of a subgradient below which it counts as 0
-    cached : Kept, optional, a test whose sums follow the point
+    tracked_test : Kept, optional, a test whose sums follow the point
     """
 
     def __init__(
@@ -62,44 +67,46 @@ class Descent:
         state: State,
         sums: Any,
         eps: float,
-        cached: Kept | None = None,
+        tracked_test: GrowingTest | None = None,
     ) -> None:
         self.directions, self.constants, self.state = directions, constants, state
-        self.sums, self.eps, self.cached = sums, eps, cached
+        self.sums, self.eps, self.tracked_test = sums, eps, tracked_test
 
     def propose(self) -> bool:
         """Set g, d and t for the incumbent; return whether even -g there is short.
 
-        A short d proves nothing: the shortest of a subgradient here and one from elsewhere can vanish far from the
-        optimum (spec 10.7). So it is thrown away, and -g at the incumbent is looked at instead.
+        A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
+        optimum (spec 10.7). So the direction is reset to -g at the incumbent and tested again.
         """
         s = self.state
-        measure(s)
+        evaluate_incumbent(s)
         self.aim()
-        if short(s, self.eps):
-            forget(s)
+        if is_short(s, self.eps):
+            reset_direction(s)
             self.aim()
-            if short(s, self.eps):
+            if is_short(s, self.eps):
                 s.now["step"] = 0.0
                 return True
-        search(self.constants, s)
+        line_search(self.constants, s)
         return False
 
     def aim(self) -> None:
         """Set g and d for the point ahead."""
-        s, cached = self.state, self.cached
-        select(s)
+        s, tracked_test = self.state, self.tracked_test
+        list_margin_changes(s)
         flips = int(s.now["flips"][0])
-        self._add(s.flipped[:flips], s.change[:flips], s.Q_inside, cached.inside if cached else None)
+        self._add(
+            s.flipped[:flips], s.change[:flips], s.Q_inside, tracked_test.inside if tracked_test else None
+        )
         subgradient(s)
-        if cached:
-            cached.subgradient(s)
+        if tracked_test:
+            tracked_test.subgradient(s)
         if s.euclid:
             n = int(s.now["rows"][0])
-            self._add(np.arange(n), s.g[:n], s.Q_g, cached.g if cached else None)
-        turn_to(self.directions, s)
-        if cached:
-            cached.turn(s)
+            self._add(np.arange(n), s.g[:n], s.Q_g, tracked_test.g if tracked_test else None)
+        set_direction(self.directions, s)
+        if tracked_test:
+            tracked_test.turn(s)
 
     def _add(
         self, which: np.ndarray, weights: np.ndarray, here: np.ndarray, there: np.ndarray | None
@@ -111,12 +118,12 @@ class Descent:
     def move(self) -> None:
         """Make the candidate the incumbent."""
         move(self.state)
-        if self.cached:
-            self.cached.move(self.state)
+        if self.tracked_test:
+            self.tracked_test.move(self.state)
 
 
 @njit
-def closed(s, goal):
+def gap_closed(s, goal):
     """Return whether the gap on the sample is within ``goal`` times the value."""
     now = s.now[0]
     return now.value - now.lower <= goal * now.value

@@ -11,9 +11,9 @@ import numpy as np
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.solvers.stochastic.state import copy, dot, inner
 
-#: The shortest of a bundle is found to this part of its squared length, or after so many exchanges.
-SHARP, EXCHANGES = 1e-6, 200
-#: Rounding of inner products, as a part of the greatest.
+#: The shortest vector is found to this fraction of its squared length, or for so many exchanges of vectors in use.
+SHORTEST_TOLERANCE, MAX_EXCHANGES = 1e-6, 200
+#: Rounding errors of inner products, relative to the largest.
 RIDGE = 1e-12
 
 
@@ -24,10 +24,10 @@ class TwoVectors(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """d_k = -Nr(conv G_k). Slots 0 ... ``used`` - 1 hold subgradients since the last reset.
+    """d_k = -Nr(conv G_k). Slots 0 ... ``used`` - 1 hold the subgradients since the last reset.
 
-    It starts again when told to, when it is full, and when the path along which they were taken is longer than
-    ``budget``: a subgradient from far away says little about f here (Wolfe 1975).
+    It is reset on request, when it is full, and when the path of the points is longer than ``budget``: a subgradient
+    from far away carries little information about f here (Wolfe 1975).
 
     Attributes
     ----------
@@ -50,15 +50,15 @@ class Bundle(NamedTuple):
     budget: float
 
 
-def room_for_bundle(size: int, capacity: int, budget: float) -> Bundle:
+def empty_bundle(size: int, capacity: int, budget: float) -> Bundle:
     """Return an empty bundle."""
     vectors, used = np.zeros((4, size, capacity)), np.zeros(1, np.int64)
     return Bundle(*vectors, np.zeros((size, size)), np.zeros(size), used, np.zeros(1), budget)  # type: ignore[call-arg]
 
 
 @generic
-def turn(directions, s):
-    """Set d, Q d, u and Q u from the new subgradient; forget the past where ``now.fresh`` says so."""
+def update_direction(directions, s):
+    """Set d, Q d, u and Q u from the new subgradient, and from earlier ones unless ``now.fresh``."""
 
 
 @njit
@@ -68,7 +68,7 @@ def weight_of_last(dd, dg, gg):
     return min(max((gg + dg) / apart, 0.0), 1.0) if apart > 0.0 else 0.0
 
 
-@turn.implements(TwoVectors)
+@update_direction.implements(TwoVectors)
 def _turn_two(directions, s):
     now = s.now[0]
     n, last = now.rows, 0.0
@@ -82,7 +82,7 @@ def _turn_two(directions, s):
         s.Q_u[i] = last * s.Q_u[i] + (1.0 - last) * s.Q_inside[i]
 
 
-@turn.implements(Bundle)
+@update_direction.implements(Bundle)
 def _turn_many(directions, s):
     now = s.now[0]
     n, size = now.rows, directions.weights.size
@@ -115,8 +115,8 @@ def _turn_many(directions, s):
 def shortest(products, count, weights):
     """Set ``weights`` to the convex weights of the shortest vector, given all inner products (Wolfe 1976).
 
-    The vectors in use get the weights of the shortest of all their affine combinations; those that would become
-    negative go out of use; and the vector z of least <shortest, z> comes in, until that is |shortest|^2.
+    The vectors in use get the weights of their shortest affine combination; those whose weights would become negative
+    are dropped; and the vector z of least <shortest, z> is added, until that product is |shortest|^2.
     """
     used, scale = np.empty(count, np.int64), 0.0
     for a in range(count):
@@ -126,9 +126,9 @@ def shortest(products, count, weights):
     for a in range(count):
         best = a if products[a, a] < products[best, best] else best
     used[0], size, weights[best] = best, 1, 1.0
-    for _ in range(EXCHANGES):
+    for _ in range(MAX_EXCHANGES):
         i, least, length2 = _least(products, count, weights)
-        if length2 - least <= max(SHARP * length2, RIDGE * scale) or weights[i] > 0.0:
+        if length2 - least <= max(SHORTEST_TOLERANCE * length2, RIDGE * scale) or weights[i] > 0.0:
             return
         used[size], size = i, size + 1
         while True:

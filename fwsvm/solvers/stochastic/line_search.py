@@ -3,9 +3,9 @@
     L = { t > 0 : f(alpha + t d) - f(alpha) <= -m1 t |d|^2 }      enough decrease
     R = { t > 0 : 0 > <g(t), d> >= -m2 |d|^2 }                    enough increase of the slope
 
-L and R meet for a function bounded below (Wolfe 1975), but not always here: the ball may end before R begins,
-and at a kink the slope may jump over R. The first case takes the boundary, the second the best t in L that
-was seen.
+L and R intersect for a function bounded below (Wolfe 1975), but not always here: the ball may end before R begins, and
+at a kink the slope may jump across R. In the first case the step goes to the boundary, in the second to the best t in L
+that was tried.
 """
 
 from typing import Any, NamedTuple
@@ -14,10 +14,10 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.stochastic.objective import along
+from fwsvm.solvers.stochastic.objective import along_line
 from fwsvm.solvers.stochastic.state import dot, inner
 
-TRIALS = 60  # halvings that a double has room for
+MAX_TRIALS = 60  # halvings that a double has room for
 
 
 class Constants(NamedTuple):
@@ -38,12 +38,12 @@ def checked_constants(rule: Any) -> Constants:
 
 
 @njit
-def search(constants, s):
+def line_search(constants, s):
     """Set ``now.step`` to t_k, or to 0 where no t above b/n is in L, and ``now.value_after``.
 
-    b = min(delta / |d|, |d|^2 / (lambda d' Q d)): past the second bound phi' >= -|d|^2 + t lambda d' Q d is
-    not negative, whatever the hinges do. ``now.ahead`` becomes the shortest t seen whose slope is above -m2
-    |d|^2: the subgradient there is what a null step learns from.
+    b = min(delta / |d|, |d|^2 / (lambda d' Q d)): beyond the second bound phi' >= -|d|^2 + t lambda d' Q d is not
+    negative, whatever the hinge losses. ``now.ahead`` becomes the smallest t tried whose slope is above -m2 |d|^2; a
+    null step takes its subgradient there.
     """
     now = s.now[0]
     n = now.rows
@@ -51,13 +51,13 @@ def search(constants, s):
     now.curvature = s.lam * dot(n, s.d, s.Q_d)
     now.slope = inner(s, s.g, s.d, s.Q_d)
     size2 = now.length2
-    start, _ = along(s, 0.0, linear)
+    start, _ = along_line(s, 0.0, linear)
     longest = min(now.ball / np.sqrt(size2), size2 / now.curvature)
     low, high, t = 0.0, longest, longest
     best, lowest = 0.0, start
-    for _ in range(TRIALS):
+    for _ in range(MAX_TRIALS):
         now.trials += 1
-        value, slope = along(s, t, linear)
+        value, slope = along_line(s, t, linear)
         decreases = value - start <= -constants.m1 * t * size2
         if decreases and value < lowest:
             best, lowest = t, value

@@ -8,7 +8,7 @@ dual_value = njit(box_dual)
 
 
 @njit
-def along(s, t, linear):
+def along_line(s, t, linear):
     """Return phi(t) = f_k(alpha + t d) - f_k's quadratic part at alpha, and its slope <g(t), d>.
 
     ``linear`` is lambda alpha' Q d. At a kink the slope is that to the right: rows at margin 1 are not
@@ -27,8 +27,8 @@ def along(s, t, linear):
 
 
 @njit
-def measure(s):
-    """Set square and value at the incumbent."""
+def evaluate_incumbent(s):
+    """Set ``now.square`` and ``now.value`` at the incumbent."""
     now = s.now[0]
     n = now.rows
     hinge = 0.0
@@ -39,8 +39,8 @@ def measure(s):
 
 
 @njit
-def select(s):
-    """List the rows that went in or out of their margins at alpha + ahead d since the last subgradient."""
+def list_margin_changes(s):
+    """List the rows that entered or left their margins at alpha + ahead d since the last subgradient."""
     now = s.now[0]
     n, t, count = now.rows, now.ahead, 0
     for i in range(n):
@@ -73,7 +73,7 @@ def subgradient(s):
 
 
 @njit
-def raise_bound(s):
+def raise_lower_bound(s):
     """Raise the lower bound on min f_k by the dual value of u (see `fwsvm.problems.hinge`): O(n)."""
     now = s.now[0]
     n = now.rows

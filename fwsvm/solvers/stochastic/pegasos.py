@@ -14,13 +14,13 @@ from fwsvm.solvers.memory import Size, expansion
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision, rows_drawn
 from fwsvm.solvers.stochastic.sample import RowBuffer, take
-from fwsvm.solvers.stochastic.walk import NOW, Walk, steps
+from fwsvm.solvers.stochastic.walk import CONTROL, Walk, steps
 from fwsvm.status import Status
 
-POOL = 4096  # rows drawn at a time, about
-WORTH_A_THREAD = 1 << 15  # kernel values
+POOL_ROWS = 4096  # rows drawn at a time, about
+MIN_VALUES_PER_THREAD = 1 << 15  # kernel values
 
 
 @register(
@@ -61,14 +61,14 @@ def _add_range(kernel, left_block, rows, own, counts, y, first, last, out):
 def _shape(rule: Pegasos) -> tuple[int, int]:
     """Return the rows of a block, 64 or one batch, and of a pool, whole blocks."""
     block = rule.batch * max(1, WIDE // rule.batch)
-    return block, block * max(1, POOL // block)
+    return block, block * max(1, POOL_ROWS // block)
 
 
 class PegasosRun(StochasticRun):
-    """The process. Rows are looked at in blocks of 64 or one batch, which share a pass over the expansion.
+    """The process. Rows are drawn in blocks of 64 or one batch, which share a pass over the expansion.
 
-    Within a block the sums are put right as rows join, so the steps are those of Figure 3 one by one. Blocks
-    depend on the step number alone: how the steps are divided among calls changes no bit.
+    Within a block the sums are updated as rows join the expansion, so the steps are exactly those of Figure 3. Blocks
+    depend on the step number alone, so results do not depend on how steps are divided among calls.
     """
 
     def __init__(self, rule: Pegasos, problem: Binary, resolved: Resolved) -> None:
@@ -81,7 +81,7 @@ class PegasosRun(StochasticRun):
         self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
-        now = np.zeros(1, NOW)
+        now = np.zeros(1, CONTROL)
         now["shrunk"] = 1.0
         self.walk = Walk(
             self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0,
@@ -131,7 +131,7 @@ class PegasosRun(StochasticRun):
 
     def _over_expansion(self, size: int, threads: int) -> np.ndarray:
         """Return sum_j counts[j] y_j k(x_j, .) at the left_block laid out, shape (64,)."""
-        parts = threads if size * WIDE > WORTH_A_THREAD else 1
+        parts = threads if size * WIDE > MIN_VALUES_PER_THREAD else 1
         ends = [size * part // parts for part in range(parts + 1)]
         outs = np.zeros((parts, WIDE))
         rows, own = self.store.rows, self.store.own
@@ -158,7 +158,7 @@ class PegasosRun(StochasticRun):
         self.left_block = empty_left_block(self.pool)
 
     def _take_in(self) -> None:
-        """Append the rows that joined the expansion in the block that ended to the stored ones."""
+        """Append to the stored rows those that joined the expansion in the last block."""
         old, size = self.store.rows.height, int(self.walk.now["size"][0])
         if size > old:
             first = self.pool_at - self.block
@@ -170,7 +170,7 @@ class PegasosRun(StochasticRun):
     def _make_room(self, needed: int) -> None:
         room = len(self.walk.counts)
         if needed > room:
-            longer = max(needed, 2 * room, POOL)
+            longer = max(needed, 2 * room, POOL_ROWS)
             grown = {
                 name: np.resize(getattr(self.walk, name), longer) for name in ("counts", "missed", "y", "ids")
             }
@@ -179,7 +179,7 @@ class PegasosRun(StochasticRun):
             self.walk = self.walk._replace(**grown)  # type: ignore[arg-type]
 
     def verdict(self) -> Status | None:
-        """Never: the method has no rule to stop by."""
+        """Return None: the method has no stopping rule."""
         return None
 
     def solution(self) -> Solution:
@@ -201,9 +201,9 @@ class PegasosRun(StochasticRun):
         return Solution(ids, alpha, u, square, np.nan, np.nan)
 
     def point(self) -> Point:
-        """Return the objective with the hinge as met on the rows drawn of late; no gap is known."""
+        """Return the objective with the mean hinge loss of the rows drawn last; no gap is known."""
         now = self.walk.now[0]
-        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL // 4 else self.mean_loss
+        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
         objective = 0.5 * self.lam * float(now["square"]) + loss
         return Point(int(now["t"]), objective, float("nan"), int(now["size"]))
 
@@ -218,15 +218,15 @@ def _(rule: Pegasos, problem: Binary, resolved: Resolved) -> PegasosRun:
     return PegasosRun(rule, problem, resolved)
 
 
-@draws.register
+@rows_drawn.register
 def _(rule: Pegasos, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
     if resolved.max_iterations is None:
-        return draws.dispatch(object)(rule, resolved, m, stream)
+        return rows_drawn.dispatch(object)(rule, resolved, m, stream)
     random, (_, pool) = np.random.default_rng(stream), _shape(rule)
     pools = -(-resolved.max_iterations * rule.batch // pool)
     return np.unique(np.concatenate([random.integers(m, size=pool) for _ in range(pools)]))
 
 
-@needs.register
+@memory_needed.register
 def _(rule: Pegasos, size: Size, resolved: Resolved) -> int:
     return expansion(size, _shape(rule)[1], np.dtype(precision(resolved)).itemsize)

@@ -1,4 +1,4 @@
-"""What a run of any stochastic method is: a machine over the rows it drew, and what that is worth."""
+"""What runs of all stochastic methods share: the certificate, the outcome and the machine over the rows drawn."""
 
 from abc import ABC, abstractmethod
 from functools import singledispatch
@@ -15,7 +15,7 @@ from fwsvm.solvers.memory import Size
 from fwsvm.solvers.process import Binary, Expansion, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
 
-#: Kernel values are float32 where the tolerance leaves room for their error.
+#: Kernel values are float32 for tolerances of at least this, else float64.
 FLOAT32_TOLERANCE = 1e-5
 
 
@@ -26,8 +26,8 @@ def begin(rule: Any, problem: Binary, resolved: Resolved) -> Process:
 
 
 @singledispatch
-def draws(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
-    """Return the rows of m that a run may look at, whatever happens in it; each method that can tell adds its own."""
+def rows_drawn(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
+    """Return the rows of m that a run may draw; each method that can tell them in advance adds its own."""
     raise UsageError(
         f"{resolved.method.name} as set up may look at any row, so it cannot be trained from blocks; use scs with "
         "kept tests, or pegasos with a limit of iterations, or give the rows as one array"
@@ -35,8 +35,8 @@ def draws(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.
 
 
 @singledispatch
-def needs(rule: Any, size: Size, resolved: Resolved) -> int:
-    """Return the bytes that a run takes beside its rows; each method's file adds its own."""
+def memory_needed(rule: Any, size: Size, resolved: Resolved) -> int:
+    """Return the bytes that a run allocates besides its rows; each method's file adds its own."""
     raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
 
 
@@ -46,7 +46,7 @@ def precision(resolved: Resolved) -> type:
 
 
 class Solution(NamedTuple):
-    """Where a run stands.
+    """The current solution of a run.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class StochasticRun(ABC):
 
     @abstractmethod
     def solution(self) -> Solution:
-        """Return the method's present answer."""
+        """Return the current solution."""
 
     def help(self, me: int) -> None:  # noqa: B027 - not abstract: there is nothing to help with
         """Return: iterations follow one another, and share what they can themselves."""
@@ -139,9 +139,9 @@ class StochasticRun(ABC):
     def machine(self) -> Expansion:
         """Return the machine: the rows with a coefficient, ascending, and no bias."""
         found = self.solution()
-        cached = np.flatnonzero(found.alpha)
-        cached = cached[np.argsort(found.rows[cached])]
-        return Expansion(found.rows[cached], found.alpha[cached], 0.0)
+        support = np.flatnonzero(found.alpha)
+        support = support[np.argsort(found.rows[support])]
+        return Expansion(found.rows[support], found.alpha[support], 0.0)
 
     def values(self, rows: np.ndarray, alpha: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return sum_j alpha_j k(x_j, .) over the problem's ``rows``, at its rows ``others``: (others,)."""

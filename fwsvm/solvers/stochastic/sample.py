@@ -1,4 +1,4 @@
-"""The rows that a method has drawn: with their kernel values all the memory that a run takes."""
+"""The rows that a method has drawn; these and their kernel values are the memory of a run."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from fwsvm.solvers.process import Binary
 
 
 def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
-    """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: to look for them costs more than they do."""
+    """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: finding them costs more than it saves."""
     taken = X[which]
     if sparse.issparse(taken):
         return as_rows(taken, dtype)
@@ -21,7 +21,7 @@ def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Ro
 
 
 class RowBuffer:
-    """Rows that come piece by piece, in arrays that double when full; ``rows`` and ``own`` are views of them.
+    """A growing array of rows, doubled when full; ``rows`` and ``own`` are views of its used part.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class RowBuffer:
         self.append(Rows(self._values, self._columns, self._starts, features))
 
     def append(self, rows: Rows) -> None:
-        """Take in more rows at the end."""
+        """Append rows."""
         old, used = self._count, int(self._starts[self._count])
         new, end = old + rows.height, used + len(rows.values)
         self._values = _with_room(self._values, used, end)
@@ -55,7 +55,7 @@ class RowBuffer:
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
-    """Return the array, or one twice as long with its first ``used`` numbers, so that ``needed`` fit."""
+    """Return the array, or a larger copy of its first ``used`` elements, so that ``needed`` fit."""
     if needed <= len(array):
         return array
     longer = np.empty(max(needed, 2 * len(array)), array.dtype)
@@ -64,7 +64,7 @@ def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
 
 
 class Sample:
-    """Rows drawn one after another in an order fixed by the seed, so that each sample is a part of the next.
+    """A sample that grows in an order fixed by the seed, so that each sample is a prefix of the next.
 
     Attributes
     ----------

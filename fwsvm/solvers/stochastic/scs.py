@@ -10,14 +10,14 @@ from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.stochastic.acceptance import Fresh, Kept
-from fwsvm.solvers.stochastic.descent import Descent, closed
+from fwsvm.solvers.stochastic.acceptance import GrowingTest, ResampledTest
+from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, draws, needs, precision
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision, rows_drawn
 from fwsvm.solvers.stochastic.sample import Sample, random_order
-from fwsvm.solvers.stochastic.state import Metric, coefficients, pad, reach, room_for
-from fwsvm.solvers.stochastic.sums import Computed
+from fwsvm.solvers.stochastic.state import Metric, coefficients, empty_state, pad, radius_unit
+from fwsvm.solvers.stochastic.sums import RecomputedSums
 from fwsvm.status import Status
 
 SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
@@ -98,7 +98,7 @@ class ScsRun(StochasticRun):
         _check(rule)
         self.rule = rule
         most = self.most = min(self.m, rule.largest)
-        self.state = room_for(most, self.lam, euclid=rule.metric is Metric.EUCLID)
+        self.state = empty_state(most, self.lam, euclid=rule.metric is Metric.EUCLID)
         self.samples = [
             Sample(
                 problem, resolved.kernel, self.dtype, random_order(self.m, most, (*problem.stream, number))
@@ -106,12 +106,14 @@ class ScsRun(StochasticRun):
             for number in ((SAMPLING, TESTING) if rule.test is Test.KEPT else (SAMPLING,))
         ]
         self.sample = self.samples[0]
-        cached = Kept(self.samples[1], most) if rule.test is Test.KEPT else None
+        tracked_test = GrowingTest(self.samples[1], most) if rule.test is Test.KEPT else None
         random = np.random.default_rng((*problem.stream, TESTING))
-        self.test = cached or Fresh(problem, self.sample, random, resolved.threads)
-        self.sums = Computed(resolved.kernel, self.samples, resolved.threads)
-        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, cached)
-        self.unit = reach(self.lam, rule.metric)
+        self.test = tracked_test or ResampledTest(problem, self.sample, random, resolved.threads)
+        self.sums = RecomputedSums(resolved.kernel, self.samples, resolved.threads)
+        self.descent = Descent(
+            TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, tracked_test
+        )
+        self.unit = radius_unit(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
@@ -163,8 +165,8 @@ class ScsRun(StochasticRun):
             products = [np.zeros((4, size - old)) for _ in self.samples]
             self.sums.add(used, weights, products, old)
             pad(self.state, self.sample.w[old:size], products[0])
-            if self.descent.cached:
-                self.descent.cached.pad(old, products[1])
+            if self.descent.tracked_test:
+                self.descent.tracked_test.pad(old, products[1])
 
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, as many rows as S_k has, drawn without regard to it."""
@@ -191,7 +193,7 @@ class ScsRun(StochasticRun):
 
     def _at_end(self, vanishes: bool) -> bool:
         """Say whether the method has done what it can with the largest sample."""
-        if self.resolved.stop == "relative" and closed(self.state, self.goal):
+        if self.resolved.stop == "relative" and gap_closed(self.state, self.goal):
             return True
         return bool(vanishes and self._smallest_ball()) or self.failures >= self.rule.patience
 
@@ -239,15 +241,15 @@ def _(rule: Scs, problem: Binary, resolved: Resolved) -> ScsRun:
     return ScsRun(rule, problem, resolved)
 
 
-@draws.register
+@rows_drawn.register
 def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
     if rule.test is Test.FRESH:
-        return draws.dispatch(object)(rule, resolved, m, stream)
+        return rows_drawn.dispatch(object)(rule, resolved, m, stream)
     most = min(m, rule.largest)
     return np.union1d(random_order(m, most, (*stream, SAMPLING)), random_order(m, most, (*stream, TESTING)))
 
 
-@needs.register
+@memory_needed.register
 def _(rule: Scs, size: Size, resolved: Resolved) -> int:
     count = 2 if rule.test is Test.KEPT else 1
     return samples(size, min(size.rows, rule.largest), count, np.dtype(precision(resolved)).itemsize)

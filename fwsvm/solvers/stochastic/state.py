@@ -15,18 +15,18 @@ from fwsvm.numerics.compile import njit
 
 
 class Metric(Enum):
-    """In which lengths of subgradients and directions are taken."""
+    """The metric in which lengths of subgradients and directions are measured."""
 
     RKHS = "rkhs"
     EUCLID = "euclid"
 
 
-def reach(lam: float, metric: Metric) -> float:
-    """Return the distance from 0 within which the minimiser lies, for f(0) = 1: the unit of all lengths."""
+def radius_unit(lam: float, metric: Metric) -> float:
+    """Return the radius around 0 that contains the minimiser, since f(0) = 1: the unit of all lengths."""
     return float(np.sqrt(2.0 / lam)) if metric is Metric.RKHS else 1.0 / lam
 
 
-NOW = np.dtype(
+CONTROL = np.dtype(
     [
         ("rows", np.int64),  # |S_k|
         ("square", np.float64),  # <beta, beta> = alpha' Q alpha
@@ -66,7 +66,7 @@ class State(NamedTuple):
     best_u : the u of ``now.lower``
     change : what the rows that flipped add to w.*inside
     flipped : ndarray of int64, shape (capacity,), these rows, the first ``now.flips``
-    now : ndarray of `NOW`, shape (1,)
+    now : ndarray of `CONTROL`, shape (1,)
     """
 
     lam: float
@@ -88,9 +88,9 @@ class State(NamedTuple):
     now: np.ndarray
 
 
-def room_for(capacity: int, lam: float, *, euclid: bool) -> State:
+def empty_state(capacity: int, lam: float, *, euclid: bool) -> State:
     """Return the state of an empty sample at alpha = 0, where f = 1; memory is taken as rows come."""
-    now = np.zeros(1, NOW)
+    now = np.zeros(1, CONTROL)
     now["fresh"], now["ball"], now["value"], now["lower"] = 1, np.inf, 1.0, -np.inf
     vectors = np.zeros((13, capacity))
     return State(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
@@ -105,7 +105,7 @@ def coefficients(s: State) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pad(s: State, w: np.ndarray, products: np.ndarray) -> None:
-    """Take in new rows with labels w, (r,), and no coefficients; ``products`` are Q times `coefficients`, (4, r)."""
+    """Append rows with labels w, (r,), and zero coefficients; ``products`` are Q times `coefficients`, (4, r)."""
     old, n = int(s.now["rows"][0]), int(s.now["rows"][0]) + len(w)
     s.w[old:n] = w
     s.Q_alpha[old:n], s.Q_d[old:n], s.Q_inside[old:n], s.Q_u[old:n] = products

@@ -1,6 +1,6 @@
-"""Sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test: stored or computed kernel values.
+"""Kernel sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test sample.
 
-A row whose coefficient changes adds its kernel values once. `Stored` reads them from the kernel matrix; `Computed`
+A row whose coefficient changes adds its kernel values once. `StoredMatrixSums` reads them from the kernel matrix; `RecomputedSums`
 computes them anew, 64 rows at a time, and keeps none: a method that draws a large sample and changes few coefficients
 needs each about twice. Rows with few zeros are computed from a copy of them in panels, in about half the time.
 """
@@ -21,7 +21,7 @@ from fwsvm.solvers.stochastic.sample import Sample
 WORTH_A_THREAD = 1 << 16  # kernel values
 
 
-class Computed:
+class RecomputedSums:
     """Sums at the rows of several samples, the first of which is the one that coefficients are over."""
 
     def __init__(self, kernel: Any, samples: Sequence[Sample], threads: int) -> None:
@@ -31,7 +31,7 @@ class Computed:
         self.laid = [0] * len(samples)
 
     def grown(self) -> None:
-        """Take note that the samples have drawn rows."""
+        """Update the tiles after the samples have drawn rows."""
         for k, (sample, tiles) in enumerate(zip(self.samples, self.tiles, strict=True)):
             if len(tiles.numbers):
                 pack_rows(tiles, sample.store.rows, sample.store.own, self.laid[k])
@@ -83,7 +83,7 @@ class Computed:
 
 
 def _room(sample: Sample) -> DenseTiles:
-    """Return panels for all that a sample may draw, or none where too many numbers of the data are zero.
+    """Return dense tiles for all rows that a sample may draw, or none if the data are too sparse.
 
     Samples of one problem are alike in this.
     """
@@ -93,7 +93,7 @@ def _room(sample: Sample) -> DenseTiles:
     return empty_dense_tiles(len(sample.order), X.shape[1], sample.dtype)
 
 
-class Stored:
+class StoredMatrixSums:
     """Sums at the rows of one sample whose kernel matrix is kept.
 
     Attributes

@@ -1,4 +1,4 @@
-"""The steps of pegasos: what they carry, and one of them."""
+"""The compiled step of pegasos and its state."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import njit
 
-NOW = np.dtype(
+CONTROL = np.dtype(
     [
         ("t", np.int64),  # steps done
         ("size", np.int64),  # rows in the expansion, those of the present block that joined included
@@ -21,7 +21,7 @@ NOW = np.dtype(
 
 
 class Walk(NamedTuple):
-    """What the compiled step works on.
+    """The state of the compiled step.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Walk(NamedTuple):
     y : ndarray of float64, shape (room,)
     ids : ndarray of int64, shape (room,), the rows in the expansion
     place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
-    now : ndarray of `NOW`, shape (1,)
+    now : ndarray of `CONTROL`, shape (1,)
     """
 
     lam: float
@@ -56,7 +56,7 @@ def step(walk, rows, labels, sums, products, first):
     now, k = walk.now[0], walk.batch
     now.t += 1
     t = now.t
-    eta, cached, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    eta, decay, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
     violators, count = np.empty(k, np.int64), 0
     for i in range(first, first + k):
         margin = labels[i] * now.scale * sums[i]
@@ -71,7 +71,7 @@ def step(walk, rows, labels, sums, products, first):
         cross += labels[i] * now.scale * sums[i]
         for b in range(count):
             among += labels[i] * labels[violators[b]] * products[i, violators[b]]
-    now.square = cached * cached * now.square + 2.0 * cached * eta * cross + eta * eta * among
+    now.square = decay * decay * now.square + 2.0 * decay * eta * cross + eta * eta * among
     for a in range(count):
         i = violators[a]
         j = walk.place[rows[i]]

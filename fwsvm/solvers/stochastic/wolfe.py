@@ -11,13 +11,13 @@ from fwsvm.solvers.memory import Size, kernel_matrix
 from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.stochastic.descent import Descent, closed
-from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle
+from fwsvm.solvers.stochastic.descent import Descent, gap_closed
+from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, needs, precision
+from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision
 from fwsvm.solvers.stochastic.sample import Sample
-from fwsvm.solvers.stochastic.state import Metric, pad, reach, room_for
-from fwsvm.solvers.stochastic.sums import Stored
+from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
+from fwsvm.solvers.stochastic.sums import StoredMatrixSums
 from fwsvm.status import Status
 
 #: Resets in a row after which neither value nor bound has moved: there is nothing left at this precision.
@@ -86,12 +86,12 @@ class WolfeRun(StochasticRun):
         directions = (
             TwoVectors()
             if rule.keep is Keep.TWO
-            else room_for_bundle(rule.size, self.m, rule.path * reach(self.lam, rule.metric))
+            else empty_bundle(rule.size, self.m, rule.path * radius_unit(self.lam, rule.metric))
         )
-        self.state = room_for(self.m, self.lam, euclid=rule.metric is Metric.EUCLID)
+        self.state = empty_state(self.m, self.lam, euclid=rule.metric is Metric.EUCLID)
         sample = Sample(problem, resolved.kernel, self.dtype, np.arange(self.m))
         sample.draw(self.m)
-        self.sums = Stored(resolved.kernel, sample, resolved.threads)
+        self.sums = StoredMatrixSums(resolved.kernel, sample, resolved.threads)
         pad(self.state, problem.y, np.zeros((4, self.m)))
         self.descent = Descent(directions, checked_constants(rule), self.state, self.sums, self.eps)
         self.value, self.lower, self.resets = np.inf, -np.inf, 0  # when value or bound last got better
@@ -113,7 +113,7 @@ class WolfeRun(StochasticRun):
         """
         now = self.state.now[0]
         vanishes = self.descent.propose()
-        if vanishes or closed(self.state, self.goal):
+        if vanishes or gap_closed(self.state, self.goal):
             return False
         value, lower = float(now["value"]), float(now["lower"])
         if value < self.value * (1 - 1e-13) or lower > self.lower + 1e-13 * abs(self.lower):
@@ -158,6 +158,6 @@ def _(rule: Wolfe, problem: Binary, resolved: Resolved) -> WolfeRun:
     return WolfeRun(rule, problem, resolved)
 
 
-@needs.register
+@memory_needed.register
 def _(rule: Wolfe, size: Size, resolved: Resolved) -> int:
     return kernel_matrix(size, np.dtype(precision(resolved)).itemsize)

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
-from fwsvm.solvers.stochastic.pegasos import POOL
+from fwsvm.solvers.stochastic.pegasos import POOL_ROWS
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 
 
 def row_stream(p, count):
     """Return the rows that a process of this problem and seed draws, in order."""
     random = np.random.default_rng(p.problem.stream)
-    pool = p.block * max(1, POOL // p.block)
+    pool = p.block * max(1, POOL_ROWS // p.block)
     return np.concatenate([random.integers(p.m, size=pool) for _ in range(-(-count // pool))])[:count]
 
 

@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 
 from fwsvm.problems.hinge import box_dual
 from fwsvm.solvers.stochastic.descent import Descent
-from fwsvm.solvers.stochastic.direction import TwoVectors, room_for_bundle, shortest, weight_of_last
-from fwsvm.solvers.stochastic.line_search import Constants, search
-from fwsvm.solvers.stochastic.objective import along, measure, raise_bound
-from fwsvm.solvers.stochastic.state import coefficients, inner, pad, room_for
-from fwsvm.solvers.stochastic.sums import Stored
+from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle, shortest, weight_of_last
+from fwsvm.solvers.stochastic.line_search import Constants, line_search
+from fwsvm.solvers.stochastic.objective import along_line, evaluate_incumbent, raise_lower_bound
+from fwsvm.solvers.stochastic.state import coefficients, empty_state, inner, pad
+from fwsvm.solvers.stochastic.sums import StoredMatrixSums
 from tests.solvers.stochastic.problems import gram, objective, optimum
 
 SOME = settings(max_examples=60, deadline=None)
@@ -20,7 +20,7 @@ M1, M2 = 0.1, 0.4
 vectors = arrays(np.float64, 3, elements=st.floats(-10, 10, allow_subnormal=False))
 
 
-class Given(Stored):
+class Given(StoredMatrixSums):
     """Sums over a kernel matrix that is given."""
 
     def __init__(self, Q):
@@ -29,11 +29,11 @@ class Given(Stored):
 
 def descent_of(Q, w, lam, *, euclid=False, alpha=None, directions=None, eps=0.0):
     """Return the iteration over a given kernel matrix, at alpha."""
-    s = room_for(len(w), lam, euclid=euclid)
+    s = empty_state(len(w), lam, euclid=euclid)
     pad(s, w, np.zeros((4, len(w))))
     if alpha is not None:
         s.alpha[:], s.Q_alpha[:] = alpha, Q @ alpha
-    measure(s)
+    evaluate_incumbent(s)
     return Descent(directions or TwoVectors(), Constants(M1, M2, 1000.0), s, Given(Q), eps)
 
 
@@ -101,14 +101,14 @@ def test_the_subgradient_supports_the_objective(p):
 @given(points(), st.integers(1, 6))
 def test_the_bundle_is_as_short_as_its_shortest_pair(p, iterations):
     s = p.state
-    p.directions = room_for_bundle(8, len(s.w), np.inf)
+    p.directions = empty_bundle(8, len(s.w), np.inf)
     s.now["fresh"] = 1
     cached, longest2 = [], 0.0
     for _ in range(iterations):
         p.aim()
         cached.append(s.g.copy())
         longest2 = max(longest2, float(s.now["gradient2"][0]))
-        search(Constants(M1, M2, 1000.0), s) if s.now["length2"] > 1e-20 else None
+        line_search(Constants(M1, M2, 1000.0), s) if s.now["length2"] > 1e-20 else None
         for a in cached:  # <shortest, z> >= |shortest|^2 for every z of the set: what makes it the shortest
             inward = -(s.d @ a if s.euclid else s.Q_d @ a)
             assert inward >= s.now["length2"] * (1 - 1e-5) - 1e-9 * longest2 - 1e-12
@@ -132,8 +132,8 @@ def test_an_accepted_step_decreases_enough_within_the_ball(p):
     if d2 < 1e-18:
         return
     f = objective(Q, s.w, s.lam, s.alpha)
-    measure(s)
-    search(Constants(M1, M2, 1000.0), s)
+    evaluate_incumbent(s)
+    line_search(Constants(M1, M2, 1000.0), s)
     t = s.now["step"][0]
     assert t * np.sqrt(d2) <= s.now["ball"][0] * (1 + 1e-12)
     if t > 0:
@@ -155,12 +155,12 @@ def test_value_and_slope_along_a_line(p, t):
     p.aim()
     linear = s.lam * (s.alpha @ s.Q_d)
     s.now["curvature"] = s.lam * (s.d @ s.Q_d)
-    value, slope = along(s, t, linear)
+    value, slope = along_line(s, t, linear)
     constant = 0.5 * s.lam * s.alpha @ s.Q_alpha
     f = objective(Q, s.w, s.lam, s.alpha + t * s.d)
     assert value + constant == pytest.approx(f, rel=1e-8, abs=1e-9)
     h = 1e-6
-    ahead, behind = (along(s, t + e, linear)[0] for e in (h, -h))
+    ahead, behind = (along_line(s, t + e, linear)[0] for e in (h, -h))
     scale = 1e-6 * (1 + abs(s.Q_d).max())
     assert (
         value - behind
@@ -173,7 +173,7 @@ def test_value_and_slope_along_a_line(p, t):
 def test_the_bound_is_below_the_minimum(p):
     s, Q = p.state, p.sums.Q
     p.aim()
-    raise_bound(s)
+    raise_lower_bound(s)
     assert s.now["lower"][0] <= optimum(Q, s.w, s.lam, 1e-6, sweeps=30_000) * (1 + 2e-6) + 1e-12
     assert ((s.best_u >= 0) & (s.best_u <= 1 + 1e-12)).all()
 
@@ -197,7 +197,7 @@ def test_growing_pads():
     for _ in range(3):
         p.propose()
         p.move()
-    small, s = p.state, room_for(6, 0.1, euclid=False)
+    small, s = p.state, empty_state(6, 0.1, euclid=False)
     for old, new in zip(small[2:], s[2:], strict=True):
         new[: len(old)] = old
     used, weights = coefficients(s)
@@ -217,9 +217,9 @@ def test_at_a_kink_without_acceptable_slope_the_best_decrease_is_taken():
     s = p.state
     p.aim()
     s.now["curvature"] = s.lam
-    slopes = [along(s, t, 0.0)[1] for t in np.linspace(0.01, 3.0, 300)]
+    slopes = [along_line(s, t, 0.0)[1] for t in np.linspace(0.01, 3.0, 300)]
     assert not any(0 > slope >= -M2 for slope in slopes)
-    search(Constants(M1, M2, 1e6), s)
+    line_search(Constants(M1, M2, 1e6), s)
     assert s.now["step"][0] > 0
     p.move()
     assert s.now["value"][0] < 1e-5
@@ -253,7 +253,7 @@ def test_at_the_optimum_even_the_subgradient_vanishes():
 @given(points(), st.floats(1e-3, 2.0), st.integers(1, 8))
 def test_a_bundle_starts_again_where_its_path_is_too_long(p, budget, iterations):
     s, length, used, went = p.state, 0.0, 0, 0.0
-    p.directions = room_for_bundle(50, len(s.w), budget)
+    p.directions = empty_bundle(50, len(s.w), budget)
     s.now["fresh"] = 1
     for _ in range(iterations):
         length += went
@@ -264,7 +264,7 @@ def test_a_bundle_starts_again_where_its_path_is_too_long(p, budget, iterations)
         assert p.directions.path[0] == pytest.approx(length)
         if used == 1:
             np.testing.assert_array_equal(s.d, -s.g)
-        measure(s)
-        search(p.constants, s) if s.now["length2"] > 1e-20 else None
+        evaluate_incumbent(s)
+        line_search(p.constants, s) if s.now["length2"] > 1e-20 else None
         went = (s.now["step"][0] or s.now["ahead"][0]) * np.sqrt(max(s.now["length2"][0], 0.0))
         p.move()

@@ -20,7 +20,7 @@ from fwsvm.analysis.papers.p003.design import DESIGN
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.statistics import friedman, wilcoxon
 from fwsvm.analysis.statistics.wilcoxon import signed_rank_distribution
-from fwsvm.analysis.tables.model import TableEntry, TableRow, Table
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 METHODS = ["fw", "mfw", "cvm"]
 #: The tests, and the columns of Tables 5 (statistic) and 6 (p) that have them.
