@@ -1,7 +1,7 @@
 """fwsvm from Python: `train`, `train_blocks`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
 
-What the command line does with files is done here with arrays: the same data sets by name, settings, classes
-(conventions: with two classes the larger label is +1), machines and results.
+They take arrays as well as the files and names of the command line, with the same settings, machines and results; of
+two classes the larger label is +1 (conventions 6).
 """
 
 import os
@@ -46,7 +46,7 @@ def train(
     scale: str | None = None,
     **settings: Any,
 ) -> Result:
-    """Train a machine and return it with its certificate and what it cost.
+    """Train a machine and return it with its certificate, counters and times.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def train(
     Raises
     ------
     UsageError
-        A setting that does not exist or makes no sense, or labels that do not fit the rows.
+        An unknown or invalid setting, or labels that do not match the rows.
     DataError
-        Data that is not to be had or cannot be used.
+        Data that cannot be found or used.
     """
     chosen = _settings(settings)
     loaded = _loaded(data, y, scale)
@@ -85,7 +85,7 @@ def train(
 
 
 def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
-    """Return what is to be trained on, without test rows; its rows are raw unless they were scaled before."""
+    """Return the data set to train on, without test rows, and not scaled unless it was scaled before."""
     if isinstance(data, str | Path | Dataset):
         if y is not None:
             raise UsageError("a data set has labels of its own; give y with an array of rows only")
@@ -110,25 +110,25 @@ def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
 def train_blocks(
     blocks: str | Iterable[tuple[ArrayLike, ArrayLike]], *, watch: Watch | None = None, **settings: Any
 ) -> Result:
-    """Train a machine from blocks of rows that never lie in memory together.
+    """Train a machine from blocks of rows, of which one is in memory at a time.
 
     For methods that draw the rows they use: ``scs``, and ``pegasos`` with a limit of iterations. Memory is that of the
-    rows drawn and of one block. The result is that of `train` with the same rows in one array, but for rounding in the
+    rows drawn and one block. The result is that of `train` with the same rows in one array, except for rounding in the
     default width of the kernel.
 
     Parameters
     ----------
     blocks : iterable of (rows, labels), or text
-        Rows of shape (any number, n), dense or sparse, and their labels. It is gone through twice, so it must start
-        anew each time: a list, or an object with ``__iter__``, but no generator. Text is ``synthetic:KIND?...``, whose
-        training rows are drawn block by block.
+        Rows of shape (any number, n), dense or sparse, and their labels. It is iterated over twice, so it must be a
+        list or an object with ``__iter__``, not a generator. Text is ``synthetic:KIND?...``, whose training rows are
+        drawn block by block.
     watch, **settings
         As of `train`.
 
     Raises
     ------
     UsageError
-        A method that looks at all rows, blocks that do not fit together, or more than two classes.
+        A method that needs all rows, blocks of different widths, or more than two classes.
     """
     chosen = _settings({"method": "scs", **settings})
     stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
@@ -141,7 +141,7 @@ def train_blocks(
 
 
 class _Blocks:
-    """Blocks as the solvers take them: rows of float64, labels of one kind."""
+    """Blocks converted to rows of float64 and labels of one type."""
 
     def __init__(self, blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> None:
         self.blocks = blocks
@@ -180,9 +180,9 @@ def predict(
     Raises
     ------
     UsageError
-        Rows that do not fit the machine, or were scaled by other ranges than its own.
+        Rows that do not match the machine's features, or were scaled by other ranges than its own.
     DataError
-        Data that is not to be had, or cannot be scaled.
+        Data that cannot be found or scaled.
     """
     machine = model.model if isinstance(model, Result) else model
     if isinstance(data, Dataset):
@@ -202,15 +202,15 @@ def predict(
 
 
 def save(path: str | Path, model: Model | Result) -> None:
-    """Write a machine as ``fwsvm train --model`` does: a file that LIBSVM's or LIBLINEAR's programs read too.
+    """Write a machine as ``fwsvm train --model`` does, in the format of LIBSVM or LIBLINEAR.
 
-    Of a `Result` the settings and the certificate are kept with it, as the machine's ``facts``. Where training scaled
-    its rows, the ranges stand in the model, and beside it in ``PATH.range``, a range file of svm-scale.
+    Of a `Result`, settings and certificate are stored as the machine's ``facts``. If training scaled the rows, the
+    ranges are stored in the model and in ``PATH.range``, a range file of svm-scale.
 
     Warns
     -----
     UserWarning
-        ``PATH.range`` is there already, of another machine: this one's training scaled nothing.
+        ``PATH.range`` exists, of another machine, but this one's training did not scale.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError("save(path, model): the file's name comes first")
@@ -228,7 +228,7 @@ def save(path: str | Path, model: Model | Result) -> None:
 
 
 def load(path: str | Path) -> Model:
-    """Return the machine of a file written by fwsvm, LIBSVM or LIBLINEAR; `ModelError` if it is none."""
+    """Return the machine of a file written by fwsvm, LIBSVM or LIBLINEAR; `ModelError` for other files."""
     return model_files.read(path)
 
 
@@ -262,7 +262,7 @@ def _array(what: str, values: Any) -> np.ndarray:
 
 
 def _labels(y: ArrayLike) -> np.ndarray:
-    """Return labels as a `Table` has them: float64, or text where they are not numbers."""
+    """Return labels as `LabelledRows` has them: float64, or text if they are not numbers."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")

@@ -1,7 +1,7 @@
-"""The command line: options, words and exit codes; no arithmetic.
+"""The command line: options, output and exit codes; nothing is computed here.
 
-Every module here without a leading underscore is one command (or group): it defines ``command``. Such a module
-imports nothing but click and this package's private modules at its top, so that ``--help`` answers at once.
+Every module without a leading underscore is one command or group and defines ``command``. At module level it imports
+only click and private modules of this package, so that ``--help`` is instant.
 """
 
 import errno
@@ -24,21 +24,21 @@ INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
 class Commands(click.Group):
-    """The commands found in this package; a user's mistake becomes one line on stderr."""
+    """The commands of this package; an `FwsvmError` becomes one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
         return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported only now."""
+        """Return the command of that name, which is imported on demand."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; say a known error in one line and leave with its exit code."""
+        """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
         try:
             return super().invoke(ctx)

@@ -1,4 +1,4 @@
-"""Options that table, stats, plot, claims and report share, and how they read results and write text."""
+"""Options of table, stats, plot, claims and report, and their reading of results and writing of text."""
 
 import sys
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 
 
 def read_results(paths: tuple[Path, ...], where: tuple[str, ...]) -> "Results":
-    """Read the result folders and say on stderr what was odd about them."""
+    """Read the result folders; print their notices on stderr."""
     from fwsvm.analysis import results
 
     read = results.read(paths).select(where)
@@ -72,7 +72,7 @@ def read_cells(
 
 
 def emit(text: str, out: Path | None) -> None:
-    """Write the text to a file, whole or not at all, or to stdout."""
+    """Write the text to a file, atomically, or to stdout."""
     if out is None:
         click.echo(text, nl=not text.endswith("\n"))
         return

@@ -1,4 +1,4 @@
-"""What ``fwsvm data list`` and ``info`` say of an entry, as records for ``--json`` and as text."""
+"""Output of ``fwsvm data list`` and ``info``: records for ``--json``, and text."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ STATES = {
     "lock": "`fwsvm data lock` first: no digest is known",
     "by hand": "`fwsvm data add` takes it: no address is known",
 }
-#: What the user's overlay has of an entry.
+#: States of an entry in the user's overlay.
 OVERLAY = {"added": "added by you", "locked": "digests recorded by you"}
 
 
 def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[str, Any]:
-    """Return what a row of the list says: shape after the split, state, source, papers.
+    """Return a row of the list: shape after the split, state, source, papers.
 
-    ``overlay`` is what the user's overlay has of the entry, as `fwsvm.data.lock.entry.Lock` says it.
+    ``overlay`` is the entry's state in the user's overlay, see `fwsvm.data.lock.entry.Lock`.
     """
     source, state = _state(entry, mirror)
     rows, test_rows = _shape(entry)
@@ -85,7 +85,7 @@ def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
 
 
 def _shape(entry: Entry) -> tuple[int | None, int | None]:
-    """Return training and test rows after the split, as far as our copies or else a paper tell."""
+    """Return the numbers of training and test rows after the split, from the lock or else from a paper."""
     for source in entry.sources:
         train, test = (_rows(files) for files in (source.train, source.test))
         if train is None or (source.test and test is None):
@@ -109,7 +109,7 @@ def _rows(files: Sequence[RawFile]) -> int | None:
 
 
 def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
-    """Return the source that would be used and how its files can be had, without reading any."""
+    """Return the source that would be used and its state, without reading files."""
     order = list(STATES)
     states = [(max((_file_state(s, f, mirror) for f in s.files), key=order.index), s) for s in entry.sources]
     state, source = min(states, key=lambda pair: order.index(pair[0]))

@@ -1,4 +1,4 @@
-"""What a command may write to."""
+"""Checks of output paths."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,7 @@ from fwsvm.errors import UsageError
 
 
 def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
-    """Refuse an output that is one of the inputs, or another output: it would be lost without a word."""
+    """Refuse an output path that is also an input or another output, which would be overwritten."""
     taken = {Path(each).resolve() for each in inputs if each is not None}
     for output in outputs:
         if output is None:

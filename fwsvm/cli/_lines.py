@@ -1,4 +1,4 @@
-"""Lines as wide as the terminal they are for; whole where a program reads them."""
+"""Output lines, wrapped to the width of a terminal; whole if a program reads them."""
 
 import shutil
 import sys
@@ -8,7 +8,7 @@ import click
 
 
 def echo(line: str, indent: int, *, err: bool = False) -> None:
-    """Write a line; on a terminal too narrow for it, go on in the next line, indented."""
+    """Write a line; on a narrow terminal wrap it, with the later lines indented."""
     if (sys.stderr if err else sys.stdout).isatty():
         line = textwrap.fill(
             line, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,

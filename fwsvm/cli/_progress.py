@@ -1,4 +1,4 @@
-"""How a download shows on stderr: a bar in a terminal, a line now and then elsewhere."""
+"""Progress of downloads on stderr: a bar in a terminal, a line every few seconds elsewhere."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 def download_bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
-    """Return a progress bar for a file of a name and size (bytes, or None), fit for what stderr is."""
+    """Return a progress bar for a file of a name and size (bytes, or None), for a terminal or not."""
     return TerminalProgress(name, size) if sys.stderr.isatty() else PlainProgress(name, size)
 
 
@@ -24,7 +24,7 @@ class PlainProgress:
         self.said = time.monotonic()
 
     def update(self, count: int) -> None:
-        """Count bytes; say where the download is if it has been silent for long."""
+        """Count bytes; print a line if the last one is some seconds ago."""
         self.done += count
         if time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
             self.said = time.monotonic()
@@ -36,7 +36,7 @@ class PlainProgress:
         self.done = 0
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Return: there is nothing to close."""
 
 
 class TerminalProgress:
@@ -60,7 +60,7 @@ class TerminalProgress:
             self.progress.reset(self.task)
 
     def close(self) -> None:
-        """Take the bar away, whether the download succeeded or not."""
+        """Remove the bar, whether the download succeeded or not."""
         if self.progress is not None:
             self.progress.stop()
             self.progress = None

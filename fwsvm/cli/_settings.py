@@ -1,4 +1,4 @@
-"""Options that say how to train, shared by the commands that do."""
+"""Options of the commands that train."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-#: Of the commands that train on raw rows; what they do with it, `fwsvm.data.load` does.
+#: Of the commands that train; passed on to `fwsvm.data.load`.
 scale_option = click.option(
     "--scale",
     type=click.Choice(["none", "[0,1]", "[-1,1]"]),
@@ -57,7 +57,7 @@ scale_option = click.option(
 
 
 def settings_from(options: dict[str, Any]) -> "Settings":
-    """Return the settings that the options say."""
+    """Return the settings of the options."""
     from fwsvm.solvers.settings import Settings
     from fwsvm.solvers.unused_options import refuse_what_does_nothing
 

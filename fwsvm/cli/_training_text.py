@@ -1,4 +1,4 @@
-"""What ``fwsvm train`` tells a person: the problem before, the progress during, the result after."""
+"""Output of ``fwsvm train`` for a person: the problem, the progress, the result."""
 
 import dataclasses
 import math
@@ -26,12 +26,12 @@ MIB = 1 << 20
 
 
 def printer(*, to_stderr: bool) -> Print:
-    """Return what prints a labelled line, to stdout or (where stdout is a machine's) to stderr."""
+    """Return a function that prints a labelled line to stdout, or to stderr if stdout carries JSON."""
     return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
 def print_problem(say: Print, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
-    """Say what will be trained on what, before the work begins."""
+    """Print data set, method, problem, kernel and limits before training."""
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
     test = f", {data.test.rows:,} test rows" if data.test is not None else ""
@@ -78,7 +78,7 @@ def _kernel(resolved: "Resolved") -> str:
 
 
 def _memory(resolved: "Resolved", data: "Dataset") -> str:
-    """Return what memory a run will take beside its data."""
+    """Return the memory that a run will take besides its data."""
     from fwsvm.data.labels import encode
     from fwsvm.solvers.memory import training
 
@@ -103,7 +103,7 @@ def _stop(resolved: "Resolved") -> str:
 
 
 class TrainingProgress:
-    """Progress on stderr: one line renewed on a terminal, a plain line now and then elsewhere."""
+    """Progress on stderr: one updated line on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self) -> None:
         self.terminal = sys.stderr.isatty()
@@ -111,18 +111,18 @@ class TrainingProgress:
         self.live: Any = None
 
     def __enter__(self) -> Self:
-        """Nothing is shown before there is something to say."""
+        """Return itself; the line appears with the first update."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the bar away."""
+        """Remove the line."""
         if self.live is not None:
             self.live.stop()
 
     def update(self, progress: "Progress") -> None:
-        """Show where the run is."""
+        """Show the progress of the run."""
         if self.terminal:
             self._show(progress)
         elif time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
@@ -146,7 +146,7 @@ class TrainingProgress:
 
 
 def _share(progress: "Progress") -> float:
-    """Return how far along the run is, by subproblems, or for a single one by the logarithm of its gap."""
+    """Return the fraction of the run that is done: by subproblems, within one by the logarithm of its gap."""
     ratio = progress.gap / progress.objective if progress.objective else math.nan
     if not 0 < ratio < math.inf:
         inside = 0.0
@@ -166,7 +166,7 @@ def _line(progress: "Progress") -> str:
 
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
-    """Say what came of it."""
+    """Print status, objective, gap, model size, accuracies and times."""
     from fwsvm.status import Status
 
     say("", "")
@@ -208,7 +208,7 @@ def _millions(count: int) -> str:
 
 
 def with_run_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
-    """Return the machine with the facts that its file keeps."""
+    """Return the machine with the columns of its row that the model file keeps."""
     from fwsvm.results.writing import json_values
 
     kept = (

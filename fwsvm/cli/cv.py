@@ -77,7 +77,7 @@ def _line(fold: "Fold") -> str:
 
 
 def _tell(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
-    """Say the accuracy over all rows held out, and how it varies from fold to fold."""
+    """Print the accuracy over all rows held out, and its standard deviation over folds."""
     from statistics import stdev
 
     from fwsvm.results.writing import json_values

@@ -75,7 +75,7 @@ def command(
     if (workers or 1) > 1 and not dry_run:
         from fwsvm.experiments.executors.forkserver import start_forkserver
 
-        start_forkserver()  # before all else: it imports while this process does
+        start_forkserver()  # first, so that it imports in parallel with this process
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast
@@ -112,7 +112,7 @@ def command(
 
 
 def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
-    """Load every data set once, and say what a person should know of it."""
+    """Load every data set once, and print its shape and notices."""
     from fwsvm.experiments.samples import data_info
 
     known = {}

@@ -1,4 +1,4 @@
-"""``fwsvm info``: versions, machine, folders and extras: what a report of a problem should begin with."""
+"""``fwsvm info``: versions, machine, folders and extras, for bug reports."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``fwsvm methods``: the methods there are, family by family, and everything about one of them."""
+"""``fwsvm methods``: all methods by family, or the description of one."""
 
 import inspect
 import json
@@ -36,7 +36,7 @@ def command(name: str | None, as_json: bool) -> None:
 
 
 def facts_of(method: "Method") -> dict[str, Any]:
-    """Return what there is to know about a method, in plain values."""
+    """Return the description of a method as plain values."""
     from typing import get_type_hints
 
     from fwsvm.kernels.kernel import KERNELS

@@ -97,7 +97,7 @@ def command(
 
 
 def _tell(predicted: "Prediction", features: int) -> None:
-    """Say on stderr what was left out and how many labels are right."""
+    """Print on stderr what was ignored and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
         click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)

@@ -1,4 +1,4 @@
-"""``fwsvm summary``: what is in a data file."""
+"""``fwsvm summary``: counts and ranges of a data file."""
 
 import json
 from typing import Any

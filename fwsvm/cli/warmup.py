@@ -1,4 +1,4 @@
-"""``fwsvm warmup``: compile beforehand what later runs need."""
+"""``fwsvm warmup``: compile in advance what later runs need."""
 
 import tempfile
 import time
@@ -59,7 +59,7 @@ def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
 
 
 def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
-    """Return what to train, by name: both searches, and double precision, which tight tolerances end in."""
+    """Return labelled training jobs: full and sampled search, and the double precision of tight tolerances."""
     from fwsvm.solvers import FAMILIES
 
     jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
@@ -71,7 +71,7 @@ def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], No
 
 
 def _train(method: str, kernel: str, **given: Any) -> None:
-    """Train on three small clouds and predict."""
+    """Train on three small clusters and predict."""
     import numpy as np
 
     from fwsvm.solvers import Settings, fit

@@ -1,10 +1,10 @@
-"""The machines of fwsvm as scikit-learn classifiers, for its pipelines, searches and metrics.
+"""scikit-learn classifiers, for its pipelines, searches and metrics.
 
     FrankWolfeSVC        the simplex family: L2-SVM with any kernel, one against one
     DualCoordinateSVC    the linear family: hinge or squared hinge, one class against the rest
     StochasticSVC        the stochastic family: mean hinge with any kernel and no bias, one against one
 
-`machine` has what they share. Every fitted one keeps its `fwsvm.solvers.Result`, with the certificate, as ``result_``.
+`machine` is their base class. A fitted classifier has its `fwsvm.solvers.Result`, with the certificate, as ``result_``.
 """
 
 try:

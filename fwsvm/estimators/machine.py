@@ -1,7 +1,7 @@
-"""What the classifiers share: scikit-learn's data, labels, weights and errors made ours, and decisions made theirs.
+"""Base classes of the classifiers; they convert data, labels, weights and errors from and to scikit-learn's conventions.
 
-scikit-learn sorts its classes and lets a decision value > 0 mean the second of two; ours lets it mean the first. So
-two classes are handed over in reverse order, more as they are.
+scikit-learn sorts the classes, and a decision value > 0 means the second of two; in `fwsvm.solvers` it means the first.
+So two classes are passed on in reverse order; more keep their order.
 """
 
 import inspect
@@ -44,7 +44,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     result_: Any  # a Result, once fitted
 
     def __new__(cls, *_: Any, **named: Any) -> Self:
-        """Refuse what is no parameter with the sentence of a ValueError, as set_params does."""
+        """Refuse unknown parameters with a `ValueError`, as set_params does."""
         parameters.refuse_unknown(cls.__name__, named, list(inspect.signature(cls).parameters))
         made: Self = super().__new__(cls)
         return made
@@ -73,7 +73,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return classes[::-1] if len(classes) == 2 else classes
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
-        """Fit by the settings that are the family's own; those of all families are read from the parameters."""
+        """Fit with the family's own ``settings``; those of all families are read from the parameters."""
         method = METHODS.get(self.method) if isinstance(self.method, str) else None
         if method is not None and method.family != self.family:
             raise ValueError(
@@ -126,7 +126,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return parameters.class_weights(getattr(self, "class_weight", None), labels, rows)
 
     def _scaled(self, rows: Distinct) -> tuple[Distinct, scaling.Ranges | None]:
-        """Return the rows as the machine is trained on them, and the ranges it scales by: of rows that count."""
+        """Return the scaled rows, and the ranges: those of the rows whose weight is not 0."""
         if self.scale is None:
             return rows, None
         if not isinstance(self.scale, str) or self.scale not in scaling.TARGETS:
@@ -138,7 +138,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return rows._replace(X=scaling.apply(rows.X, ranges)), ranges
 
     def _of_kernel(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002
-        """Return the settings of the kernel, for a family that has one to choose."""
+        """Return the settings of the kernel, for families with a choice of kernels."""
         return {}
 
     def __sklearn_tags__(self) -> Any:
@@ -148,7 +148,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
 
 class KernelMachine(Machine):
-    """Base of the classifiers with kernels, which set one class against one.
+    """Base of the classifiers with kernels, which are one-versus-one.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class KernelMachine(Machine):
 
 
 def votes_and_values(decision: np.ndarray, K: int) -> np.ndarray:
-    """Return a value a class, (t, K), from one a pair: votes + s / (3 (|s| + 1)), s the sum of its pairs' values."""
+    """Return a value for each class, (t, K), from one for each pair: votes + s / (3 (|s| + 1)), s its pairs' sum."""
     votes, values = np.zeros((len(decision), K)), np.zeros((len(decision), K))
     for p, (i, j) in enumerate(combinations(range(K), 2)):
         first = decision[:, p] > 0

@@ -1,6 +1,6 @@
-"""What the parameters of the classifiers may be, those that users of scikit-learn's machines type among them.
+"""Conversion of the classifiers' parameters, with scikit-learn's special values, to those of `Settings`.
 
-Each is a value of `Settings`, or a ValueError that says in a sentence what it may be.
+An invalid value is a `ValueError` that says what it may be.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from fwsvm.errors import shown
 from fwsvm.problems.distinct import Distinct
 
-#: What scikit-learn's machines have and these do not, and what to do instead.
+#: Parameters of scikit-learn's classifiers that these do not have, and the alternatives.
 ALTERNATIVES = {
     "probability": "sklearn.calibration.CalibratedClassifierCV gives probabilities",
     "shrinking": "these methods do not shrink",
@@ -29,7 +29,7 @@ ALTERNATIVES = {
 
 
 def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise ValueError for a name that is none of those known."""
+    """Raise `ValueError` for an unknown name."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, 1)
@@ -45,7 +45,7 @@ def mapping(name: str, given: Any) -> Mapping[str, Any]:
 
 
 def gamma(given: Any, rows: Distinct) -> Any:
-    """Return the number that a word of scikit-learn's for gamma stands for; what is no text is returned as it is."""
+    """Return the value of gamma "scale" or "auto"; other values are returned unchanged."""
     if not isinstance(given, str):
         return given
     n = int(rows.X.shape[1])
@@ -64,7 +64,7 @@ def gamma(given: Any, rows: Distinct) -> Any:
 
 
 def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray | None:
-    """Return the weight of each row's class, shape (m,), or None; in balanced ones the weights of rows count."""
+    """Return the weight of each row's class, shape (m,), or None; balanced weights use the weights of rows."""
     if given is None:
         return None
     if isinstance(given, str) and given == "balanced":
@@ -88,17 +88,17 @@ def _weight(value: Any) -> float:
 
 
 def limit(given: Any) -> Any:
-    """Return a limit; -1 is scikit-learn's word for none."""
+    """Return a limit; -1 means none, as in scikit-learn."""
     return None if isinstance(given, Integral) and given == -1 else given
 
 
 def whole(given: Any) -> Any:
-    """Return a number of MiB; 200.0 is one."""
+    """Return a number of MiB; a float such as 200.0 becomes an int."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 def threads(n_jobs: Any) -> int:
-    """Return the threads that n_jobs stands for, as in joblib."""
+    """Return the number of threads for n_jobs, as in joblib."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
     return int(effective_n_jobs(n_jobs))

@@ -1,9 +1,9 @@
 """The test of a step on rows T_k drawn without regard to the sample S_k (004 Algorithm 1 step 4).
 
-T_k has as many rows as S_k. `ResampledTest` draws all of them anew each iteration, which costs |S_k|^2 kernel values. `GrowingTest`
-lets T_k grow as S_k does, by a random stream of its own, so that <beta, phi(x)> and <d, phi(x)> at its rows follow the
-method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way; under `GrowingTest`
-the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
+T_k has as many rows as S_k. `ResampledTest` draws all of them anew each iteration, which costs |S_k|^2 kernel values.
+`GrowingTest` lets T_k grow as S_k does, by a random stream of its own, so that <beta, phi(x)> and <d, phi(x)> at its
+rows follow the method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way;
+under `GrowingTest` the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Kernel sums over the sample, sum_j c_j k(x_j, .), at its own rows and at those of a test sample.
 
-A row whose coefficient changes adds its kernel values once. `StoredMatrixSums` reads them from the kernel matrix; `RecomputedSums`
-computes them anew, 64 rows at a time, and keeps none: a method that draws a large sample and changes few coefficients
-needs each about twice. Rows with few zeros are computed from a copy of them in panels, in about half the time.
+A row whose coefficient changes adds its kernel values once. `StoredMatrixSums` reads them from the kernel matrix;
+`RecomputedSums` computes them anew, 64 rows at a time, and keeps none: a method that draws a large sample and changes
+few coefficients needs each about twice. Rows with few zeros are computed from a copy of them in panels, in about half
+the time.
 """
 
 from collections.abc import Sequence
