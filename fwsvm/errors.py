@@ -50,6 +50,15 @@ class PluginWarning(UserWarning):
     """A plug-in, what another package adds, that could not be loaded and is left out: one sentence."""
 
 
+def clipped(text: str, most: int) -> str:
+    """Return text cut off at ``most`` characters, with three dots.
+
+    >>> clipped("abc", 3), clipped("abcdefg", 5)
+    ('abc', 'ab...')
+    """
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def shown(value: Any) -> str:
     """Return a value as a message shows it: the start of a long one, and of a collection its kind.
 

@@ -15,7 +15,7 @@ from fwsvm import promises
 from fwsvm.analysis.measures import MEASURES
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import shortened
+from fwsvm.results.kinds import listed, shortened
 from fwsvm.status import SEVERITY
 
 #: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data.
@@ -175,11 +175,9 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     )
 
 
-def _listed(values: Iterable[object], between: str, most: int = 8) -> str:
+def _listed(values: Iterable[object], between: str) -> str:
     """Return the first few values, and how many more there are."""
-    texts = [f"{value:g}" if isinstance(value, float) else shortened(str(value)) for value in values]
-    more = [f"{len(texts) - most} more"] if len(texts) > most else []
-    return between.join([*texts[:most], *more])
+    return listed((f"{v:g}" if isinstance(v, float) else shortened(str(v)) for v in values), between, 8)
 
 
 def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:

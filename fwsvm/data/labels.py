@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
-SHOWN = 40  # characters of a label in a message
+QUOTED = 40  # characters of a label in a message
 EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
 
 
@@ -56,11 +56,6 @@ def text(label: float | str) -> str:
     return repr(value)
 
 
-def brief(name: str) -> str:
-    """Return a class as messages show it: a long name cut off."""
-    return name if len(name) <= SHOWN else name[: SHOWN - 3] + "..."
-
-
 def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> None:
     """Refuse labels from which nothing can be learned.
 
@@ -72,7 +67,7 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     found = classes(labels)
     if len(found) < 2:
         raise DataError(
-            f"{name}: all {len(labels)} rows have the label {brief(found[0])}; two classes are needed"
+            f"{name}: all {len(labels)} rows have the label {clipped(found[0], QUOTED)}; two classes are needed"
         )
     if len(found) == len(labels) > 2:
         raise DataError(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import brief, encode
+from fwsvm.data.labels import QUOTED, encode
 from fwsvm.data.splits import take
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 from fwsvm.experiments import samples, training
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.plan import SELECT, run_id
@@ -49,7 +49,7 @@ def cross_validate(
         lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
         if lost:
             raise DataError(
-                f"{data.name}: class {brief(lost[0])} has too few rows to be in every training part"
+                f"{data.name}: class {clipped(lost[0], QUOTED)} has too few rows to be in every training part"
             )
         train, test = (take(data.train, np.flatnonzero(chosen)) for chosen in (~held_out, held_out))
         result, row = training.train(replace(data, train=train, test=test), settings, watch)

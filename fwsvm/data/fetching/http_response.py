@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from fwsvm.data.lock.values import is_url
+from fwsvm.errors import clipped
 
 #: Endings of compressed files; some servers name their compression as a transport encoding.
 COMPRESSED = (".gz", ".bz2", ".xz", ".Z", ".zip")
@@ -111,4 +112,4 @@ def local_writes() -> Iterator[None]:
 
 
 def _shown(word: str) -> str:
-    return ascii(word if len(word) <= 100 else word[:97] + "...")
+    return ascii(clipped(word, 100))

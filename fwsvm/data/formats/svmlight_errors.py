@@ -16,7 +16,7 @@ from fwsvm.data.formats.svmlight_parser import (
     Format,
     count_newlines_and_colons,
 )
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 
 QUOTED = 40  # characters of a token
 MAX_TOKEN_BYTES = 10_000  # bytes of a token that are looked at to say what is wrong with it
@@ -36,8 +36,7 @@ class FormatError(DataError):
 
 def one_line(error: Exception) -> str:
     """Return another library's error message on one line, cut off at `MAX_COMPLAINT` characters."""
-    words = " ".join(str(error).split())
-    return words if len(words) <= MAX_COMPLAINT else words[: MAX_COMPLAINT - 3] + "..."
+    return clipped(" ".join(str(error).split()), MAX_COMPLAINT)
 
 
 def line_number(text: NDArray[np.uint8], at: int) -> int:
@@ -80,8 +79,7 @@ def _token(text: NDArray[np.uint8], at: int) -> bytes:
 
 
 def _shown(token: bytes) -> str:
-    word = token.decode("utf-8", "replace")
-    return word if len(word) <= QUOTED else word[: QUOTED - 3] + "..."
+    return clipped(token.decode("utf-8", "replace"), QUOTED)
 
 
 def _label_reason(token: bytes, shown: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from fwsvm.data.formats import decompression
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 from fwsvm.files.folders import parsed_folder
 
 METHODS_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
@@ -110,5 +110,5 @@ def _member(path: Path, archive: zipfile.ZipFile, member: str) -> zipfile.ZipInf
 
 
 def _shown(name: str) -> str:
-    short = name if len(name) <= QUOTED else name[: QUOTED - 3] + "..."
+    short = clipped(name, QUOTED)
     return short if short.isprintable() else ascii(short)
