@@ -1,4 +1,4 @@
-"""experiment.yaml of a results folder: its text as it stands, and its settings for comparison."""
+"""experiment.yaml of a results folder: its text, and its settings for comparison."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a run is judged by: where it stands in a result file, which end is better, and how it is printed."""
+"""Measures of a run: the column of the results, which end is better, and how values are printed."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -198,7 +198,7 @@ def _write(
 
 
 def _trace(folder: Path, run_id: str) -> bytes | None:
-    """Return a run's trace as it stands, once every line of it is known to be one of a trace."""
+    """Return the bytes of a run's trace, after checking every line."""
     path = folder / "traces" / f"{run_id}.csv"
     try:
         table = trace_table(path, folder)

@@ -184,7 +184,7 @@ def _configuration(folders: Sequence[Path]) -> str:
 
 
 def _settings(path: Path) -> str:
-    """Return a configuration as it stands, once it is known to be one."""
+    """Return the text of a configuration, after checking that it is valid."""
     settings(path)
     return f"<h3>{html.escape(str(path))}</h3><pre>{html.escape(configuration_text(path))}</pre>"
 

@@ -70,7 +70,7 @@ def _size(folder: Path) -> dict[str, int]:
         for name in names:
             try:
                 total += Path(place, name).stat().st_size
-            except OSError:  # gone since
+            except OSError:  # deleted meanwhile
                 continue
             count += 1
     return {"files": count, "bytes": total}
@@ -91,20 +91,20 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f"{facts['free_memory_mib']:,} MiB free; kernel columns take up to {facts['cache_mib']:,} MiB",
         ),
         ("cache", f"{facts['cache']} (FWSVM_CACHE moves it)"),
-        *((f"  {name}", _held(place)) for name, place in facts["folders"].items()),
-        ("compiled code", _held(facts["compiled_code"]) + "; `fwsvm warmup` fills it"),
-        *((f"extra {extra}", _had(extra, found)) for extra, found in facts["extras"].items()),
+        *((f"  {name}", _folder_text(place)) for name, place in facts["folders"].items()),
+        ("compiled code", _folder_text(facts["compiled_code"]) + "; `fwsvm warmup` fills it"),
+        *((f"extra {extra}", _extra_text(extra, found)) for extra, found in facts["extras"].items()),
         *((name, value) for name, value in facts["environment"].items()),
     ]
     widest = max(len(label) for label, _ in rows)
     return [f"{label:{widest}}  {said}" for label, said in rows]
 
 
-def _held(place: dict[str, Any]) -> str:
+def _folder_text(place: dict[str, Any]) -> str:
     return f"{place['path']}: {place['files']:,} files, {place['bytes'] / MB:,.1f} MB"
 
 
-def _had(extra: str, found: dict[str, str | None]) -> str:
+def _extra_text(extra: str, found: dict[str, str | None]) -> str:
     if None in found.values():
         return f"not installed: pip install 'fwsvm[{extra}]'"
     return ", ".join(f"{name} {number}" for name, number in found.items())

@@ -123,11 +123,13 @@ def _described(facts: dict[str, Any]) -> list[str]:
     lines += ["", "parameters (--param NAME=VALUE)" if facts["parameters"] else "no parameters of its own"]
     for key, about in facts["parameters"].items():
         meaning = f": {about['meaning']}" if about["meaning"] else ""
-        lines += _wrapped(f"{key}={_shown(about['default'])}  ({about['kind']}){meaning}", "  ", "      ")
+        lines += _wrapped(
+            f"{key}={_value_text(about['default'])}  ({about['kind']}){meaning}", "  ", "      "
+        )
     return lines
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return (
         str(value).lower()
         if isinstance(value, bool)

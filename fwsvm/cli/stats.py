@@ -94,7 +94,7 @@ def command(
 def _design(
     cells: "pd.DataFrame", plan: str | None, measures: tuple[str, ...], methods: str | None
 ) -> "Design":
-    """Return the design asked for, or the one that fits the methods at hand."""
+    """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
 
     present = list(dict.fromkeys(str(method) for method in cells["method"]))

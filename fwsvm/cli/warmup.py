@@ -43,7 +43,7 @@ def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
 
 
 def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
-    """Return the kernels to compile a method for; `UsageError` where none of those asked for is one."""
+    """Return the kernels to compile a method for; `UsageError` if the method supports none of the requested ones."""
     from fwsvm.errors import UsageError
     from fwsvm.kernels.kernel import family
     from fwsvm.solvers import FAMILIES

@@ -1,4 +1,4 @@
-"""Base classes of the classifiers; they convert data, labels, weights and errors from and to scikit-learn's conventions.
+"""Base classes of the classifiers, which convert data, labels, weights and errors to scikit-learn's conventions.
 
 scikit-learn sorts the classes, and a decision value > 0 means the second of two; in `fwsvm.solvers` it means the first.
 So two classes are passed on in reverse order; more keep their order.

@@ -43,7 +43,7 @@ def cross_validate(
     if len(codes) < folds:
         raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")
     by_part = data.scaling != "none" and data.train.ranges is None
-    words = f"{rule.words}, scaled by what is left" if by_part else rule.words
+    words = f"{rule.description}, scaled by what is left" if by_part else rule.description
     for part in range(folds):
         held_out = samples.validation_mask(codes, rule, settings.seed, part)
         lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]

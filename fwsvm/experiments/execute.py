@@ -95,7 +95,7 @@ def run_task(
     """
     task: _TaskData | None = None
     trained: list[_TrainedCell] = []  # without certificate yet
-    position: tuple[float, ...] = ()  # the values of C that the path has gone through
+    position: tuple[float, ...] = ()  # the values of C trained so far along the path
 
     def finish() -> Iterator[Record]:
         nonlocal trained

@@ -64,7 +64,7 @@ class ValidationRule:
         return self.folds or 1
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The rule as text, for messages and for run ids."""
         return f"{self.folds} folds" if self.folds else f"{self.holdout:g} held out"
 

@@ -164,7 +164,7 @@ def selection_cells(
                 facts.fingerprint,
                 experiment.profile,
                 settings,
-                selection.held_out.words,
+                selection.held_out.description,
                 part,
                 predecessors=after,
             )

@@ -131,9 +131,8 @@ class Runner:
         again = sum(self._is_done(cell) for task in tasks for cell in task)
         if again:
             self._note(f"{again} finished runs are made again, for others start where they end")
-        if (
-            tasks
-        ):  # as many beside each other as if nothing had been done: each has the same threads and memory
+        if tasks:
+            # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
             at_once = min(at_once, len(plan.tasks(wanted)))
             self._followers = {
                 cell.run_id: {later.run_id for later in task[number + 1 :]}
@@ -218,7 +217,7 @@ class Runner:
         if chosen.why_not:
             return
         words = selection.describe(chosen.values)
-        held_out = trial.selection.held_out.words if trial.selection is not None else ""
+        held_out = trial.selection.held_out.description if trial.selection is not None else ""
         self.store.log("selected", dataset=trial.data.name, values=chosen.values, accuracy=chosen.accuracy)
         self._note(f"{trial.data.name}: {words} ({100 * chosen.accuracy:.2f} % right, {held_out})")
         for name in chosen.on_edge:

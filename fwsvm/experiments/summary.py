@@ -40,7 +40,7 @@ def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     for (name, method, *_), group in _groups(finals, rows).items():
         table.add_row(_short(name) if name != last else "", method, *_averages(group), _status(group))
         last = name
-        if void := _void(group):
+        if void := _promise_note(group):
             notes.append(f"little is promised by {_short(name)}, {method}: {void}")
     out = io.StringIO()
     Console(file=out, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(table)
@@ -80,7 +80,7 @@ def _averages(group: list[Row]) -> list[str]:
     return cells
 
 
-def _void(group: list[Row]) -> str:
+def _promise_note(group: list[Row]) -> str:
     """Return in a few words why the finished runs of a group promise little, or ''."""
     done = [row for row in group if Status(row["status"]).done]
     gaps = [float(row["relative_gap"]) for row in done if row["relative_gap"]]

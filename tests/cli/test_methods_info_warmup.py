@@ -116,7 +116,7 @@ TRAIN = """
 import gc, sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
-from fwsvm.data import svmlight
+from fwsvm.data.formats import svmlight
 from fwsvm.solvers import Settings, fit
 table, _ = svmlight.read(sys.argv[1])
 codes = (table.labels < 0).astype(int)

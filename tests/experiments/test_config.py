@@ -88,7 +88,7 @@ def test_selection_runs_with_its_own_method_and_is_the_same_for_all(tmp_path: Pa
     assert first is not None
     assert first.candidates.base.method == "cvm"
     assert len(first.candidates.points()) == 4
-    assert (first.held_out.parts, first.held_out.words) == (5, "5 folds")
+    assert (first.held_out.parts, first.held_out.description) == (5, "5 folds")
 
 
 def test_selection_takes_the_kernel_of_the_method_it_serves(tmp_path: Path) -> None:

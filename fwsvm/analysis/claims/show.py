@@ -11,12 +11,12 @@ from fwsvm.analysis.tables.render import without_tags
 from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
-#: Where figures only are printed, 003's tables stand in for the methods it shares with 000.
+#: 000 prints figures only; the methods that it shares with 003 are checked on 003's tables.
 BORROWED = "on 003's tables"
 
 
 def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
-    """Return the verdicts in one form: terminal, markdown, html or csv; the notes stand below, but not in CSV."""
+    """Return the verdicts in one form: terminal, markdown, html or csv; the notes follow, except in CSV."""
     if form == "csv":
         return as_csv(verdicts)
     return {"terminal": terminal, "markdown": markdown, "html": html_list}[form](verdicts, notes)

@@ -17,7 +17,7 @@ class Hypothesis:
     second: str
     alternative: Alternative
 
-    def said(self, names: dict[str, str]) -> str:
+    def sentence(self, names: dict[str, str]) -> str:
         """Return H1 as a sentence."""
         a, b = names.get(self.first, self.first), names.get(self.second, self.second)
         words = _WORDS.get(self.measure, ("below", "above", "different"))

@@ -101,7 +101,7 @@ def conclusions(tested: Iterable[TestedHypothesis], place: str) -> Table:
     for t in tested:
         rejected = [level for level in LEVELS if t.p <= level]
         said = (
-            t.hypothesis.said(METHOD_NAMES)
+            t.hypothesis.sentence(METHOD_NAMES)
             if rejected
             else f"H0 stands: {t.hypothesis.equality(METHOD_NAMES)}"
         )

@@ -29,10 +29,10 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """
     if data.runs.empty:
         return []
-    rows = data.shown(final_rows(data.runs))
+    rows = data.selected(final_rows(data.runs))
     rows = rows[rows["status"].isin(DONE)]
     drawings = []
-    for dataset in data.each(rows):
+    for dataset in data.datasets_in(rows):
         traces = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
@@ -92,7 +92,7 @@ def _of_runs(traces: dict[str, list[pd.DataFrame]]) -> str:
 
 
 def _positive(traces: dict[str, list[pd.DataFrame]], column: str) -> bool:
-    """Return whether the values are positive and span more than a decade, so that a log axis tells more."""
+    """Return whether the values are positive and span more than a decade, so that a log axis is better."""
     values = pd.concat([trace[column] for runs in traces.values() for trace in runs]).dropna()
     return bool(len(values) and values.min() > 0 and values.max() > 10 * values.min())
 

@@ -21,7 +21,7 @@ class FigureData:
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     datasets: tuple[str, ...] = ()  # draw only these; empty means all
 
-    def shown(self, cells: pd.DataFrame) -> pd.DataFrame:
+    def selected(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
         return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
 
@@ -29,7 +29,7 @@ class FigureData:
         """Return the data sets of these cells in the papers' order."""
         return in_order(cells["dataset"])
 
-    def each(self, cells: pd.DataFrame) -> list[str]:
+    def datasets_in(self, cells: pd.DataFrame) -> list[str]:
         """Return the data sets of these cells in order, if there may be a picture of each; else ResultsError."""
         order = self.order(cells)
         if len(order) > MAX_PICTURES:

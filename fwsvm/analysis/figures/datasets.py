@@ -26,7 +26,7 @@ from fwsvm.analysis.measures import Measure, measure
 @figure("datasets", 2)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
-    cells = without_sweeps(data.shown(data.cells))
+    cells = without_sweeps(data.selected(data.cells))
     in_series = [dataset for name in SERIES for dataset in published.series(name)]
     if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
         cells = cells[~(cells["dataset"].isin(in_series) & (cells["kernel"] != "quadratic"))]

@@ -15,7 +15,7 @@ STEP = 0.32  # from one label to the next, in inches
 @figure("ranks", 6)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw the diagram of each measure that three data sets or more have for three methods or more."""
-    cells = without_sweeps(data.shown(data.cells))
+    cells = without_sweeps(data.selected(data.cells))
     if (cells["kernel"] == "rbf").any():
         cells = cells[cells["kernel"] == "rbf"]
     methods = methods_of(cells)
@@ -27,7 +27,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
             except ResultsError:
                 if asked.plain:
                     raise
-                continue  # not asked for by name, and too few data sets have all methods
+                continue  # not requested by name, and too few data sets have all methods
             if compared.friedman.n > 2:
                 drawings.append(_diagram(compared))
     return drawings

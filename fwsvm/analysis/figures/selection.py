@@ -18,9 +18,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     """Draw one picture per data set and method with ``role=select`` rows."""
     if data.runs.empty:
         return []
-    runs = data.shown(data.runs)
+    runs = data.selected(data.runs)
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
-    data.each(searched)
+    data.datasets_in(searched)
     drawings = []
     for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
         # a width derived from the rows differs a little from fold to fold: it was not searched

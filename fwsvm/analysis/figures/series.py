@@ -33,7 +33,7 @@ BAND = 0.18
 @figure("series", 1)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series that has at least three data sets."""
-    cells = without_sweeps(data.shown(data.cells))
+    cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     cells = drawable(against_baseline(cells, asked.baseline))
     present = [name for name in SERIES if cells.loc[_inside(cells, name), "rows"].nunique() > 2]
@@ -79,7 +79,7 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
 
 
 def _places(sizes: "pd.Series[float]") -> dict[object, float]:
-    """Return where each data set stands on the axis: at its size, or one after the other if sizes repeat.
+    """Return the position of each data set on the axis: its size, or its number in the series if sizes repeat.
 
     A profile that caps the number of rows leaves several data sets with the same size.
     """

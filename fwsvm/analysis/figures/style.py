@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 MAX_NAME_BYTES = 120  # bytes of a file's name; systems take 255, with the ending
 MAX_LABEL = 40
-MAX_INCHES = 200.0  # inches, 30,000 pixels: what can be painted and looked at
+MAX_INCHES = 200.0  # 30,000 pixels
 #: Colour (Okabe and Ito), marker and dashes of the known methods; unknown ones take the spare styles in turn.
 STYLES: dict[str, tuple[str, str, Any]] = {
     "cvm": ("#000000", "o", "-"),

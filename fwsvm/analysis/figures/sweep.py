@@ -23,7 +23,7 @@ from fwsvm.analysis.measures import measure
 @figure("sweep", 3)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
-    cells = sweeps(data.shown(data.cells))
+    cells = sweeps(data.selected(data.cells))
     drawings = []
     for name in asked.plain or ("accuracy", "time", "steps"):
         kind = measure(name)

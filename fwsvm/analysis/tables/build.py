@@ -68,7 +68,7 @@ def fill_sheet(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | N
     marks |= {entry.text for row in rows for entry in row.entries if entry.text in MARK_MEANINGS}
     notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MARK_MEANINGS.items() if mark in marks)]
     if ours is not None:
-        notes += [*_incomplete(sheet, ours), *_void(sheet, ours), *_sizes(sheet, ours, theirs)]
+        notes += [*_incomplete(sheet, ours), *_promise_notes(sheet, ours), *_sizes(sheet, ours, theirs)]
     heads = tuple(column.head for column in sheet.columns)
     label_heads = sheet.label_heads if ours is None or theirs is None else (*sheet.label_heads, "")
     return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
@@ -202,7 +202,7 @@ def _word(cell: Cell) -> str:
 
 def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     """Return a note that names the cells of this table with failed or missing runs."""
-    shown = _shown(sheet, ours)
+    shown = _cells_shown(sheet, ours)
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
     places: dict[str, list[str]] = {}
     for cell in bad.to_dict("records"):
@@ -211,9 +211,9 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     return [f"not complete: {'; '.join(listed)}"] if listed else []
 
 
-def _void(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
+def _promise_notes(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     """Return a note that names the cells of this table whose results promise little, and why."""
-    shown = _shown(sheet, ours)
+    shown = _cells_shown(sheet, ours)
     said = [
         f"{cell['dataset']}/{cell['method']} ({cell['void']})"
         for cell in shown[shown["void"] != ""].to_dict("records")
@@ -226,7 +226,7 @@ def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> lis
     if theirs is None:
         return []
     sizes = theirs.drop_duplicates("dataset").set_index("dataset")["rows"]
-    shown = _shown(sheet, ours).drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
+    shown = _cells_shown(sheet, ours).drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
     unlike = [
         f"{published.title(str(dataset))} {rows:.0f} of {sizes[str(dataset)]:.0f}"
         for dataset, rows in shown.items()
@@ -235,7 +235,7 @@ def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> lis
     return [f"training rows, ours of published: {', '.join(unlike)}"] if unlike else []
 
 
-def _shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
+def _cells_shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
     datasets = {block.key.get("dataset") for block in sheet.blocks}
     methods = {block.key.get("method") for block in sheet.blocks} | {
         c.key.get("method") for c in sheet.columns

@@ -14,10 +14,10 @@ from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A paper's table: what it shows of which methods and kernel, beside whose printed numbers."""
+    """A paper's table: its methods, kernel and measures, and the paper whose printed numbers are shown with ours."""
 
     title: str
-    published: str  # the paper whose numbers stand beside ours
+    published: str  # the paper whose numbers are shown with ours
     methods: tuple[str, ...]
     kernel: str | None
     measures: tuple[str, ...]

@@ -17,7 +17,7 @@ class Measured(NamedTuple):
 
 
 def measure(path: Path, *, md5: bool = True) -> Measured:
-    """Read a file once and return its size and digests (``md5`` empty where it is not asked for)."""
+    """Read a file once and return its size and digests (``md5`` is empty unless requested)."""
     digests = [hashlib.sha256()] + ([hashlib.md5(usedforsecurity=False)] if md5 else [])
     size = 0
     if path.exists() and not path.is_file():

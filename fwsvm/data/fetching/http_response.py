@@ -53,7 +53,7 @@ class ResponseRules:
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in ("", "identity") and not self.name.endswith(COMPRESSED):
             raise FetchError(
-                f"it came in the encoding {_shown(encoding)}, which was not asked for", again=False
+                f"it came in the encoding {_quoted(encoding)}, which was not asked for", again=False
             )
         if status == 206 and response.headers.get("content-range", "").startswith(f"bytes {self.offset}-"):
             pass  # the body continues the part
@@ -74,9 +74,9 @@ class ResponseRules:
         except ValueError:
             target = ""
         if not is_url(target):
-            raise FetchError(f"redirects to {_shown(location)}, which is no web address", again=False)
+            raise FetchError(f"redirects to {_quoted(location)}, which is no web address", again=False)
         if urlsplit(target).scheme == "http" and not self.plain_http:
-            raise FetchError(f"redirects to plain http ({_shown(target)})", again=False)
+            raise FetchError(f"redirects to plain http ({_quoted(target)})", again=False)
         return target
 
     def _check_length(self, response: Any) -> None:
@@ -85,7 +85,7 @@ class ResponseRules:
             return
         if not said.isdecimal() or not said.isascii() or len(said) > 18:
             raise FetchError(
-                f"announces {_shown(said)} as its length, which is no number of bytes", again=False
+                f"announces {_quoted(said)} as its length, which is no number of bytes", again=False
             )
         if self.offset + int(said) > self.most:
             raise FetchError(self.too_much(self.offset + int(said)), again=False)
@@ -111,5 +111,5 @@ def local_writes() -> Iterator[None]:
         raise LocalWriteError from error
 
 
-def _shown(word: str) -> str:
+def _quoted(word: str) -> str:
     return ascii(clipped(word, 100))

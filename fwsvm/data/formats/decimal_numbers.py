@@ -43,7 +43,7 @@ POWER_LOW = np.array([p & 0xFFFFFFFFFFFFFFFF for p in _POWERS], np.uint64)
 NAN_WITH_POSITION = np.int64(0x7FF8000000000000)
 POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
 
-U0, U1, U2, U3, U9 = (np.uint64(k) for k in (0, 1, 2, 3, 9))
+U0, U1, U3, U9 = (np.uint64(k) for k in (0, 1, 3, 9))
 U10, U32, U63 = (np.uint64(k) for k in (10, 32, 63))
 HALF_WORD = np.uint64(0xFFFFFFFF)
 WORD = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -157,7 +157,7 @@ def _codes(
 def _indicators(
     numbers: NDArray[np.float64], features_at: list[int], coded: Mapping[int, tuple[NDArray[np.int64], int]]
 ) -> csr_array:
-    """Return rows with the features in the file's order, each categorical one as indicators in its place."""
+    """Return rows with the features in the file's order, categorical ones as indicators."""
     m = len(numbers)
     entries, places = np.ones((m, len(features_at))), np.empty((m, len(features_at)), np.int32)
     offset, taken = 0, 0

@@ -12,9 +12,9 @@ def explain_bad_delimiters(delimiter: object, comment: object) -> str:
     """Return what is wrong with a delimiter or a comment character, or ''."""
     if delimiter not in WHITESPACE_NAMES and not (_sign(delimiter) and delimiter not in NOT_DELIMITERS):
         said = "one character that is no part of a number or a name, or whitespace"
-        return f"delimiter: {said}, not {_shown(delimiter)}"
+        return f"delimiter: {said}, not {_quoted(delimiter)}"
     if comment != "" and not (_sign(comment) and comment != delimiter):
-        return f"comment: one character, not the delimiter, or nothing, not {_shown(comment)}"
+        return f"comment: one character, not the delimiter, or nothing, not {_quoted(comment)}"
     return ""
 
 
@@ -23,5 +23,5 @@ def _sign(value: object) -> bool:
     return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\n\r"
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     return repr(value[:40] if isinstance(value, str) else value)

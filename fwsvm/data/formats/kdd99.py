@@ -85,7 +85,7 @@ def _check_first(path: Path) -> None:
     """Refuse a file whose first line has not as many fields as a record: pandas would take more as names of rows."""
     with open_decompressed(path) as file:
         fields = file.readline(LONGEST_LINE).count(b",") + 1
-    if fields not in (1, COLUMNS):  # one: an empty file, which is said below, or no records at all
+    if fields not in (1, COLUMNS):  # one field: an empty file or other text, which is refused below
         raise DataError(f"{path}:1: {'fewer' if fields < COLUMNS else 'more'} than {COLUMNS} fields")
 
 

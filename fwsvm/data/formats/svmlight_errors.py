@@ -19,7 +19,7 @@ from fwsvm.data.formats.svmlight_parser import (
 from fwsvm.errors import DataError, clipped
 
 QUOTED = 40  # characters of a token
-MAX_TOKEN_BYTES = 10_000  # bytes of a token that are looked at to say what is wrong with it
+MAX_TOKEN_BYTES = 10_000  # of an invalid token that are examined
 MAX_COMPLAINT = 200  # characters of a complaint
 TOKEN_PATTERN = re.compile(rb"[^ #\t-\r]*")  # to what `fwsvm.data.formats.svmlight_parser.ends_token` names
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -51,7 +51,7 @@ def explain(text: NDArray[np.uint8], at: int, rules: Format) -> str:
     token = _token(text, at)
     if any(byte < 32 or byte == 127 for byte in token):
         return "the file is binary, not text"
-    shown = _shown(token)
+    shown = _quoted(token)
     if not token:
         return "a comment" if text[at] != NEWLINE else "an empty line"
     if not first and not (rules.unlabelled and COLON in token):
@@ -78,7 +78,7 @@ def _token(text: NDArray[np.uint8], at: int) -> bytes:
     return found[0] if found else b""
 
 
-def _shown(token: bytes) -> str:
+def _quoted(token: bytes) -> str:
     return clipped(token.decode("utf-8", "replace"), QUOTED)
 
 
@@ -128,4 +128,4 @@ def _value_reason(value: bytes, shown: str, before: bytes) -> str:
         return f"value of '{shown}' is not {'finite' if NOT_FINITE.fullmatch(value) else 'a number'}"
     if math.isinf(number):
         return f"value of '{shown}' is too large for a double"
-    return f"'{shown}' comes after '{_shown(before)}', but indices must increase"
+    return f"'{shown}' comes after '{_quoted(before)}', but indices must increase"

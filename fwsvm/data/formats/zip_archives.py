@@ -61,7 +61,7 @@ def _decompressed(path: Path, member: str) -> Iterator[bytes]:
             _refuse_trailing_bytes(path, archive)
             info = _member(path, archive, member)
             most = decompression.max_decompressed(path.stat().st_size)
-            inside = f"{path}: {_shown(info.filename)} inside it"
+            inside = f"{path}: {_quoted(info.filename)} inside it"
             with archive.open(info) as packed:
                 kind = decompression.detect(packed.read(HEAD_BYTES))
             with archive.open(info) as packed:
@@ -96,19 +96,19 @@ def _refuse_trailing_bytes(path: Path, archive: zipfile.ZipFile) -> None:
 def _member(path: Path, archive: zipfile.ZipFile, member: str) -> zipfile.ZipInfo:
     fits = [info for info in archive.infolist() if fnmatch.fnmatchcase(info.filename, member)]
     if len(fits) != 1:
-        there = ", ".join(_shown(name) for name in archive.namelist()[:8])
+        there = ", ".join(_quoted(name) for name in archive.namelist()[:8])
         raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
     info = fits[0]
     if info.flag_bits & ENCRYPTED_FLAG:
-        raise DataError(f"{path}: {_shown(info.filename)} inside it is encrypted; unpack it first")
+        raise DataError(f"{path}: {_quoted(info.filename)} inside it is encrypted; unpack it first")
     if info.compress_type not in METHODS_READ:
         raise DataError(
-            f"{path}: {_shown(info.filename)} inside it is packed by zip's method {info.compress_type}; "
+            f"{path}: {_quoted(info.filename)} inside it is packed by zip's method {info.compress_type}; "
             f"stored, deflated and bzip2 are read"
         )
     return info
 
 
-def _shown(name: str) -> str:
+def _quoted(name: str) -> str:
     short = clipped(name, QUOTED)
     return short if short.isprintable() else ascii(short)

@@ -99,7 +99,7 @@ def _section(raw: dict[str, Any], key: str) -> dict[str, Any]:
 def _change_overlay(change: Callable[[dict[str, Any]], None]) -> Path:
     """Change the overlay, and write it if the lock is valid with it (or was invalid before)."""
     path = lockfile.overlay_path()
-    with _held(path):
+    with _locked(path):
         raw = bounded_yaml.plain(lockfile.load(path).node) if path.is_file() else {"version": parsing.VERSION}
         if not isinstance(raw, dict):
             raise DataError(f"{path}: not a lock: the top level must be a mapping")
@@ -118,7 +118,7 @@ def _change_overlay(change: Callable[[dict[str, Any]], None]) -> Path:
 
 
 def _valid(package: LockValue, overlay: Path) -> bool:
-    """Whether the lock as it stands can be used."""
+    """Return whether the current lock is valid."""
     try:
         parsing.parse_lock(package, *([lockfile.load(overlay)] if overlay.is_file() else []))
     except DataError:
@@ -131,14 +131,14 @@ def _change_checkout(change: Callable[[str], str]) -> Path:
     if not lockfile.in_checkout():
         raise UsageError("--into-checkout: this fwsvm does not run from a checkout")
     path = lockfile.lock_path()
-    with _held(lockfile.overlay_path()):
+    with _locked(lockfile.overlay_path()):
         text = change(path.read_text("utf-8"))
         parsing.parse_lock(_read(text, path))
         _write(path, text)
     return path
 
 
-def _held(path: Path) -> Any:
+def _locked(path: Path) -> Any:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -171,7 +171,7 @@ def _without(text: str, name: str) -> str:
 
 
 def edited(text: str, address: Address, values: Mapping[str, Any]) -> str:
-    """Return a lock's text with values of a file set: replaced where they stand, else put below its name."""
+    """Return a lock's text with values of a file set: replaced if it has them, else inserted below its name."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     dataset, source, name = address
     edits: list[tuple[int, int, str]] = []

@@ -128,7 +128,7 @@ def _grouping(value: LockValue) -> dict[Any, tuple[Any, ...]]:
 
 
 def _text_or_nothing(value: LockValue) -> str | None:
-    """Return a text as it stands, blanks and all, or None."""
+    """Return a text unchanged, with its blanks, or None."""
     if value.node.value is not None and not isinstance(value.node.value, str):
         raise value.error(f"a text, not {shown(value.node.value)}")
     return value.node.value
@@ -174,7 +174,7 @@ def _loader(value: LockValue) -> dict[str, Any]:
     return loader
 
 
-_FACTS: Mapping[str, Callable[[LockValue], Any]] = {
+_FILE_FACTS: Mapping[str, Callable[[LockValue], Any]] = {
     "file": lambda value: value.name("file"),
     "urls": lambda value: value.addresses(UNKNOWN),
     "verified": LockValue.boolean,
@@ -190,9 +190,9 @@ _FACTS: Mapping[str, Callable[[LockValue], Any]] = {
 }
 
 
-def _facts(value: LockValue, known: tuple[str, ...], evidence: Mapping[str, str]) -> dict[str, Any]:
+def _file_facts(value: LockValue, known: tuple[str, ...], evidence: Mapping[str, str]) -> dict[str, Any]:
     record = value.mapping(known)
-    found = {key: _FACTS[key](given) for key, given in record.items() if key in _FACTS}
+    found = {key: _FILE_FACTS[key](given) for key, given in record.items() if key in _FILE_FACTS}
     if "evidence" in record:
         found["evidence"] = record["evidence"].one_of(evidence)
     return found
@@ -203,7 +203,7 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
     name = _must(record, "file", value).name("file")
     value = LockValue(value.node, value.file, (*value.keys, name))
     _must(record, "evidence", value)
-    found = _facts(value, tuple(f.name for f in fields(RawFile)), evidence)
+    found = _file_facts(value, tuple(f.name for f in fields(RawFile)), evidence)
     if "complement" in record:
         rule = record["complement"].node.value
         if not isinstance(rule, dict) or set(rule) != {"of", "minus"}:
@@ -252,7 +252,7 @@ def _pins(section: Mapping[str, LockValue], evidence: Mapping[str, str]) -> Pins
     for address, value in section.items():
         if len(address.split("/")) != 3:
             raise value.error("a pin is of DATASET/SOURCE/FILE")
-        pins[address] = _facts(value, PIN, evidence)
+        pins[address] = _file_facts(value, PIN, evidence)
     return pins
 
 

@@ -61,13 +61,13 @@ def load(path: Path, profile: str | None = None) -> Experiment:
         raise keys["name"].error(
             f"name names a folder: letters, digits and . _ + -, at most {MAX_EXPERIMENT_NAME}, not {shown!r}"
         )
-    seed = keys["seed"].whole("seed", least=0) if "seed" in keys else 0
+    seed = keys["seed"].integer("seed", least=0) if "seed" in keys else 0
     trials = _trials(keys, seed)
     return Experiment(
         name=name,
         profile=profile or "",
         seed=seed,
-        workers=keys["workers"].whole("workers", most=MAX_WORKERS) if "workers" in keys else 1,
+        workers=keys["workers"].integer("workers", most=MAX_WORKERS) if "workers" in keys else 1,
         trials=tuple(trials),
         resolved=_plain_keys(keys),
     )
@@ -153,7 +153,7 @@ def _dataset(located: LocatedValue) -> str:
 
 def _rows(located: LocatedValue, what: str) -> float:
     """Return a number of rows, or a fraction of them below 1."""
-    return located.number(what) if located.number(what) < 1 else located.whole(what)
+    return located.number(what) if located.number(what) < 1 else located.integer(what)
 
 
 def _plain_keys(keys: Keys) -> dict[str, Any]:

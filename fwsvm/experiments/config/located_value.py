@@ -31,7 +31,7 @@ class LocatedValue:
     def mapping(self, known: Iterable[str] | None, what: str) -> "dict[str, LocatedValue]":
         """Return the mapping; an unknown key is refused with the nearest known one (None: all are known)."""
         if not isinstance(self.value, dict):
-            raise self.error(f"{what} must be a mapping of keys to values, not {self.shown}")
+            raise self.error(f"{what} must be a mapping of keys to values, not {self.quoted}")
         names = list(self.value if known is None else known)
         for key, located in self.value.items():
             if key not in names:
@@ -54,7 +54,7 @@ class LocatedValue:
         """Return a name."""
         name = "" if isinstance(self.value, (dict, list)) or self.value is None else str(self.value)
         if not name.isprintable() or not 0 < len(name) <= MAX_NAME:
-            raise self.error(f"{what} must be a name, not {self.shown}")
+            raise self.error(f"{what} must be a name, not {self.quoted}")
         return name
 
     def one_of(self, allowed: Iterable[str], what: str) -> str:
@@ -77,14 +77,14 @@ class LocatedValue:
                 value = math.nan
         if not above < value < below:
             bound = f"above {above:g}" + (f" and below {below:g}" if below < math.inf else "")
-            raise self.error(f"{what} must be a number {bound}, not {self.shown}")
+            raise self.error(f"{what} must be a number {bound}, not {self.quoted}")
         return value
 
-    def whole(self, what: str, *, least: int = 1, most: int | None = None) -> int:
+    def integer(self, what: str, *, least: int = 1, most: int | None = None) -> int:
         """Return a whole number within the bounds; with ``most``, ``what`` is a plural noun."""
         value = self.number(what, above=least - 1, below=LARGEST_WHOLE + 1)
         if value != int(value):
-            raise self.error(f"{what} must be a whole number, not {self.shown}")
+            raise self.error(f"{what} must be a whole number, not {self.quoted}")
         if most is not None and value > most:
             raise self.error(f"{int(value):,} {what} are too many; {most:,} are enough")
         return int(value)
@@ -92,11 +92,11 @@ class LocatedValue:
     def boolean(self, what: str) -> bool:
         """Return a yes or no."""
         if not isinstance(self.value, bool):
-            raise self.error(f"{what} must be true or false, not {self.shown}")
+            raise self.error(f"{what} must be true or false, not {self.quoted}")
         return self.value
 
     @property
-    def shown(self) -> str:
+    def quoted(self) -> str:
         """The value as messages quote it."""
         return shown(self.value)
 

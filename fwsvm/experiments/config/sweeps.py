@@ -35,7 +35,7 @@ def trial_of(data: DataSpec, inherited: Keys, method: Keys, methods: list[Keys])
                 raise own[key].error(f"{key} is given here and chosen by select; leave one of them out")
     finals = _sweep(own, method)
     repetitions = (
-        own["repetitions"].whole("repetitions", most=MAX_SWEPT_VALUES) if "repetitions" in own else 1
+        own["repetitions"].integer("repetitions", most=MAX_SWEPT_VALUES) if "repetitions" in own else 1
     )
     return Trial(
         data=data,
@@ -66,7 +66,7 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
         raise located.error("select needs values to choose from: C, sigma2 or gamma")
     held_out = ValidationRule(
         holdout=select["holdout"].number("holdout", below=1) if "holdout" in select else None,
-        folds=select["folds"].whole("folds", least=2, most=MAX_SWEPT_VALUES) if "folds" in select else None,
+        folds=select["folds"].integer("folds", least=2, most=MAX_SWEPT_VALUES) if "folds" in select else None,
     )
     tuner = select.get("method", methods[0]["name"])
     tuner.one_of(METHODS, "method of select")
@@ -100,7 +100,7 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
         if key in keys:
             given[key] = keys[key].one_of(names, f"{key} of {chosen.name}")
     if "degree" in keys:
-        given["degree"] = keys["degree"].whole("degree")
+        given["degree"] = keys["degree"].integer("degree")
     if "coef0" in keys:
         given["coef0"] = keys["coef0"].number("coef0", above=-math.inf)
     given["kernel_parameters"] = _kernel_parameters(keys, given.get("kernel", family.default_kernel))
@@ -108,7 +108,7 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
     if "time_seconds" in limits:
         given["time_limit"] = limits["time_seconds"].number("time_seconds")
     if "iterations" in limits:
-        given["max_iterations"] = limits["iterations"].whole("iterations")
+        given["max_iterations"] = limits["iterations"].integer("iterations")
     varied = {field: swept_values(keys[key], key) for key, field in SWEPT.items() if key in keys}
     return Sweep(Settings(**given), varied)
 
@@ -132,7 +132,7 @@ def _own_parameters(parameters: LocatedValue, owner: str, check: Callable[[Any],
     for key, located in parameters.mapping(None, f"parameters of {owner}").items():
         if isinstance(located.value, (dict, list)) or located.value is None:
             raise located.error(
-                f"parameter {shown(key)[1:-1]} of {owner} must be one value, not {located.shown}"
+                f"parameter {shown(key)[1:-1]} of {owner} must be one value, not {located.quoted}"
             )
         given[key] = located.value
         _with_location(located, lambda: check(given))
@@ -163,7 +163,7 @@ def swept_values(located: LocatedValue, what: str) -> tuple[float, ...]:
     if len(span) < 3:
         raise located.error(f"{what} needs from, to and step (log2, log10 or a factor)")
     first, last = span["from"].number("from"), span["to"].number("to")
-    named = {"'log2'": 2.0, "'log10'": 10.0}.get(span["step"].shown)
+    named = {"'log2'": 2.0, "'log10'": 10.0}.get(span["step"].quoted)
     step = named or span["step"].number("step (log2, log10 or a factor)", above=1)
     if last < first:
         raise span["to"].error(f"to ({last:g}) is below from ({first:g})")

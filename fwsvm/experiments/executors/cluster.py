@@ -53,7 +53,7 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
     records: list[Record] = []
     with contextlib.suppress(KeyboardInterrupt):
         for record in run_task(task, resources, watch, dataset):
-            records.append(record)  # noqa: PERF402 - what came before an interrupt is kept
+            records.append(record)  # noqa: PERF402 - records before an interrupt are kept
     return records
 
 

@@ -230,7 +230,7 @@ def _end_sweep(rule, s):
 @njit
 def _end_survey(rule, s):
     now = s.now[0]
-    # the gap is of first order in the violations and D of second: it goes on falling when D no longer changes
+    # the gap is of first order in the violations, D of second: the gap still falls when D no longer changes
     now.at_rest = now.at_rest + 1 if now.dual == now.dual_surveyed and now.gap > 0.9 * now.least_gap else 0
     now.least_gap = min(now.least_gap, now.gap)
     if not now.by_own_rule:

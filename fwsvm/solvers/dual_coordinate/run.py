@@ -25,7 +25,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-MAX_MISSES = 3  # certificates that may miss what the compiled loop claims, after which alpha stands
+MAX_MISSES = 3  # of the tolerance by the certificate, after which the run ends
 WATCH_SHARE = 0.05  # part of the run's time that points on the way may take to compute
 
 

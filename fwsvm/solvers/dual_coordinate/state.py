@@ -16,14 +16,14 @@ COORDINATE = np.dtype(
         ("alpha", np.float64),
         ("margin", np.float64),  # y_i <w, x_i> at the last survey, or less if that passed the row by
         ("slack", np.float64),  # the row rests while |w - w at the survey| is below this; -1: it does not
-        ("shortfall", np.float64),  # its part of the gap when last looked at
+        ("shortfall", np.float64),  # its part of the gap when last visited
     ]
 )
 
 CONTROL = np.dtype(
     [
         ("dual", np.float64),  # D, by the sum of gains
-        ("gap", np.float64),  # sum of the shortfalls: what the gap was as each row was looked at last
+        ("gap", np.float64),  # sum of the shortfalls: the gap as of each row's last visit
         ("moved", np.float64),  # |w - w at the survey|^2, never too small
         ("distance", np.float64),  # its root
         ("travelled", np.float64),  # sum of the squared lengths of this sweep's steps

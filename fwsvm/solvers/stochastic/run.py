@@ -100,7 +100,7 @@ class StochasticRun(ABC):
         )
 
     def held(self) -> bool | None:
-        """Hold the tracked gap against the one from scratch: True if it stands, None to go on to a smaller goal.
+        """Compare the tracked gap with the one from scratch: True if it holds, None to continue to a smaller goal.
 
         False where the numbers at hand cannot tell any smaller gap.
         """

@@ -45,7 +45,7 @@ CONTROL = np.dtype(
         ("last", np.float64),  # lam*, the weight of the last direction in the new one (`TwoVectors`)
         ("fresh", np.int64),  # 1: there is no previous direction
         ("resets", np.int64),  # directions thrown away
-        ("trials", np.int64),  # step lengths looked at
+        ("trials", np.int64),  # step lengths tried
     ]
 )
 

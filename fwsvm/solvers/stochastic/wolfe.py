@@ -149,7 +149,7 @@ class WolfeRun(StochasticRun):
         return Point(self.iterations, float(now["value"]), gap, int(np.count_nonzero(self.state.alpha)))
 
     def counters(self) -> Counters:
-        """Return what was done; a step is a step length looked at."""
+        """Return the counters; a step is a step length tried."""
         return Counters(self.iterations, int(self.state.now["trials"][0]), self.sums.kernel_evaluations)
 
 

@@ -119,7 +119,7 @@ def _conclusions(evaluation: Evaluation) -> Table:
         theirs = float(printed[h.measure][TESTS[test]["p"]])
         for who, p in (("ours", tested.p), ("paper", theirs)):
             entries = tuple(TableEntry("rejected" if p <= level else "stands") for level in LEVELS)
-            labels = (h.measure, h.said(METHOD_NAMES)) if who == "ours" else ("", "")
+            labels = (h.measure, h.sentence(METHOD_NAMES)) if who == "ours" else ("", "")
             rows.append(TableRow((*labels, who), entries, first=who == "ours"))
         tidy.append({"measure": h.measure, "first": h.first, "second": h.second,
                      "alternative": h.alternative, "ours": tested.p, "printed": theirs})  # fmt: skip
@@ -155,7 +155,7 @@ def recomputed() -> list[Recomputed]:
 
 
 def recomputed_table() -> Table:
-    """Return the entries of Tables 5 and 6, printed and recomputed; explanations stand in the notes."""
+    """Return the entries of Tables 5 and 6, printed and recomputed, with explanations in the notes."""
     entries = recomputed()
     rows: list[TableRow] = []
     notes: list[str] = []
