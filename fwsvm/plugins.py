@@ -44,7 +44,7 @@ def load_plugins(
 
     ``what`` names the kind of thing in warnings; ``check`` raises where the registries do not fit together.
     """
-    for entry in _installed().select(group=group):
+    for entry in sorted(_installed().select(group=group), key=lambda entry: entry.name):
         with_rollback(functools.partial(_import, entry, check), registries, _called(entry, what))
 
 

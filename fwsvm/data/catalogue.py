@@ -17,6 +17,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
@@ -54,7 +55,7 @@ def load(
         train, held_out = splits.split(pool, entry.split, seed)
         recipe["split"] = {**entry.split, "seed": seed}
     if test is not None:
-        held_out, digest, extra = read_file(test, {"format": "svmlight"}, entry.features)
+        held_out, digest, extra = read_file(test, loader_of(test), entry.features)
         recipe["test"] = [digest]
         notices += extra
     return Dataset(
@@ -77,17 +78,17 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     The training file decides the number of features; see `widened` for a test file that has others.
     """
     started = time.perf_counter()
-    loader = {"format": "svmlight", "zero_based": zero_based}
+    loader = loader_of(path, zero_based=zero_based)
     train_sha256 = file_sha256(path)
     train, notices = formats.read(path, train_sha256, loader)
     labels.require_two(train.labels, str(path))
-    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
+    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256], **formats.reader_of_plugin(loader)}
     how = scale or "none"
     if how != "none":
         recipe["scaling"] = how
     held_out = None
     if test is not None:
-        held_out, test_sha256, more = read_file(test, loader, train.features)
+        held_out, test_sha256, more = read_file(test, loader_of(test, zero_based=zero_based), train.features)
         recipe["test"] = [test_sha256]
         notices = (*notices, *more)
     return Dataset(
@@ -105,7 +106,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
 
 def _how(source: DataSource) -> dict[str, Any]:
     grouping = [[str(k), [str(v) for v in vs]] for k, vs in (source.grouping or {}).items()]
-    return {"loader": dict(source.loader), "grouping": grouping}
+    return {"loader": dict(source.loader), "grouping": grouping, **formats.reader_of_plugin(source.loader)}
 
 
 def fingerprint_of(recipe: Mapping[str, Any]) -> str:

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 
 from fwsvm import data
-from fwsvm.data import labels
+from fwsvm.data import formats, labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.obtaining import obtain
 from fwsvm.data.fetching.options import FetchOptions
-from fwsvm.data.formats import svmlight, svmlight_writer
+from fwsvm.data.formats import svmlight_writer
+from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.lock import lockfile
 from fwsvm.data.subset import FileLines
 from fwsvm.errors import UsageError
@@ -49,7 +50,7 @@ def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Labelle
         As of `fwsvm.data.load`.
     """
     if Path(name_or_path).exists():
-        return svmlight.read(name_or_path, zero_based=zero_based)
+        return formats.read_path(Path(name_or_path), zero_based=zero_based)
     found = data.load(name_or_path, zero_based=zero_based, raw=True)
     return found.train, (
         f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",
@@ -59,8 +60,10 @@ def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Labelle
 
 def lines(name_or_path: str | Path) -> FileLines | FormattedLines:
     """Return rows as text: those of a file as they are written, those of a name written anew; see `read`."""
-    if Path(name_or_path).exists():
-        return FileLines(name_or_path)
+    path = Path(name_or_path)
+    if path.exists():
+        is_svmlight = loader_of(path)["format"] == "svmlight"
+        return FileLines(path) if is_svmlight else FormattedLines(formats.read_path(path)[0])
     return FormattedLines(data.load(name_or_path, raw=True).train)
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fwsvm import data
+from fwsvm.data import formats
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.formats import svmlight
 
 
 class UnseenRows(NamedTuple):
@@ -13,7 +13,7 @@ class UnseenRows(NamedTuple):
 
     Attributes
     ----------
-    table : Table
+    table : LabelledRows
         With labels, or with NaN for each.
     notices : tuple of str
         What the user should know of the rows.
@@ -36,8 +36,7 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     """
     name = str(name_or_path)
     if Path(name).exists():
-        table, notices = svmlight.read(name, zero_based=zero_based, unlabelled=True)
-        return UnseenRows(table, tuple(notices))
+        return UnseenRows(*formats.read_path(Path(name), zero_based=zero_based, unlabelled=True))
     found = data.load(name, zero_based=zero_based, raw=True)
     table = rows_of(found)
     which = "training" if found.test is None else "test"

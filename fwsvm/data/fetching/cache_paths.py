@@ -12,7 +12,7 @@ from fwsvm.files.folders import data_folder
 def cached_path(source: DataSource, file: RawFile) -> Path:
     """Return the path of a verified file in the cache (or in the package, if it is shipped)."""
     if file.shipped:
-        return Path(__file__).parents[1] / "shipped" / file.file
+        return (Path(source.home) if source.home else Path(__file__).parents[1] / "shipped") / file.file
     return data_folder() / source.owner / source.name / file.file
 
 

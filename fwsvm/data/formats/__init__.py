@@ -1,15 +1,25 @@
 """Data files as labelled rows: a module for each format, `svmlight`, `delimited` (csv), `kdd99`, `miniboone`.
 
+`registry` names them; other packages add formats by entry points (group ``fwsvm.formats``, docs/adding/format.md).
 `text_file` gives the decompressed bytes (`decompression`, `zip_archives`); `svmlight_parser` and `delimited_parser` are
 compiled and share `decimal_numbers` and `interning`.
 """
 
+import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
+from fwsvm.errors import DataError, FwsvmError
+from fwsvm.plugins import load_plugins
+
+load_plugins("fwsvm.formats", "format", FORMATS)
 
 
 def read(
@@ -22,35 +32,75 @@ def read(
     path, sha256 : Path, str
         The raw file and the digest (hex) of its bytes.
     loader : mapping
-        ``format`` (``svmlight``, ``csv``, ``kdd99``, ``miniboone``) and that reader's own options.
+        ``format``, a name of `FORMATS`, and that reader's own options.
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
     """
-    return parsed_copies.table(sha256, {**loader, "member": member}, lambda: _read(path, loader, member))
+    options = {**loader, "member": member, **reader_of_plugin(loader)}
+    return parsed_copies.table(sha256, options, lambda: _read(path, loader, member))
+
+
+def read_path(
+    path: Path, *, zero_based: bool = False, unlabelled: bool = False
+) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Return the rows of a file that is given by its path, in the format that its suffix says, else svmlight.
+
+    With ``unlabelled``, rows in svmlight may be without labels.
+    """
+    loader = loader_of(path, zero_based=zero_based)
+    if loader["format"] == "svmlight":
+        loader["unlabelled"] = unlabelled
+    return _read(path, loader, "")
+
+
+def reader_of_plugin(loader: Mapping[str, Any]) -> dict[str, str]:
+    """Return what tells the rows of a plug-in's reader from those of another version of it; empty for our readers."""
+    module = format_of(loader["format"]).module
+    if module.startswith(f"{__name__}."):
+        return {}
+    from fwsvm.numerics.compiled_cache import sources_digest
+
+    importlib.import_module(module)
+    return {"reader": sources_digest(module)}
 
 
 def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledRows, tuple[str, ...]]:
-    options = dict(loader)
-    kind = options.pop("format")
     if member:
         from fwsvm.data.formats import zip_archives
 
         with zip_archives.extracted(path, member) as plain:
             return _read(plain, loader, "")
-    if kind == "svmlight":
-        from fwsvm.data.formats import svmlight
+    options = dict(loader)
+    name = options.pop("format")
+    module = format_of(name).module
+    reader = importlib.import_module(module).read
+    if module.startswith(f"{__name__}."):
+        table, notices = reader(path, **options)
+        return table, tuple(notices)
+    try:
+        table, notices = reader(path, **options)
+        return _canonical(table), tuple(map(str, notices))
+    except FwsvmError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DataError(f"{path}: the reader of the format {name} ({module}) failed: {said}") from None
 
-        table, notices = svmlight.read(path, **options)
-    elif kind == "csv":
-        from fwsvm.data.formats import delimited
 
-        table, notices = delimited.read(path, **options)
-    elif kind == "kdd99":
-        from fwsvm.data.formats import kdd99
-
-        table, notices = kdd99.read(path)
+def _canonical(table: LabelledRows) -> LabelledRows:
+    """Return a plug-in's rows as all readers return theirs; ValueError where they cannot be."""
+    X, labels = table.X, np.asarray(table.labels)
+    if issparse(X):
+        X = csr_array(X, dtype=np.float64)
+        X.sum_duplicates()
     else:
-        from fwsvm.data.formats import miniboone
-
-        table, notices = miniboone.read(path)
-    return table, tuple(notices)
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    if X.ndim != 2 or not X.shape[0] or labels.shape != (X.shape[0],):
+        raise ValueError(f"rows of shape {X.shape} and labels of shape {labels.shape}")
+    if not np.isfinite(X.data if issparse(X) else X).all():
+        raise ValueError("a value is not a finite number")
+    if labels.dtype.kind in "biuf":
+        labels = labels.astype(np.float64)
+    elif labels.dtype.kind != "U":
+        raise ValueError("labels are neither numbers nor text")
+    return LabelledRows(X, labels)

@@ -59,7 +59,10 @@ class RawFile:
 
 @dataclass(frozen=True)
 class DataSource:
-    """One way to obtain a data set: its files, how they are read, and how raw labels become classes."""
+    """One way to obtain a data set: its files, how they are read, and how raw labels become classes.
+
+    ``home`` is the folder of files that are shipped with a plug-in; empty for those of this package.
+    """
 
     name: str
     owner: str
@@ -68,6 +71,7 @@ class DataSource:
     test: tuple[RawFile, ...] = ()
     grouping: Mapping[Any, tuple[Any, ...]] | None = None
     note: str = ""
+    home: str = ""
 
     @property
     def files(self) -> tuple[RawFile, ...]:

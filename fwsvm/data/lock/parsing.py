@@ -1,10 +1,10 @@
 """From YAML values to entries; an invalid value is a `DataError` with file, line and key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from fwsvm.data.formats.delimiters import explain_bad_delimiters
+from fwsvm.data.formats.registry import FORMATS, MAX_INDEX
 from fwsvm.data.lock.entry import (
     UNKNOWN,
     UNPINNED,
@@ -21,23 +21,31 @@ from fwsvm.scaling import SCALINGS
 
 VERSION = 1
 TASKS = ("binary", "multiclass")
-MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
 PIN = ("bytes", "sha256", "md5", "rows", "max_index", "evidence", "digest_from", "verified")
 
 Pins = Mapping[str, Mapping[str, Any]]
 
 
-def parse_lock(package: LockValue, overlay: LockValue | None = None) -> Lock:
+def parse_lock(
+    package: LockValue, overlay: LockValue | None = None, *, others: Sequence[LockValue] = ()
+) -> Lock:
     """Return the lock of a package's file and an overlay, which adds data sets and replaces facts of files.
+
+    ``others`` are locks of plug-ins, whose data sets are added to the package's.
 
     A pin of a file that the package no longer has is ignored.
     """
     whole = _sections(package, ("version", "evidence", "datasets"))
     over = _sections(overlay, ("version", "evidence", "datasets", "pins")) if overlay else {}
+    more = [_sections(other, ("version", "evidence", "datasets")) for other in others]
     evidence = {
-        key: value.text() for part in (whole, over) for key, value in _members(part, "evidence").items()
+        key: value.text()
+        for part in (*more, whole, over)
+        for key, value in _members(part, "evidence").items()
     }
     own, added = _members(whole, "datasets"), _members(over, "datasets")
+    for other in more:
+        own |= _members(other, "datasets")
     records = own | added
     entries = {name: _entry(name, value, records, evidence) for name, value in records.items()}
     pins = _pins(_members(over, "pins"), evidence)
@@ -127,51 +135,16 @@ def _grouping(value: LockValue) -> dict[Any, tuple[Any, ...]]:
     return groups
 
 
-def _text_or_nothing(value: LockValue) -> str | None:
-    """Return a text unchanged, with its blanks, or None."""
-    if value.node.value is not None and not isinstance(value.node.value, str):
-        raise value.error(f"a text, not {shown(value.node.value)}")
-    return value.node.value
-
-
-def _categorical(value: LockValue) -> Any:
-    if isinstance(value.node.value, list):
-        return [item.column() for item in value.items()]
-    columns = {key: [item.label() for item in values.items()] for key, values in value.pairs()}
-    if len({type(key) for key in columns}) > 1 or float in map(type, columns):
-        raise value.error("columns are all places or all names")
-    return columns
-
-
-_OPTIONS: Mapping[str, Mapping[str, Callable[[LockValue], Any]]] = {
-    "svmlight": {"zero_based": LockValue.boolean},
-    "csv": {
-        "delimiter": _text_or_nothing,
-        "header": LockValue.boolean,
-        "label": LockValue.column,
-        "drop": lambda value: [item.column() for item in value.items()],
-        "categorical": _categorical,
-        "comment": _text_or_nothing,
-        "features": lambda value: value.count(MAX_INDEX),
-    },
-    "kdd99": {},
-    "miniboone": {},
-}
-
-
 def _loader(value: LockValue) -> dict[str, Any]:
     kind = value.mapping().get("format")
-    if kind is None or kind.node.value not in list(_OPTIONS):
-        raise value.error(f"format must be one of {', '.join(_OPTIONS)}")
-    options = _OPTIONS[kind.node.value]
-    record = value.mapping(("format", *options))
-    loader = {"format": kind.node.value}
-    loader |= {key: options[key](given) for key, given in record.items() if key != "format"}
-    if loader["format"] == "csv" and (
-        wrong := explain_bad_delimiters(loader.get("delimiter", ","), loader.get("comment", ""))
-    ):
+    if kind is None or kind.node.value not in list(FORMATS):
+        raise value.error(f"format must be one of {', '.join(FORMATS)}")
+    known = FORMATS[kind.node.value]
+    record = value.mapping(("format", *known.options))
+    options = {key: known.options[key](given) for key, given in record.items() if key != "format"}
+    if wrong := known.objection(options):
         raise value.error(wrong)
-    return loader
+    return {"format": kind.node.value, **options}
 
 
 _FILE_FACTS: Mapping[str, Callable[[LockValue], Any]] = {

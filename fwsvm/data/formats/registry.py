@@ -1,0 +1,113 @@
+"""Formats of data files by name: the module that reads one, and what a lock may say of it.
+
+A reader is imported when the first file of its format is read: some need pandas.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from fwsvm.data.formats.delimiters import explain_bad_delimiters
+from fwsvm.data.lock.values import LockValue
+from fwsvm.errors import UsageError, shown
+from fwsvm.plugins import enter
+
+MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
+COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of data files.
+
+    Attributes
+    ----------
+    module : str
+        The module with ``read(path, **options)``, which returns a `fwsvm.data.dataset.LabelledRows` and notices.
+    options : mapping of str to callable (LockValue) -> value
+        The reader's options, as a lock gives them.
+    suffixes : tuple of str
+        Endings of files, such as ".arff", that are read in this format where they are given by their path.
+    objection : callable (options) -> str, or None
+        Why options do not go together; empty where they do.
+    """
+
+    module: str
+    options: Mapping[str, Callable[[LockValue], Any]] = field(default_factory=dict)
+    suffixes: tuple[str, ...] = ()
+    objection: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+
+
+FORMATS: dict[str, Format] = {}
+
+
+def register(name: str, module: str, **more: Any) -> None:
+    """Add a format under a name; arguments are the attributes of `Format`.
+
+    ValueError where the name or a suffix is taken.
+    """
+    made = Format(module, **more)
+    for suffix in made.suffixes:
+        if not suffix.startswith(".") or suffix in COMPRESSED:
+            raise ValueError(f"{suffix!r} is no suffix of a format: a point and letters")
+        if taken := next((other for other, each in FORMATS.items() if suffix in each.suffixes), None):
+            raise ValueError(f"files {suffix} are of the format {taken!r} already")
+    enter(FORMATS, "format", name, made)
+
+
+def format_of(name: str) -> Format:
+    """Return the format of that name; `UsageError` with the names there are."""
+    if name not in FORMATS:
+        near = get_close_matches(name, FORMATS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the formats are {', '.join(FORMATS)}"
+        raise UsageError(f"there is no format {shown(name)}; {hint}")
+    return FORMATS[name]
+
+
+def loader_of(path: Path, *, zero_based: bool = False) -> dict[str, Any]:
+    """Return how a file that is given by its path is read: by its suffix, else as svmlight."""
+    ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
+    found = next((name for name, each in FORMATS.items() if ending in each.suffixes), "svmlight")
+    if found == "svmlight":
+        return {"format": found, "zero_based": zero_based}
+    if zero_based:
+        raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {found}")
+    return {"format": found}
+
+
+def _text_or_nothing(value: LockValue) -> str | None:
+    """Return a text as it stands, blanks and all, or None."""
+    if value.node.value is not None and not isinstance(value.node.value, str):
+        raise value.error(f"a text, not {shown(value.node.value)}")
+    return value.node.value
+
+
+def _categorical(value: LockValue) -> Any:
+    if isinstance(value.node.value, list):
+        return [item.column() for item in value.items()]
+    columns = {key: [item.label() for item in values.items()] for key, values in value.pairs()}
+    if len({type(key) for key in columns}) > 1 or float in map(type, columns):
+        raise value.error("columns are all places or all names")
+    return columns
+
+
+_HERE = __name__.rpartition(".")[0]
+register("svmlight", f"{_HERE}.svmlight", options={"zero_based": LockValue.boolean})
+register(
+    "csv",
+    f"{_HERE}.delimited",
+    options={
+        "delimiter": _text_or_nothing,
+        "header": LockValue.boolean,
+        "label": LockValue.column,
+        "drop": lambda value: [item.column() for item in value.items()],
+        "categorical": _categorical,
+        "comment": _text_or_nothing,
+        "features": lambda value: value.count(MAX_INDEX),
+    },
+    objection=lambda given: explain_bad_delimiters(given.get("delimiter", ","), given.get("comment", "")),
+)
+register("kdd99", f"{_HERE}.kdd99")
+register("miniboone", f"{_HERE}.miniboone")
