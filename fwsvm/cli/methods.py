@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 def _kind(kind: Any) -> str:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return " or ".join(member.name.lower() for member in kind)
-    return {int: "whole number", float: "number", bool: "true or false"}.get(kind, str(kind))
+    return {int: "whole number", float: "number", bool: "true or false", str: "text"}.get(kind, str(kind))
 
 
 def _docstring(rule: type) -> tuple[list[str], dict[str, str]]:

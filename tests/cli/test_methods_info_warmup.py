@@ -38,6 +38,7 @@ def test_every_method_is_listed_with_its_paper_under_its_family():
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_a_method_tells_its_tolerance_and_every_parameter_with_its_default(name):
     text = run("methods", name).stdout
+    assert "<class" not in text
     assert max(map(len, text.splitlines())) <= 80
     flowing = " ".join(text.split())
     method, facts = METHODS[name], json.loads(run("methods", name, "--json").stdout)
