@@ -29,6 +29,8 @@ from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
+BLOCK = 1 << 16  # bytes that are searched for a line end at a time
+
 
 @dataclass(frozen=True)
 class ReusableRun:
@@ -75,7 +77,7 @@ class ResultsStore:
             self.rows = read_rows(self.runs, self.notices)
             prepare_runs_file(self.runs)
             self._file = self._append_to(self.runs)
-            self._log = self._append_to(self.folder / "log.jsonl")
+            self._log = self._append_to(self.folder / "log.jsonl", whole_lines=True)
         except BaseException:
             self._open.close()
             raise
@@ -130,9 +132,11 @@ class ResultsStore:
             stream.write(f"# {comment}\n")
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
 
-    def _append_to(self, path: Path) -> int:
+    def _append_to(self, path: Path, *, whole_lines: bool = False) -> int:
         refuse_link(path, self.folder)
         try:
+            if whole_lines and path.exists():
+                os.truncate(path, _whole_lines(path))
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         except OSError as error:
             raise _unwritable(path, error) from error
@@ -255,6 +259,19 @@ def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
+
+
+def _whole_lines(path: Path) -> int:
+    """Return the length of a file in bytes without a last line that a kill left torn."""
+    with path.open("rb") as stream:
+        end = stream.seek(0, os.SEEK_END)
+        while end > 0:
+            start = max(0, end - BLOCK)
+            stream.seek(start)
+            if (last := stream.read(end - start).rfind(b"\n")) >= 0:
+                return start + last + 1
+            end = start
+    return 0
 
 
 def _csv_line(fields: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """Results folders: whatever happens, what was written stays and what is torn is cut off."""
 
 import csv
+import json
 import multiprocessing
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,6 +67,20 @@ def test_a_torn_line_is_reported(tmp_path: Path) -> None:
         assert "torn" in store.notices[0]
         assert list(store.rows) == ["a"]
     assert path.read_bytes().endswith(b"\n")
+
+
+@pytest.mark.parametrize("torn", ["", '{"time": "2026', "{" * 200_000])
+@pytest.mark.parametrize("events", [0, 2])
+def test_a_log_goes_on_after_its_last_whole_event(tmp_path: Path, torn: str, events: int) -> None:
+    with Store(tmp_path) as store:
+        for number in range(events):
+            store.log("before", number=number)
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write(torn)
+    with Store(tmp_path) as store:
+        store.log("after")
+    found = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert found == ["before"] * events + ["after"]
 
 
 def test_another_header_is_refused_and_left_alone(tmp_path: Path) -> None:
