@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 STOPS = ("relative", "gap", "meb", "eps")
@@ -49,14 +48,14 @@ class Settings:
     """
 
     method: str = "swap-2o"
-    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     kernel: str | None = None
     gamma: float | None = None
     sigma2: float | None = None
     width_rule: str = "paper"
     degree: int = 3
     coef0: float = 1.0
-    kernel_parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    kernel_parameters: Mapping[str, Any] = field(default_factory=dict)
     C: float | None = None
     lambda_: float | None = None
     stop: str | None = None
