@@ -72,12 +72,12 @@ def test_a_torn_line_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", ["", '{"time": "2026', "{" * 200_000])
 @pytest.mark.parametrize("events", [0, 2])
 def test_a_log_goes_on_after_its_last_whole_event(tmp_path: Path, torn: str, events: int) -> None:
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         for number in range(events):
             store.log("before", number=number)
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write(torn)
-    with Store(tmp_path) as store:
+    with ResultsStore(tmp_path) as store:
         store.log("after")
     found = [json.loads(line)["event"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert found == ["before"] * events + ["after"]
