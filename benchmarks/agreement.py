@@ -22,7 +22,18 @@ from typing import Any
 
 import numpy as np
 import side_by_side as bench
-from linear import PENALTIES, TOLERANCES, Set, linear_svc, load, primal, run_until_miss, start, warm_up
+from linear import (
+    PENALTIES,
+    TOLERANCES,
+    Set,
+    linear_svc,
+    load,
+    outcome,
+    primal,
+    run_until_miss,
+    start,
+    warm_up,
+)
 from scipy import sparse
 
 SETS = (
@@ -36,7 +47,7 @@ def of_ours(method: str, data: Set, C: float, gap: float, deadline: float) -> tu
     """Return primal and dual of one of our methods, recomputed from scratch; P is infinite after the deadline."""
     run = start(method, *data, C, tolerance=gap)
     _, done = run_until_miss(run, deadline)
-    found = run.outcome(final_gap=True)
+    found = outcome(run, *data, C)
     return (found.primal if done else np.inf), found.dual
 
 

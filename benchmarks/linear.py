@@ -89,12 +89,22 @@ def linear_svc(C: float, tolerance: float, sweeps: int) -> Any:
 
 def start(method: str, X: sparse.csr_array, y: np.ndarray, C: float, **settings: Any) -> Any:
     """Return a run of ours on one thread, set up but not begun."""
+    from fwsvm.problems.binary import Binary
     from fwsvm.solvers import Settings, resolve
-    from fwsvm.solvers.process import Binary
 
     resolved = resolve(Settings(method=method, C=C, threads=1, **settings), X)
     problem = Binary(X, y, np.full(len(y), C), (0, 0))
     return resolved.family.start(problem, resolved.rule, resolved)
+
+
+def outcome(run: Any, X: sparse.csr_array, y: np.ndarray, C: float) -> Any:
+    """Return what the point of a run of ours is worth, from scratch."""
+    from fwsvm.problems.binary import Binary
+    from fwsvm.solvers.certify import Candidate
+
+    problem = Binary(X, y, np.full(len(y), C), (0, 0))
+    (found,) = run.resolved.family.certify([Candidate(problem, run.resolved, run.iterate())], exact=True)
+    return found.outcome
 
 
 def run_until_miss(run: Any, deadline: float, chunk: int = 100_000) -> tuple[float, bool]:
@@ -107,7 +117,7 @@ def run_until_miss(run: Any, deadline: float, chunk: int = 100_000) -> tuple[flo
         used, taken = seconds(lambda: run.advance(chunk))
         spent += used + check
         if taken < chunk:
-            check, ended = seconds(run.verdict)
+            check, ended = seconds(run.check_stop)
             if ended is not None:
                 return spent, True
         else:
@@ -122,7 +132,7 @@ def warm_up() -> None:
     for method in ("liblinear", "avsf"):
         run = start(method, X, y, 1.0)
         run_until_miss(run, math.inf)
-        run.outcome(final_gap=True)
+        outcome(run, X, y, 1.0)
     linear_svc(1.0, 1.0, 1).fit(X, y)
 
 
@@ -208,7 +218,7 @@ def gap(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str, An
         for C in PENALTIES:
             run = start("avsf", X, y, C, tolerance=BEST_DUAL)
             run_until_miss(run, 2 * deadline)
-            dual = run.outcome(final_gap=True).dual
+            dual = outcome(run, X, y, C).dual
             spent, (run, done) = in_turns(lambda: of_avsf(X, y, C, deadline))  # noqa: B023
             theirs = of_linear_svc(X, y, C, dual, deadline)
             pair = np.array([min(spent, deadline), min(theirs, deadline)])
@@ -219,8 +229,8 @@ def gap(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str, An
                 "avsf_seconds": f"{pair[0]:.3f}{'' if done else '*'}",
                 "linear_svc_seconds": f"{pair[1]:.3f}{'' if theirs < deadline else '*'}",
                 "ratio": round(float(pair[1] / pair[0]), 2),
-                "avsf_sweeps": round(run.counters().iterations / len(y), 1),
-                "avsf_gap": f"{run.outcome(final_gap=True).relative_gap:.1e}",
+                "avsf_sweeps": round(run.counters.iterations / len(y), 1),
+                "avsf_gap": f"{outcome(run, X, y, C).relative_gap:.1e}",
                 "best_dual": f"{dual:.8g}",
             }
         ratios[name] = float(sums[1] / sums[0])
@@ -245,8 +255,8 @@ def factor(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str,
                 for method in ("liblinear", "avsf"):
                     run = start(method, X, y, C, stop="eps", tolerance=epsilon)
                     _, done = run_until_miss(run, arguments.deadline)
-                    counts[method] = run.counters().steps, "" if done else "*"
-                    gaps[method] = run.outcome(final_gap=True).relative_gap
+                    counts[method] = run.counters.steps, "" if done else "*"
+                    gaps[method] = outcome(run, X, y, C).relative_gap
                 (base, star), (ours, ours_star) = counts["liblinear"], counts["avsf"]
                 yield {
                     "set": name,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.solvers.certified import outcome
 from tests.solvers.stochastic.problems import gram, objective, optimum, started
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -64,16 +65,16 @@ def main() -> None:
             for method, (plain, parameters) in METHODS.items():
                 process = started(plain, X, y, C=C, parameters=parameters)
                 begun = time.process_time()
-                while process.counters().iterations < 20_000:
-                    if process.advance(100) < 100 and process.verdict() is not None:
+                while process.counters.iterations < 20_000:
+                    if process.advance(100) < 100 and process.check_stop() is not None:
                         break
-                seconds, found = time.process_time() - begun, process.solution()
+                seconds, found = time.process_time() - begun, process.iterate()
                 alpha = np.zeros(m)
                 alpha[found.rows] = found.alpha
                 f = objective(Q, y, 1.0 / (C * m), alpha)
-                gap = process.outcome(final_gap=True).relative_gap
+                gap = outcome(process).relative_gap
                 line = [name, m, C, method, f"{f:.6f}", f"{bound:.6f}", f"{f / bound - 1:.5f}", f"{gap:.5f}",
-                        process.counters().iterations, f"{seconds:.2f}"]  # fmt: skip
+                        process.counters.iterations, f"{seconds:.2f}"]  # fmt: skip
                 print(*line, flush=True)
                 lines.append(line)
     if asked.csv:

@@ -53,9 +53,9 @@ def curve(
     method: str, X: Any, y: np.ndarray, settings: dict[str, Any], seconds: float, clock: Any, goal: float
 ) -> Curve:
     """Return the points of a run that ends by itself, after so many seconds, or at the goal."""
+    from fwsvm.problems.binary import Binary
     from fwsvm.problems.hinge import estimate
     from fwsvm.solvers import Settings, resolve
-    from fwsvm.solvers.process import Binary
     from fwsvm.solvers.stochastic.run import begin
 
     resolved = resolve(Settings(method=method, threads=1, **settings), X)
@@ -70,13 +70,13 @@ def curve(
         ended = process.advance(chunk) < chunk
         spent += clock() - started
         if ended or spent >= due:
-            at, where = process.solution(), process.point()
+            at = process.iterate()
             value = estimate(resolved.kernel, X, y, process.lam, at.rows, at.alpha, at.square, 1).value
-            points.append(Spot(spent, where.iterations, value, "", where.support_vectors))
+            points.append(Spot(spent, at.iterations, value, "", at.support_vectors))
             due = spent * SPACING
             if value <= goal:
                 return points
-        if spent >= seconds or (ended and process.verdict() is not None):
+        if spent >= seconds or (ended and process.check_stop() is not None):
             return points
 
 

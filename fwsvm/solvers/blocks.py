@@ -18,11 +18,12 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.numerics.threads import blas_on
+from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.solvers import memory
+from fwsvm.solvers.certify import Certified
 from fwsvm.solvers.fit import Trained, fit, gathered, warm_up
 from fwsvm.solvers.loop import Clock, Limits, Watch
-from fwsvm.solvers.process import Binary, Expansion
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
@@ -173,7 +174,8 @@ def fit_blocks(
         part, _ = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-    part.machine = machine._replace(rows=np.searchsorted(numbers, machine.rows))
+    drawn = machine._replace(rows=np.searchsorted(numbers, machine.rows))
+    part = replace(part, end=Certified(part.outcome, drawn))
     whole = [Subproblem(part.rows, codes == 0)]
     solved = Solved([part], clock.seconds)
     return gathered(Trained(X, read, codes, classes, resolved, whole, solved, compile_seconds))

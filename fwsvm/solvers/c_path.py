@@ -20,15 +20,16 @@ from scipy import sparse
 
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.numerics.threads import blas_on
+from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
-from fwsvm.solvers.certify import is_certified
+from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.process import Candidate, Expansion, Hyperplane
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.solver import Iterate
 from fwsvm.solvers.subproblems import Part, Table, solve_all
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -133,8 +134,8 @@ class CPath:
     def certify(self, runs: Sequence[Run]) -> list[tuple[Run, Result]]:
         """Return each run with its result, in order, after its certificate was computed."""
         with blas_on(1):
-            _certify_together([run.trained for run in runs], self.weights)
-            return [(run, self._result(run)) for run in runs]
+            certified = _certified(runs, self.weights)
+            return [self._result(run, parts) for run, parts in zip(runs, certified, strict=True)]
 
     def decisions(self, certified: Sequence[tuple[Run, Result]], X: Table) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
@@ -150,33 +151,35 @@ class CPath:
             else:
                 yield from (result.model.decision(X, threads) for _, result in some)
 
-    def _result(self, run: Run) -> Result:
-        """Return the result of a run; those of its parts whose certificates refute them go on first."""
+    def _result(self, run: Run, certified: dict[int, Part]) -> tuple[Run, Result]:
+        """Return a run and its result; those of its parts whose certificates refute them go on first."""
         trained, solved = run.trained, run.trained.solved
-        refuted: dict[int, Part] = {}
-        for part in solved.parts:
-            if part.candidate is not None and not is_certified(part.outcome):
-                part.course.status = Status.INTERRUPTED  # unless what follows comes to its end
-                refuted[part.number] = part
-        if refuted:
-            starts = {
-                part.number: WarmStart(part.candidate)
-                for part in refuted.values()
-                if part.candidate is not None
-            }
+        parts = {part.number: part for part in solved.parts} | certified
+        starts = {
+            part.number: part.end.warm_start
+            for part in solved.parts
+            if isinstance(part.end, Iterate)
+            and part.end.warm_start is not None
+            and not is_certified(parts[part.number].outcome)
+        }
+        if starts:
             more = solve_all(
                 trained.read.X, self.weights, trained.problems, replace(trained.resolved, deferred=False),
-                run.watch, starts, self.columns, numbers=list(refuted),
+                run.watch, starts, self.columns, numbers=list(starts),
             )  # fmt: skip
-            joined = {part.number: _joined(refuted[part.number], part) for part in more.parts}
-            solved.parts = [joined.get(part.number, part) for part in solved.parts]
-            solved.seconds += more.seconds
-            solved.interrupted |= more.interrupted
-        return gathered(trained)
+            later = {part.number: part for part in more.parts}
+            parts |= {number: _joined(parts[number], later.get(number)) for number in starts}
+            seconds, interrupted = solved.seconds + more.seconds, solved.interrupted or more.interrupted
+            solved = replace(solved, seconds=seconds, interrupted=interrupted)
+        solved = replace(solved, parts=[parts[part.number] for part in solved.parts])
+        run = replace(run, trained=trained._replace(solved=solved))
+        return run, gathered(run.trained)
 
 
-def _joined(first: Part, second: Part) -> Part:
-    """Return the part that two runs came to of which the second began where the first ended."""
+def _joined(first: Part, second: Part | None) -> Part:
+    """Return the part that two runs came to of which the second began where the first ended, if it did begin."""
+    if second is None:
+        return replace(first, course=replace(first.course, status=Status.INTERRUPTED))
     counters = first.counters.plus(second.counters)
     done, seconds = first.counters.iterations, first.course.clock.seconds
     later = (
@@ -189,36 +192,34 @@ def _joined(first: Part, second: Part) -> Part:
     )
 
 
-def _certify_together(runs: Sequence[Trained], weights: np.ndarray) -> None:
-    """Compute the certificates that runs deferred, those of one subproblem together."""
-    deferred: dict[int, list[tuple[Part, Candidate]]] = {}
-    for run in runs:
-        for part in run.solved.parts:
-            if part.candidate is not None:
-                penalties = run.resolved.C * weights[part.rows]
-                candidate = Candidate(part.candidate, penalties, run.resolved)
-                deferred.setdefault(part.number, []).append((part, candidate))
-    if not deferred:
-        return
-    run = runs[0]
-    rows, pairs = as_rows(run.read.X), list(combinations(range(len(run.classes)), 2))
-    for number, waiting in deferred.items():
-        which = waiting[0][0].rows
-        X = rows if len(which) == rows.height else some_rows(rows, which)
-        y = np.where(run.codes[which] == pairs[number][0], 1.0, -1.0)
-        certify = run.resolved.family.certify
-        assert certify is not None  # noqa: S101  (a family without one defers no certificate)
-        for first in range(0, len(waiting), OUTPUTS):
-            begun, some = perf_counter(), waiting[first : first + OUTPUTS]
-            outcomes = certify(X, y, [candidate for _, candidate in some], run.resolved.threads)
-            for (part, _), outcome in zip(some, outcomes, strict=True):
-                if is_certified(outcome):
-                    part.machine = _rescaled(part.machine, part.outcome.objective / outcome.objective)
-                part.outcome = outcome
-                part.check_seconds += (perf_counter() - begun) / len(some)
+def _certified(runs: Sequence[Run], weights: np.ndarray) -> list[dict[int, Part]]:
+    """Compute the certificates that runs deferred, those of one subproblem together.
 
-
-def _rescaled(machine: Expansion | Hyperplane, by: float) -> Expansion | Hyperplane:
-    """Return (w, b) / R for the R that was found, instead of the one that the run kept."""
-    assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-    return machine._replace(coefficients=by * machine.coefficients, bias=by * machine.bias)
+    Returns the parts with them by number of the subproblem, for each run.
+    """
+    waiting: dict[int, list[tuple[int, Part, Iterate]]] = {}
+    for place, run in enumerate(runs):
+        for part in run.trained.solved.parts:
+            if isinstance(part.end, Iterate):
+                waiting.setdefault(part.number, []).append((place, part, part.end))
+    found: list[dict[int, Part]] = [{} for _ in runs]
+    if not waiting:
+        return found
+    one = runs[0].trained
+    rows, pairs = as_rows(one.read.X), list(combinations(range(len(one.classes)), 2))
+    for number, parts in waiting.items():
+        which = parts[0][1].rows
+        some = rows if len(which) == rows.height else some_rows(rows, which)
+        y = np.where(one.codes[which] == pairs[number][0], 1.0, -1.0)
+        for first in range(0, len(parts), OUTPUTS):
+            begun, together = perf_counter(), parts[first : first + OUTPUTS]
+            candidates = []
+            for place, _, at in together:
+                resolved = runs[place].trained.resolved
+                problem = Binary(some, y, resolved.C * weights[which], (resolved.seed, number))
+                candidates.append(Candidate(problem, resolved, at))
+            certified = candidates[0].resolved.family.certify(candidates, exact=True)
+            each = (perf_counter() - begun) / len(together)
+            for (place, part, _), end in zip(together, certified, strict=True):
+                found[place][number] = replace(part, end=end, check_seconds=part.check_seconds + each)
+    return found

@@ -1,16 +1,37 @@
 """What may be called certified and converged: decided here alone, for all families and all ways to run them.
 
-A family computes objective, gap, primal and dual from scratch and says what its stopping rule wants of them; `proven`
-makes the `Outcome` of it. `verdict` makes the status and the message of a run out of those of its parts. No method's
-own word makes a run converged, and no number that is not finite takes part in a certificate.
+A family's `certify` takes `Candidate`s, one or many on the same rows: it computes objective, gap, primal and dual from
+scratch and says what its stopping rule wants of them; `proven` makes the `Outcome` of it. `verdict` makes the status
+and the message of a run out of those of its parts. No method's own word makes a run converged, and no number that is
+not finite takes part in a certificate.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from fwsvm import promises
-from fwsvm.solvers.process import Outcome
+from fwsvm.problems.binary import Binary, Machine
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Iterate, Outcome
 from fwsvm.status import Status, worst
+
+Some = TypeVar("Some", bound=Iterate)
+
+
+class Candidate(NamedTuple, Generic[Some]):
+    """An iterate that a run ended at, of which the certificate and the machine are wanted."""
+
+    problem: Binary
+    resolved: Resolved
+    iterate: Some
+
+
+class Certified(NamedTuple):
+    """What an iterate is worth, and its machine."""
+
+    outcome: Outcome
+    machine: Machine
 
 
 def holds(measured: float, goal: float, *numbers: float) -> bool:
@@ -37,8 +58,13 @@ def proven(
     return Outcome(objective, gap, _relative(gap, objective), primal, dual, "exact", within)
 
 
-def tracked(objective: float, gap: float, gap_kind: str = "none", gap_error: float = math.nan) -> Outcome:
-    """Return the outcome of a point from the numbers that the method kept, or estimated: it proves nothing."""
+def tracked(at: Iterate) -> Outcome:
+    """Return the outcome of an iterate from the numbers that the method kept."""
+    return estimated(at.objective, at.gap, at.gap_kind)
+
+
+def estimated(objective: float, gap: float, gap_kind: str, gap_error: float = math.nan) -> Outcome:
+    """Return the outcome of numbers that prove nothing."""
     relative = _relative(gap, objective)
     return Outcome(objective, gap, relative, math.nan, math.nan, gap_kind, within=False, gap_error=gap_error)
 

@@ -11,11 +11,11 @@ from fwsvm._occurring import Occurring, occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
+from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify, memory
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.process import Expansion, Hyperplane
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
@@ -156,9 +156,10 @@ def warm_up(resolved: Resolved) -> float:
     @np.errstate(all="ignore")  # a kernel for small values may overflow here
     def work() -> None:
         for gaps in (0, GAPS):
-            process = resolved.family.start(tiny_problem(gaps), resolved.rule, resolved, None)
-            some_steps(process)
-            process.outcome(final_gap=True)
+            problem = tiny_problem(gaps)
+            solver = resolved.family.start(problem, resolved.rule, resolved)
+            some_steps(solver)
+            resolved.family.certify([certify.Candidate(problem, resolved, solver.iterate())], exact=True)
 
     return once(("whole runs", *kinds), work)
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fwsvm.solvers.process import Process
 from fwsvm.solvers.result import TracePoint
+from fwsvm.solvers.solver import Solver
 from fwsvm.status import Status
 
 SHORTEST, LONGEST = 0.02, 0.1  # seconds a chunk of steps should take: an interrupt is answered between chunks
@@ -61,7 +61,7 @@ class Limits:
 
 @dataclass
 class Course:
-    """How the loop over one process went."""
+    """How the loop over one run went."""
 
     status: Status
     clock: Clock
@@ -70,15 +70,15 @@ class Course:
 
 
 def run(
-    process: Process,
+    solver: Solver,
     limits: Limits,
     clock: Clock,
-    watch: Callable[[Process], None],
+    watch: Callable[[Solver], None],
     *,
     rows: int,
     trace: bool,
 ) -> Course:
-    """Drive a process on so many rows to its end.
+    """Drive a solver on so many rows to its end.
 
     Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
     taken between chunks and ends the run as ``interrupted``, with the point reached.
@@ -87,27 +87,27 @@ def run(
     steps, next_point = max(FIRST, min(clock.pace // rows, MOST_AT_FIRST)), 1
     try:
         while True:
-            done = process.counters()
+            done = solver.counters
             allowed = steps if limits.iterations is None else min(steps, limits.iterations - done.iterations)
             wanted = max(1, min(allowed, next_point - done.steps) if trace else allowed)
             started = clock.seconds
             with clock.running():
-                taken = process.advance(wanted)
-            clock.seconds -= process.counters().compile_seconds - done.compile_seconds
-            if trace and process.counters().steps >= next_point:
-                _record(course, process)
-                next_point = int(process.counters().steps * SPACING) + 1
+                taken = solver.advance(wanted)
+            clock.seconds -= solver.counters.compile_seconds - done.compile_seconds
+            if trace and solver.counters.steps >= next_point:
+                _record(course, solver)
+                next_point = int(solver.counters.steps * SPACING) + 1
             if taken < wanted:
-                ended = _verdict(course, process)
+                ended = _check_stop(course, solver)
                 if ended is not None:
                     course.status = ended
                     break
                 steps = min(steps, MOST_AT_FIRST)  # what goes on may be another, larger problem
-            watch(process)
+            watch(solver)
             if limits.seconds is not None and clock.seconds >= limits.seconds:
                 course.status = Status.TIME_LIMIT
                 break
-            if limits.iterations is not None and process.counters().iterations >= limits.iterations:
+            if limits.iterations is not None and solver.counters.iterations >= limits.iterations:
                 course.status = Status.MAX_ITERATIONS
                 break
             spent = clock.seconds - started
@@ -119,15 +119,15 @@ def run(
     except KeyboardInterrupt:
         course.status = Status.INTERRUPTED
     if trace:
-        _record(course, process)
+        _record(course, solver)
     return course
 
 
-def _verdict(course: Course, process: Process) -> Status | None:
+def _check_stop(course: Course, solver: Solver) -> Status | None:
     """Ask how the run ended. The check is off the clock, but its time counts if the run goes on from it."""
-    started, compiled = time.perf_counter(), process.counters().compile_seconds
-    ended = process.verdict()
-    spent = time.perf_counter() - started - (process.counters().compile_seconds - compiled)
+    started, compiled = time.perf_counter(), solver.counters.compile_seconds
+    ended = solver.check_stop()
+    spent = time.perf_counter() - started - (solver.counters.compile_seconds - compiled)
     if ended is None:
         course.clock.seconds += spent
     else:
@@ -135,10 +135,8 @@ def _verdict(course: Course, process: Process) -> Status | None:
     return ended
 
 
-def _record(course: Course, process: Process) -> None:
-    point = process.point()
-    line = TracePoint(
-        course.clock.seconds, point.iterations, point.objective, point.gap, point.support_vectors
-    )
+def _record(course: Course, solver: Solver) -> None:
+    at = solver.iterate()
+    line = TracePoint(course.clock.seconds, at.iterations, at.objective, at.gap, at.support_vectors)
     if not course.trace or line.iteration > course.trace[-1].iteration:
         course.trace.append(line)

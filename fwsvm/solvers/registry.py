@@ -33,9 +33,10 @@ class Family:
     searches : tuple of str
         Ways of looking for a vertex that it knows, the default first; none where there is no such thing.
     multiclass : {"one-vs-one", "one-vs-rest"}
-    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> Process
-    certify : callable (Rows, y, sequence of `Candidate`, threads) -> list of Outcome, or None
-        Computes deferred certificates of several runs on the same rows together; None where none are deferred.
+    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> `Solver`
+    certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
+        What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
+        kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
     goes_on : bool
         Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
@@ -49,11 +50,11 @@ class Family:
     stops: tuple[str, ...]
     multiclass: str
     start: Callable[..., Any]
+    certify: Callable[..., Any]
     iteration_cap: int | None = None
     searches: tuple[str, ...] = ()
     keeps_values: bool = True
     memory: Callable[[Any, Any], int] | None = None
-    certify: Callable[..., Any] | None = None
     goes_on: bool = True
 
 

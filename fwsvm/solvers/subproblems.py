@@ -16,18 +16,20 @@ from scipy import sparse
 from fwsvm._memory import MIB
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.numerics.threads import together
+from fwsvm.problems.binary import Binary, Machine
+from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
-from fwsvm.solvers.process import Binary, Counters, Expansion, Hyperplane, Outcome, Process
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-BETWEEN_STRETCHES = 1e-3  # seconds until a process that takes no help just now is offered it again
+BETWEEN_STRETCHES = 1e-3  # seconds until a run that takes no help just now is offered it again
 WATCH_EVERY = 0.2  # seconds between two reports of progress
 
 Table: TypeAlias = np.ndarray | sparse.csr_array
-Tell: TypeAlias = Callable[[Process], None]
+Tell: TypeAlias = Callable[[Solver | None], None]
 
 
 class Subproblem(NamedTuple):
@@ -37,22 +39,32 @@ class Subproblem(NamedTuple):
     positive: np.ndarray
 
 
-@dataclass
+@dataclass(frozen=True)
 class Part:
     """One subproblem solved; ``check_seconds`` went into its certificate, off the clock.
 
-    ``candidate`` are the weights (m,) of a run that deferred its certificate (`Resolved.deferred`).
+    ``end`` is what it ended at: an iterate whose certificate is deferred (`Resolved.deferred`), or what that is worth.
     """
 
     number: int
     rows: np.ndarray
     course: Course
-    outcome: Outcome
     counters: Counters
-    machine: Expansion | Hyperplane
     support_vectors: int
     check_seconds: float
-    candidate: np.ndarray | None = None
+    end: Iterate | Certified
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the end is worth."""
+        assert isinstance(self.end, Certified)  # noqa: S101  (a deferred certificate is computed before this)
+        return self.end.outcome
+
+    @property
+    def machine(self) -> Machine:
+        """The machine at the end."""
+        assert isinstance(self.end, Certified)  # noqa: S101  (as in `outcome`)
+        return self.end.machine
 
 
 @dataclass
@@ -91,38 +103,52 @@ def solve(
     Without ``columns`` nothing outlives the run, and there is no warm start for a next one.
     """
     with clock.running():
-        process = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
-    clock.seconds -= process.counters().compile_seconds
-    course = run(process, limits, clock, tell, rows=len(rows), trace=total == 1)
-    started = time.perf_counter()
-    interrupted = course.status is Status.INTERRUPTED  # answer at once: the check may take a while
-    try:
-        outcome = process.outcome(final_gap=resolved.final_gap and not interrupted)
-    except KeyboardInterrupt:
-        course.status = Status.INTERRUPTED
-        outcome = process.outcome(final_gap=False)
+        solver: Solver | None = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
+    assert solver is not None  # noqa: S101  (it is let go of below)
+    clock.seconds -= solver.counters.compile_seconds
+    course = run(solver, limits, clock, tell, rows=len(rows), trace=total == 1)
+    at, counters, started = solver.iterate(), solver.counters, time.perf_counter()
+    tell(None)
+    solver = None  # its memory is free for the certificate
+    end: Iterate | Certified
+    if resolved.deferred and at.outcome is None and at.warm_start and course.status is Status.CONVERGED:
+        end = replace(at, warm_start=WarmStart(at.warm_start.weights))  # which holds no factor while it waits
+    else:
+        end, course = _certified(Candidate(problem, resolved, at), course)
     check = course.check_seconds + time.perf_counter() - started
-    end = process.warm_start() if columns is not None else None
-    deferred = resolved.deferred and course.status is Status.CONVERGED and outcome.gap_kind == "none"
-    candidate = end.weights if deferred and end is not None else None
-    support = process.point().support_vectors
-    part = Part(
-        number, rows, course, outcome, process.counters(), process.machine(), support, check, candidate
-    )
-    return part, end
+    after = None
+    if columns is not None and at.warm_start is not None:
+        after = at.warm_start.within(lambda nbytes: columns.reserve(nbytes, resolved.cache_bytes))
+    return Part(number, rows, course, counters, at.support_vectors, check, end), after
+
+
+def _certified(candidate: Candidate[Iterate], course: Course) -> tuple[Certified, Course]:
+    """Return what an iterate is worth: without a check that may take a while where an interrupt wants an answer."""
+    family, interrupted = candidate.resolved.family, course.status is Status.INTERRUPTED
+    try:
+        (found,) = family.certify([candidate], exact=candidate.resolved.final_gap and not interrupted)
+    except KeyboardInterrupt:
+        (found,), course = (
+            family.certify([candidate], exact=False),
+            replace(course, status=Status.INTERRUPTED),
+        )
+    return found, course
 
 
 def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Watch | None) -> Tell:
-    """Return what the loop calls after each chunk: it tells the watcher, but not too often, with how many are done."""
+    """Return what is called after each chunk of a run, and with None at its end.
+
+    It tells the watcher, but not too often, with how many are done.
+    """
     last = time.perf_counter()
 
-    def tell(process: Process) -> None:
+    def tell(solver: Solver | None) -> None:
         nonlocal last
-        if watch is not None and time.perf_counter() - last >= WATCH_EVERY:
+        if watch is not None and solver is not None and time.perf_counter() - last >= WATCH_EVERY:
             last = time.perf_counter()
-            p = process.point()
-            watch(Progress(len(done), total, clock.seconds, p.iterations, p.objective, p.gap, resolved.tolerance,
-                           p.support_vectors))  # fmt: skip
+            at = solver.iterate()
+            watch(Progress(len(done), total, clock.seconds, at.iterations, at.objective, at.gap, resolved.tolerance,
+                           at.support_vectors))  # fmt: skip
 
     return tell
 
@@ -142,7 +168,8 @@ class _Work:
     numbers: Sequence[int]  # of the problems to be solved
     parts: list[Part] = field(default_factory=list)
     ends: dict[int, WarmStart] = field(default_factory=dict)
-    running: dict[int, Process | None] = field(default_factory=dict)  # None: being set up
+    # None: being set up, or certified
+    running: dict[int, Solver | None] = field(default_factory=dict)
     # by other workers than the first, the last of each
     said: dict[int, Progress] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
@@ -192,10 +219,10 @@ class _Work:
         self.running[number] = None
         told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
 
-        def tell(process: Process) -> None:
-            self.running[number] = process
-            told(process)
-            if self.interrupted.is_set():
+        def tell(solver: Solver | None) -> None:
+            self.running[number] = solver
+            told(solver)
+            if solver is not None and self.interrupted.is_set():
                 raise KeyboardInterrupt
 
         try:
@@ -221,8 +248,8 @@ class _Work:
         threads = self.resolved.threads
         while not self.interrupted.is_set() and (running := dict(self.running)):
             longest = max(running, key=lambda number: len(self.problems[number].rows))
-            if (process := running[longest]) is not None:
-                together(partial(_help, process, me * threads), threads)
+            if (solver := running[longest]) is not None:
+                together(partial(_help, solver, me * threads), threads)
             if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
                 self.watch(progress)
             time.sleep(BETWEEN_STRETCHES)
@@ -233,8 +260,8 @@ def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
 
 
-def _help(process: Process, first: int, part: int) -> None:
-    process.help(first + part)
+def _help(solver: Solver, first: int, part: int) -> None:
+    solver.help(first + part)
 
 
 def solve_all(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable
 import numpy as np
 from scipy import sparse
 
-from fwsvm.solvers.process import Binary, Process
+from fwsvm.problems.binary import Binary
+from fwsvm.solvers.solver import Solver
 
 ROWS, FEATURES, STEPS = 24, 3, 64
 GAPS = 13  # features that no row has: kernel values are then computed as those of sparse rows
@@ -35,7 +36,7 @@ def tiny_problem(gaps: int = 0) -> Binary:
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
-def some_steps(process: Process) -> None:
+def some_steps(solver: Solver) -> None:
     """Take some steps, or all there are."""
-    while process.advance(8) == 8 and process.counters().steps < STEPS:
+    while solver.advance(8) == 8 and solver.counters.steps < STEPS:
         pass

@@ -28,7 +28,7 @@ def many(monkeypatch):
     """Have 1000 rows count as too many to look at all of them."""
     for place in (hinge, module):
         monkeypatch.setattr(place, "EXACT_ROWS", 500)
-    monkeypatch.setattr("fwsvm.solvers.stochastic.run.EXACT_ROWS", 500)
+    monkeypatch.setattr("fwsvm.solvers.stochastic.iterate.EXACT_ROWS", 500)
     monkeypatch.setattr(hinge, "FIXED_SAMPLE", 300)
 
 

@@ -10,12 +10,8 @@ import pytest
 
 import fwsvm
 from fwsvm.errors import FwsvmError
-from fwsvm.kernels.column_cache import column_cache
-from fwsvm.kernels.linear import Linear
-from fwsvm.kernels.rows import as_rows
-from fwsvm.problems.simplex_qp import simplex_qp
 from fwsvm.solvers import METHODS, Status, certify
-from fwsvm.solvers.frank_wolfe.outcomes import machine_of
+from fwsvm.solvers.frank_wolfe.iterate import machine_of
 from tests.solvers import certificates
 
 SEEDS = range(40)
@@ -102,9 +98,7 @@ def test_a_linear_machine_whose_products_cancel_is_not_certified(method, stop):
 
 
 def test_a_machine_whose_objective_rounding_made_negative_decides_as_its_weights_do():
-    columns = column_cache(Linear(), as_rows(np.array([[1.0], [-1.0]])), 1 << 20)
-    qp = simplex_qp(columns, 1, np.ones(2))
-    order, alpha = np.arange(2), np.array([0.75, 0.25])
-    machine = machine_of(qp, order, alpha, -1e-9)
+    y, alpha = np.array([1.0, -1.0]), np.array([0.75, 0.25])
+    machine = machine_of(y, alpha, -1e-9)
     np.testing.assert_array_equal(machine.coefficients, [0.75, -0.25])
-    np.testing.assert_allclose(machine_of(qp, order, alpha, 0.5).coefficients, [1.5, -0.5])
+    np.testing.assert_allclose(machine_of(y, alpha, 0.5).coefficients, [1.5, -0.5])

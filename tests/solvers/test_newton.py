@@ -17,6 +17,7 @@ from fwsvm.errors import UsageError
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import family
 from fwsvm.kernels.rows import as_rows, in_precision
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import Settings, Status, fit, resolve
 from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.column_store import ColumnStore
@@ -25,7 +26,6 @@ from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.run import NewtonRun
-from fwsvm.solvers.process import Binary
 from tests import naive
 
 CLASSES = ("1", "-1")
@@ -304,10 +304,10 @@ def test_what_a_run_leaves_to_the_next_holds_no_kernel_columns():
     resolved, store = resolve(Settings("newton", C=1e4, cache_mib=64), X), ColumnStore()
     store.keep = lambda *_given: None
     run = NewtonRun(problem, resolved.rule, resolved, columns=store.of(0))
-    while run.advance(50) or run.verdict() is None:
+    while run.advance(50) or run.check_stop() is None:
         pass
-    columns = weakref.ref(run.qp.columns.cached)
-    start = run.warm_start()
+    columns = weakref.ref(run.simplex.qp.columns.cached)
+    start = run.iterate().warm_start
     assert start.factor is not None
     del run
     gc.collect()

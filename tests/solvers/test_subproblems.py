@@ -9,7 +9,7 @@ import pytest
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, fit, subproblems
-from fwsvm.solvers.frank_wolfe import run
+from fwsvm.solvers.frank_wolfe import iterate, run
 from fwsvm.status import Status
 
 CLASSES = ("a", "b", "c", "d")
@@ -91,24 +91,26 @@ def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
     assert np.isfinite(result.model.decision(X)).all()
 
 
-@pytest.mark.parametrize("place", ["outcome", "__init__"])
-def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, place):
+@pytest.mark.parametrize(
+    ("owner", "place", "left"), [(iterate, "certify", 2), (run.SimplexRun, "__init__", 3)]
+)
+def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, owner, place, left):
     """While a gap is recomputed, or the next pair is set up."""
-    real, calls = getattr(run.SimplexRun, place), []
+    real, calls = getattr(owner, place), []
 
-    def interrupted(process, *arguments, **named):
-        calls.append(process)
+    def interrupted(*arguments, **named):
+        calls.append(arguments)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return real(process, *arguments, **named)
+        return real(*arguments, **named)
 
     X, codes = clouds((40, 40, 40, 40))
     solve(X, codes, threads=1)  # compiled
-    monkeypatch.setattr(run.SimplexRun, place, interrupted)
+    monkeypatch.setattr(owner, place, interrupted)
     result = solve(X, codes, threads=1)
     assert result.status is Status.INTERRUPTED
     assert not result.certified
-    assert f"{2 if place == 'outcome' else 3} of 6 subproblems were not reached" in result.message
+    assert f"{left} of 6 subproblems were not reached" in result.message
     assert np.isfinite(result.model.decision(X)).all()
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import FAMILIES, METHODS, Settings, resolve
-from fwsvm.solvers.process import Binary
 
 SIMPLEX = [name for name, method in METHODS.items() if method.family == "simplex"]
 
@@ -23,7 +23,7 @@ def test_tracked_q_is_the_recomputed_one(name: str, search: str) -> None:
         process.advance(50)
         state, alpha = process.state, process.state.alpha
         active = state.active[: state.now["active"][0]]
-        exact = process._gradient()
+        exact = process.storage.gradient()
         assert set(active) == set(np.flatnonzero(alpha))
         assert alpha.sum() == pytest.approx(1.0, abs=1e-9)
         assert state.q[active] == pytest.approx(exact[active], abs=1e-5)

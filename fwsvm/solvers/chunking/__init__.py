@@ -1,32 +1,33 @@
 """A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
 
-`select_rows` says which rows matter, `run` is the Process; another method of the simplex solves on each set of rows.
+`select_rows` says which rows matter, `run` is the `Solver`; another method of the simplex solves on each set of rows.
 """
 
 from dataclasses import replace
 from typing import Any
 
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
-from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.warm_start import WarmStart
 
 
 def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Process:  # fmt: skip
+) -> Solver:  # fmt: skip
     from fwsvm.solvers.chunking.run import ChunkRun
 
     rule.check()
     chosen = method(rule.inner)
     settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
     if len(problem.y) < rule.fewest:
-        process: Process = settings.family.start(problem, settings.rule, settings, warm_start, columns)
-        return process
+        run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+        return run
     return ChunkRun(problem, settings, warm_start)
 
 

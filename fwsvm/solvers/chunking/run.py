@@ -8,31 +8,30 @@ import numpy as np
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
-from fwsvm.solvers import certify
 from fwsvm.solvers.chunking.working_set import drawn, select_rows
-from fwsvm.solvers.frank_wolfe.outcomes import by_class, machine_of, outcome_of
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.memory import for_columns
-from fwsvm.solvers.process import Binary, Counters, Expansion, Outcome, Point, Process
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, Outcome, Solver
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
 ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
-NOWHERE = Point(0, np.nan, np.nan, 0)
 
 
 class ChunkRun:
-    """A `Process`: the present chunk and the inner run on it, or alpha alone between two of them.
+    """A `Solver`: the present chunk and the inner run on it, or alpha alone between two of them.
 
     Rows are kept with the class +1 first, as the inner runs keep theirs: a chunk in ascending order is in theirs, too.
     """
 
     def __init__(self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None) -> None:
-        self.settings, self.stream = settings, problem.stream
+        self.settings, self.stream = replace(settings, deferred=False), problem.stream
         self.order, self.rows = by_class(problem)
         plus = int(np.count_nonzero(problem.y > 0))
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
@@ -42,11 +41,12 @@ class ChunkRun:
         self.alpha = np.zeros(len(self.y))
         self.found: Certificate | None = None  # of alpha, over all rows
         self.lowest = np.inf  # R where all rows were looked at last
-        self.last = NOWHERE  # what the last inner run ended at
+        self.last: SimplexIterate | None = None  # what the last inner run ended at, over all rows
+        self.outcome: Outcome | None = None  # of alpha, where an inner run ended at it
         self.before = Counters(
             compile_seconds=_compile(settings.kernel)
         )  # what all before the present one did
-        self.inner: Process | None = None
+        self.inner: Solver | None = None
         if warm_start is None:
             self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)), rough=True)
         else:  # of a run with another penalty
@@ -71,10 +71,12 @@ class ChunkRun:
     def _is_whole(self) -> bool:
         return len(self.chunk) == len(self.y)
 
-    def _end(self) -> None:
+    def _end(self) -> SimplexIterate:
         """Take over what the inner run found, and let go of its memory."""
-        alpha, last, before = self._present(), self.point(), self.counters()
-        self.alpha, self.last, self.before, self.found, self.inner = alpha, last, before, None, None
+        last, before = self.iterate(), self.counters
+        self.alpha, self.last, self.before = last.alpha[self.order], last, before
+        self.found = self.outcome = self.inner = None
+        return last
 
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Look at all rows at alpha: find its certificate, which is one in float64 only, and return q (m,)."""
@@ -97,11 +99,11 @@ class ChunkRun:
     def _goal(self, R: float) -> float:
         return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
 
-    # ---------------------------------------------------------------- the contract of a Process
+    # ---------------------------------------------------------------- the contract of a Solver
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of the inner method's steps."""
-        assert self.inner is not None  # noqa: S101  (but while `verdict` or `outcome` is at work)
+        assert self.inner is not None  # noqa: S101  (but while `check_stop` is at work)
         return self.inner.advance(steps)
 
     def help(self, me: int) -> None:
@@ -109,68 +111,49 @@ class ChunkRun:
         if (inner := self.inner) is not None:
             inner.help(me)
 
-    def verdict(self) -> Status | None:
+    def check_stop(self) -> Status | None:
         """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
         assert self.inner is not None  # noqa: S101  (as in `advance`)
-        ended = self.inner.verdict()
+        ended = self.inner.check_stop()
         if ended is None or self._is_whole:
             return ended
-        self._end()
+        last = self._end()
         q = self._survey(np.float32)  # enough where it is sure that the run goes on
         if self._outside(q) <= ROUNDING * self.widest:
             q = self._survey()
-            if self.outcome(final_gap=True).within:
-                return Status.CONVERGED if self.settings.final_gap else Status.SAMPLED_STOP
+            assert self.found is not None  # noqa: S101  (by the survey)
+            outcome = outcome_of(self.found, self.settings, self.widest)
+            if outcome.within and not self.settings.final_gap:
+                return Status.SAMPLED_STOP
+            self.outcome = outcome
+            if outcome.within:
+                return Status.CONVERGED
             if not self.is_rough and self._outside(q) <= 0.0:
                 return Status.STALLED  # no other row would help: it is the inner method that can do no better
-        R = self.last.objective
-        falls, self.lowest = self.lowest > R, R
+        falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._matters(q) if falls else np.arange(len(q)))
         return None
 
-    def point(self) -> Point:
-        """Return iterations, R and the support size, and the gap over all rows when they were last looked at."""
+    def iterate(self) -> SimplexIterate:
+        """Return alpha over all rows, R and the support size, and the gap over all rows when they were last seen."""
         if self.inner is None:
-            return self.last if self.found is None else self.last._replace(gap=self.found.gap)
-        here, gap = self.inner.point(), self.found.gap if self.found is not None else np.nan
-        iterations = self.before.iterations + here.iterations
-        return here._replace(iterations=iterations, gap=here.gap if self._is_whole else gap)
+            assert self.last is not None  # noqa: S101  (an inner run has ended)
+            gap = self.last.gap if self.found is None else self.found.gap
+            return replace(self.last, gap=gap, outcome=self.outcome)
+        here, alpha = self.inner.iterate(), np.zeros(len(self.y))
+        assert isinstance(here, SimplexIterate)  # noqa: S101  (of a method on the simplex)
+        alpha[self.order[self.chunk]] = here.alpha
+        gap = here.gap if self._is_whole else self.found.gap if self.found is not None else np.nan
+        return replace(
+            here, iterations=self.before.iterations + here.iterations, gap=gap, alpha=alpha,
+            outcome=here.outcome if self._is_whole else None, warm_start=WarmStart(alpha),
+        )  # fmt: skip
 
+    @property
     def counters(self) -> Counters:
-        """Return what was done so far, on all chunks, and between them."""
-        return self.before if self.inner is None else self.before.plus(self.inner.counters())
-
-    def outcome(self, *, final_gap: bool) -> Outcome:
-        """Return the certificate of the present point over all rows, from scratch in float64: this ends the run."""
-        if self.inner is not None and self._is_whole:
-            return self.inner.outcome(final_gap=final_gap)
-        if not final_gap:
-            return certify.tracked(self.point().objective, self.point().gap)
-        if self.inner is not None:
-            self._end()
-        if self.found is None:
-            self._survey()
-        assert self.found is not None  # noqa: S101  (by the survey)
-        return outcome_of(self.found, self._goal(self.found.objective))
-
-    def warm_start(self) -> WarmStart:
-        """Return alpha in the order of the problem's rows."""
-        alpha = np.empty(len(self.y))
-        alpha[self.order] = self._present()
-        return WarmStart(alpha)
-
-    def _present(self) -> np.ndarray:
-        if self.inner is None:
-            return self.alpha
-        alpha, end = np.zeros(len(self.y)), self.inner.warm_start()
-        assert end is not None  # noqa: S101  (every method on the simplex has weights)
-        alpha[self.chunk] = end.weights
-        return alpha
-
-    def machine(self) -> Expansion:
-        """Return the standard-form machine (w, b) / R over the rows with positive weight."""
-        return machine_of(self.qp, self.order, self._present(), self.point().objective)
+        """What was done so far, on all chunks, and between them."""
+        return self.before if self.inner is None else self.before.plus(self.inner.counters)
 
 
 def _compile(kernel: Any) -> float:

@@ -1,16 +1,16 @@
 """A run of a linear method on one two-class problem: from alpha = 0, or a warm start, to the certificate."""
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.random import stream
+from fwsvm.problems.binary import Binary
 from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
-from fwsvm.problems.multiple import best_certificate
-from fwsvm.solvers import certify
 from fwsvm.solvers.dual_coordinate.engine import advance
+from fwsvm.solvers.dual_coordinate.iterate import LinearIterate, from_scratch, outcome_of
 from fwsvm.solvers.dual_coordinate.state import (
     CONTROL,
     COORDINATE,
@@ -20,8 +20,8 @@ from fwsvm.solvers.dual_coordinate.state import (
     SURVEYING,
     State,
 )
-from fwsvm.solvers.process import Binary, Counters, Hyperplane, Outcome, Point
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
@@ -29,8 +29,16 @@ MAX_MISSES = 3  # of the tolerance by the certificate, after which the run ends
 WATCH_SHARE = 0.05  # part of the run's time that points on the way may take to compute
 
 
+class Found(NamedTuple):
+    """What was computed from scratch at an earlier point: w and the certificate."""
+
+    iterations: int
+    w: np.ndarray
+    certificate: Certificate
+
+
 class LinearRun:
-    """A `Process` of a linear method.
+    """A `Solver` of a linear method.
 
     When the compiled loop returns because its gap is small enough, w and the gap are recomputed from alpha; if the gap
     misses the tolerance, the run continues from that w.
@@ -60,7 +68,7 @@ class LinearRun:
         if warm_start is not None:
             self._start_from(warm_start.weights)
         self._set_goal()
-        self.found: tuple[int, np.ndarray, Certificate] | None = None  # the last certificate
+        self.found: Found | None = None  # the last certificate
         self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
@@ -109,13 +117,7 @@ class LinearRun:
     def _alpha(self) -> np.ndarray:
         return np.ascontiguousarray(self.state.coordinates["alpha"])
 
-    def warm_start(self) -> WarmStart:
-        """Return alpha of all rows."""
-        every = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
-        every[self.qp.rows] = self.state.coordinates["alpha"]
-        return WarmStart(every)
-
-    # ---------------------------------------------------------------- the contract of a Process
+    # ---------------------------------------------------------------- the contract of a Solver
 
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
@@ -124,14 +126,13 @@ class LinearRun:
     def help(self, me: int) -> None:
         """Return: visits follow one another."""
 
-    def verdict(self) -> Status | None:
-        """Check the claim of the compiled loop against the certificate; say how the run ended, or go on."""
+    def check_stop(self) -> Status | None:
+        """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
         now = self.state.now
         stop, now["stop"] = int(now["stop"][0]), GOING
         if not self.resolved.final_gap:
             return Status.STALLED if stop == STALLED else Status.SAMPLED_STOP
-        _, found = self._certificate()
-        if self._proven(found).within:
+        if self._outcome_of(self._from_scratch()).within:
             return Status.CONVERGED
         if stop == OWN_RULE:
             return Status.SAMPLED_STOP
@@ -141,65 +142,47 @@ class LinearRun:
         self._refresh(weights_of(self.qp, self._alpha))
         return None
 
-    def _certificate(self) -> tuple[np.ndarray, Certificate]:
-        """Return w and the certificate of the present alpha, from scratch.
+    def iterate(self) -> LinearIterate:
+        """Return alpha, and P, gap and support size from scratch.
 
-        Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
+        Where computing P and the gap takes long, they may be those of a little before: they are then computed only now
+        and then, so that being watched does not slow the run down.
         """
-        iterations = int(self.state.now["iterations"][0])
-        if self.found is None or self.found[0] != iterations:
-            started = time.perf_counter()
-            alpha = self._alpha
-            w = weights_of(self.qp, alpha)
-            if self.resolved.stop == "eps":
-                self.found = iterations, w, certificate(self.qp, alpha, w)
-            else:
-                self.found = iterations, *best_certificate(self.qp, alpha, w)
-            self.found_at = time.perf_counter()
-            self.found_seconds = self.found_at - started
-        return self.found[1:]
-
-    def _proven(self, c: Certificate) -> Outcome:
-        """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does."""
-        violation = self.rule.violation(c.least, c.most) if len(self.qp.rows) else 0.0
-        tolerance, widened = self.resolved.tolerance, c._replace(gap=c.gap + c.rounding.gap)
-        measured, goal = {
-            "relative": (widened.relative_gap, tolerance),
-            "gap": (widened.gap, tolerance),
-            "eps": (violation + c.rounding.gradient, np.nextafter(tolerance, 0.0)),  # below, not at it
-        }[self.resolved.stop]
-        return certify.proven(c.primal, c.gap, c.primal, c.dual, measured=measured, goal=goal)
-
-    def point(self) -> Point:
-        """Return P, gap and support size, from scratch.
-
-        Where computing them takes long, the point may be a little older than the run: they are then computed
-        only now and then, so that being watched does not slow it down.
-        """
+        now, found = self.state.now[0], self.found
         waited = time.perf_counter() - self.found_at
-        if self.found is None or waited * WATCH_SHARE >= self.found_seconds:
-            self._certificate()
-        assert self.found is not None  # noqa: S101  (just computed)
-        iterations, _, found = self.found
-        return Point(iterations, found.primal, found.gap, self._support())
+        if found is None or waited * WATCH_SHARE >= self.found_seconds:
+            found = self._from_scratch()
+        is_here = self.resolved.final_gap and found.iterations == now["iterations"]
+        alpha = self.penalties * (1.0 if self.rule.loss is Loss.HINGE else 2.0)  # where rows have no feature
+        alpha[self.qp.rows] = self.state.coordinates["alpha"]
+        kept_gap = float(self.state.coordinates["shortfall"].sum() - now["decrease"])
+        return LinearIterate(
+            iterations=found.iterations,
+            objective=found.certificate.primal,
+            gap=found.certificate.gap,
+            support_vectors=int(np.count_nonzero(alpha)),
+            outcome=self._outcome_of(found) if is_here else None,
+            warm_start=WarmStart(alpha),
+            alpha=alpha,
+            w=found.w if is_here else self.state.w * now["theta"],
+            kept_objective=float(now["dual"]) + kept_gap,
+            kept_gap=kept_gap,
+        )
 
-    def _support(self) -> int:
-        idle = len(self.penalties) - len(self.qp.rows)
-        return idle + int(np.count_nonzero(self.state.coordinates["alpha"]))
-
+    @property
     def counters(self) -> Counters:
-        """Return rows visited, and update steps as the paper counts them."""
+        """Rows visited, and update steps as the paper counts them."""
         return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
 
-    def outcome(self, *, final_gap: bool) -> Outcome:
-        """Return P, D and P - D at the present alpha, from scratch or else as last seen."""
-        if final_gap:
-            return self._proven(self._certificate()[1])
-        gap = float(self.state.coordinates["shortfall"].sum() - self.state.now["decrease"][0])
-        return certify.tracked(float(self.state.now["dual"][0]) + gap, gap)
+    def _from_scratch(self) -> "Found":
+        """Return w and the certificate of the present alpha, computed once."""
+        iterations = int(self.state.now["iterations"][0])
+        if self.found is None or self.found.iterations != iterations:
+            started = time.perf_counter()
+            self.found = Found(iterations, *from_scratch(self.qp, self._alpha, self.resolved.stop))
+            self.found_at = time.perf_counter()
+            self.found_seconds = self.found_at - started
+        return self.found
 
-    def machine(self) -> Hyperplane:
-        """Return the weights, that of the constant feature as the bias."""
-        seen = self.state.w * self.state.now["theta"]
-        w = self._certificate()[0] if self.resolved.final_gap else seen
-        return Hyperplane(w[:-1].copy(), float(w[-1]))
+    def _outcome_of(self, found: "Found") -> Outcome:
+        return outcome_of(found.certificate, self.resolved, empty=not len(self.qp.rows))

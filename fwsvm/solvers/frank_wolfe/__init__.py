@@ -7,19 +7,20 @@ is one file with its `choose`.
 
 from typing import Any
 
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
-from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.warm_start import WarmStart
 
 
 def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Process:  # fmt: skip
+) -> Solver:  # fmt: skip
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
     return SimplexRun(problem, rule, resolved, warm_start, columns)

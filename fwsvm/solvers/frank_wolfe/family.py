@@ -1,8 +1,9 @@
 """What all families of methods for the problem on the simplex have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.registry import Family
 
 
@@ -22,12 +23,12 @@ def on_simplex(
         searches=searches,
         multiclass="one-vs-one",
         start=start,
-        memory=memory,
         certify=_certify,
+        memory=memory,
     )
 
 
-def _certify(*given: Any) -> Any:
-    from fwsvm.solvers.frank_wolfe.outcomes import certify_together
+def _certify(candidates: Sequence[Candidate[Any]], *, exact: bool) -> list[Certified]:
+    from fwsvm.solvers.frank_wolfe.iterate import certify
 
-    return certify_together(*given)
+    return certify(candidates, exact=exact)

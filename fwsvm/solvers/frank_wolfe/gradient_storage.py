@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm.kernels.column_cache import ColumnCache, fetch_in_thread
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.call_by_address import address_of
-from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns
+from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns, simplex_qp
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.arrays import Search, full_columns, sampled_columns, state_of, with_room
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
@@ -25,41 +25,56 @@ from fwsvm.solvers.resolve import Resolved
 
 
 class GradientStorage:
-    """Gradient and cache storage of a `SimplexRun`.
+    """q, the column cache and the state of a simplex run, which has one.
 
-    Attributes
+    Parameters
     ----------
     rule : the method's rule
     resolved : Resolved
-    stream : tuple of int
-        The run's random numbers; the last is the number of its subproblem.
     rows : Rows of float64, the class +1 first
-    qp : SimplexQP, with the columns kept
+    plus : int, the number of rows of that class
+    penalties : ndarray, shape (m,)
+    stream : tuple of int
+        The run's random numbers.
+    search : Full or Sampled
+    shared : SharedColumns, optional
+        Columns that earlier runs have computed.
+
+    Attributes
+    ----------
+    qp : SimplexQP, with the column cache
     state : State
-    counted : ndarray, what the columns' counters were before the run
     compile_seconds : float
     """
 
-    rule: Any
-    resolved: Resolved
-    stream: tuple[int, ...]
-    rows: Rows
-    qp: SimplexQP
-    state: State
-    counted: np.ndarray
-    compile_seconds: float
+    def __init__(
+        self, rule: Any, resolved: Resolved, rows: Rows, plus: int, penalties: np.ndarray, stream: tuple[int, ...],
+        search: Search, shared: SharedColumns | None,
+    ) -> None:  # fmt: skip
+        self.rule, self.resolved, self.rows, self.stream = rule, resolved, rows, stream
+        cache = self._cache(search, np.float32, shared)
+        self._counted = cache.counts.copy()  # what other runs did
+        self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
+        self.compile_seconds = 0.0
+        self.state: State = state_of(self.qp, search, stream, resolved)
+        self._have_compiled()
 
     @property
     def by_active(self) -> bool:
         """Whether q and kernel values are kept for the active set alone."""
         return isinstance(self.state.search, Sampled)
 
-    def _steps(self, steps: int) -> int:
+    @property
+    def counts(self) -> np.ndarray:
+        """What the column caches of this run did for it, as `ColumnCache.counts`."""
+        return self.qp.columns.counts - self._counted
+
+    def steps(self, steps: int) -> int:
         """Take up to ``steps`` steps, computing columns that they miss; return how many."""
         now, taken = self.state.now[0], 0
         while True:
             with team_running(self.state, self.resolved.threads):
-                taken += self._stretch(steps - taken)
+                taken += self._steps_until_miss(steps - taken)
             if now["stop"] != COLUMN_MISS:
                 return taken
             if self.by_active:
@@ -67,35 +82,35 @@ class GradientStorage:
             else:
                 fetch_columns(self.state, self.qp.columns)
 
-    def _provide_candidates(self) -> None:
-        """Compute the kernel values of the candidates with the active set."""
-        fetch_candidates(self._room(), self.qp.columns)
-
-    def _stretch(self, steps: int) -> int:
+    def _steps_until_miss(self, steps: int) -> int:
         """Take steps until compiled code returns."""
         if self.by_active:
             return int(advance(self.rule, self.state, steps))
-        return int(run_until_miss(*self.at, self.rule, self.state, self.qp.columns, steps))
+        return int(run_until_miss(*self._at, self.rule, self.state, self.qp.columns, steps))
+
+    def fetch_candidates(self) -> None:
+        """Compute the kernel values of the candidates with the active set (`Sampled`)."""
+        fetch_candidates(self._room(), self.qp.columns)
+
+    def fetch_active(self) -> None:
+        """Compute the columns of the first active rows, which a swap reads (`Sampled`)."""
+        if self.by_active:
+            self.state.now["wanted"] = self.state.active[0]
+            fetch_active_columns(self._room(), self.qp.columns)
 
     def _room(self) -> State:
         self.state = with_room(self.state, self.resolved.cache_bytes)
         return self.state
 
-    def _fetch_columns(self) -> None:
-        """Compute the columns of the first active rows, which a swap reads (`Sampled`)."""
-        now = self.state.now[0]
-        if self.by_active:
-            now["wanted"] = self.state.active[0]
-            fetch_active_columns(self._room(), self.qp.columns)
-
-    def _gradient(self, where: np.ndarray | None = None) -> np.ndarray:
+    def gradient(self, where: np.ndarray | None = None) -> np.ndarray:
+        """Return q = K~ alpha from scratch in float64, at all rows or at the rows ``where``."""
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
 
-    def _first_gradient(self) -> np.ndarray:
+    def first_gradient(self) -> np.ndarray:
         """Return q at the starting point, at all rows."""
         return gradient_by_columns(self.qp, self.state.alpha)
 
-    def _refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
+    def refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries ``where``, by numbers computed from scratch."""
         s = self.state
         if where is None:
@@ -105,15 +120,15 @@ class GradientStorage:
             s.q[where] = q
         settle(s.alpha, s.q, s.diagonal, s.active, s.now)
 
-    def _columns(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
+    def _cache(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
         if isinstance(search, Full):
             return full_columns(self.resolved, self.rows, dtype, shared)
         return sampled_columns(self.resolved, self.rows, dtype, tracked=isinstance(search, Tracked))
 
-    def _renew(self, search: Search, dtype: Any) -> None:
+    def renew(self, search: Search, dtype: Any) -> None:
         """Go on from the same point with a new column cache."""
-        self.counted -= self.qp.columns.counts
-        self.qp = self.qp._replace(columns=self._columns(search, dtype))
+        self._counted -= self.qp.columns.counts
+        self.qp = self.qp._replace(columns=self._cache(search, dtype))
         same = ("alpha", "q", "active", "place", "active_diagonal", "now", "random", "drawn")
         fresh = state_of(self.qp, search, self.stream, self.resolved)
         self.state = fresh._replace(**{name: getattr(self.state, name) for name in same})
@@ -127,7 +142,7 @@ class GradientStorage:
             do_tasks(s, 0, 0, 0)
             self.compile_seconds += time.perf_counter() - started
         if not self.by_active:
-            self.at = (
+            self._at = (
                 address_of(advance, self.rule, s, 0),
                 address_of(fetch_in_thread, columns, columns.all_rows, s.alpha, 0),
             )

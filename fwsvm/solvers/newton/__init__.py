@@ -9,19 +9,20 @@ them, `warm_start` is what the next run on the same rows starts from, `warm_up` 
 
 from typing import Any
 
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
-from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.warm_start import WarmStart
 
 
 def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Process:  # fmt: skip
+) -> Solver:  # fmt: skip
     from fwsvm.solvers.newton.run import NewtonRun
     from fwsvm.solvers.newton.working_set import start_on_working_set
 

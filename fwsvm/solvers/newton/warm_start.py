@@ -1,6 +1,7 @@
 """Where a run of Newton's method ended, for a warm start of the next one on the same rows with another C."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,10 @@ class NewtonStart(WarmStart):
     newton: bool
     factor: FactorState | None = None
     working_set: "WorkingSet | None" = None
+
+    def within(self, reserve: Callable[[int], bool]) -> "NewtonStart":
+        """Return the start without its factor where there is no memory to keep that."""
+        return self if self.factor is None or reserve(self.factor.nbytes) else replace(self, factor=None)
 
     def gradient_at(self, ridge: np.ndarray) -> np.ndarray:
         """Return q at the same weights with another ridge."""

@@ -3,28 +3,37 @@
 sample         the rows drawn; `sums`: kernel sums over them, from a stored matrix or recomputed
 state          the incumbent, direction and subgradient; `objective`: value, subgradient and dual bound on a sample
 direction      the shortest combination of subgradients; `line_search`; `acceptance`: the test on independent rows
-descent        one iteration of these; `run`: what all methods share as a `Process`
+descent        one iteration of these; `run`: what all methods share; `iterate`: what a point is worth
 wolfe, scs, pegasos     a method each, with its parameters and loop; `walk` is the step of pegasos
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from fwsvm.problems.binary import Binary
+from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.memory import Size
-from fwsvm.solvers.process import Binary, Process
 from fwsvm.solvers.registry import FAMILIES, Family
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.warm_start import WarmStart
 
 
 def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
-) -> Process:  # fmt: skip
+) -> Solver:  # fmt: skip
     """Start a run; every run is cold and computes its own kernel values, so nothing is taken over."""
     from fwsvm.solvers.stochastic.run import begin
 
     return begin(rule, problem, resolved)
+
+
+def _certify(candidates: Sequence[Candidate[Any]], *, exact: bool) -> list[Certified]:
+    from fwsvm.solvers.stochastic.iterate import certify
+
+    return certify(candidates, exact=exact)
 
 
 def _memory(size: Size, resolved: Resolved) -> int:
@@ -41,6 +50,7 @@ FAMILIES["stochastic"] = Family(
     stops=("relative", "eps"),
     multiclass="one-vs-one",
     start=_start,
+    certify=_certify,
     memory=_memory,
     iteration_cap=100_000,
     goes_on=False,

@@ -10,7 +10,7 @@ import numpy as np
 
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.process import Binary
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.stochastic.sample import Sample, take
 from fwsvm.solvers.stochastic.state import State
 

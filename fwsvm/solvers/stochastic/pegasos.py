@@ -10,11 +10,13 @@ from fwsvm.kernels.rows import some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, scatter, wide_row
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import together
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.memory import Size, expansion
-from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision, rows_drawn
+from fwsvm.solvers.solver import Counters
+from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
 from fwsvm.solvers.stochastic.sample import RowBuffer, take
 from fwsvm.solvers.stochastic.walk import CONTROL, Walk, steps
 from fwsvm.status import Status
@@ -65,7 +67,7 @@ def _shape(rule: Pegasos) -> tuple[int, int]:
 
 
 class PegasosRun(StochasticRun):
-    """The process. Rows are drawn in blocks of 64 or one batch, which share a pass over the expansion.
+    """A `Solver`. Rows are drawn in blocks of 64 or one batch, which share a pass over the expansion.
 
     Within a block the sums are updated as rows join the expansion, so the steps are exactly those of Figure 3. Blocks
     depend on the step number alone, so results do not depend on how steps are divided among calls.
@@ -178,37 +180,36 @@ class PegasosRun(StochasticRun):
                 array[room:] = 0
             self.walk = self.walk._replace(**grown)  # type: ignore[arg-type]
 
-    def verdict(self) -> Status | None:
+    def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""
         return None
 
-    def solution(self) -> Solution:
-        """Return w, or the mean of all w_t, as coefficients of the expansion."""
+    def iterate(self) -> StochasticIterate:
+        """Return w, or the mean of all w_t, as coefficients of the expansion.
+
+        The objective is that of w, with the mean hinge loss of the rows drawn last; no gap is known.
+        """
         walk, now = self.walk, self.walk.now[0]
-        size = int(now["size"])
-        ids, signed = walk.ids[:size], walk.y[:size]
+        size, square = int(now["size"]), float(now["square"])
+        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
+        ids, signed = walk.ids[:size].copy(), walk.y[:size]
         if not self.rule.averaging:
             alpha = signed * walk.counts[:size] * float(now["scale"])
-            square = float(now["square"])
         else:
             alpha = (
                 signed
                 * (float(now["scales"]) * walk.counts[:size] - walk.missed[:size])
                 / max(1, int(now["t"]))
             )
-            square = float(alpha @ self.values(ids, alpha, ids))
-        u = np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0)
-        return Solution(ids, alpha, u, square, np.nan, np.nan)
+        return StochasticIterate(
+            iterations=int(now["t"]), objective=0.5 * self.lam * square + loss, gap=np.nan, support_vectors=size,
+            rows=ids, alpha=alpha, u=np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0),
+            square=None if self.rule.averaging else square, lower=np.nan, lower_error=np.nan,
+        )  # fmt: skip
 
-    def point(self) -> Point:
-        """Return the objective with the mean hinge loss of the rows drawn last; no gap is known."""
-        now = self.walk.now[0]
-        loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
-        objective = 0.5 * self.lam * float(now["square"]) + loss
-        return Point(int(now["t"]), objective, float("nan"), int(now["size"]))
-
+    @property
     def counters(self) -> Counters:
-        """Return what was done; a step is an iteration."""
+        """What was done so far; a step is an iteration."""
         t = int(self.walk.now["t"][0])
         return Counters(t, t, self.kernel_evaluations)
 

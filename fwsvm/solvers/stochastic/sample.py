@@ -7,7 +7,7 @@ from scipy import sparse
 
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows
-from fwsvm.solvers.process import Binary
+from fwsvm.problems.binary import Binary
 
 
 def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:

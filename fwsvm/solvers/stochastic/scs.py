@@ -6,15 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.memory import Size, samples
-from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.acceptance import GrowingTest, ResampledTest
 from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
+from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision, rows_drawn
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
 from fwsvm.solvers.stochastic.sample import Sample, random_order
 from fwsvm.solvers.stochastic.state import Metric, coefficients, empty_state, pad, radius_unit
 from fwsvm.solvers.stochastic.sums import RecomputedSums
@@ -91,7 +93,7 @@ class Scs(NamedTuple):
 
 
 class ScsRun(StochasticRun):
-    """The process: one iteration of Algorithm 1 a step."""
+    """A `Solver`: one iteration of Algorithm 1 a step."""
 
     def __init__(self, rule: Scs, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
@@ -197,32 +199,31 @@ class ScsRun(StochasticRun):
             return True
         return bool(vanishes and self._smallest_ball()) or self.failures >= self.rule.patience
 
-    def verdict(self) -> Status | None:
+    def check_stop(self) -> Status | None:
         """Hold the gap on the sample against the one from scratch, where the sample is everything."""
         if len(self.sample) < self.m or self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
-        stands = self.held()
+        stands = self.gap_holds()
         if stands is None and self.failures < self.rule.patience:
             return None
         return Status.CONVERGED if stands else Status.STALLED
 
-    def solution(self) -> Solution:
-        """Return alpha over the sample, and the bound that the sample gives."""
+    def iterate(self) -> StochasticIterate:
+        """Return alpha over the sample, the objective on the last test sample, and the bound that the sample gives."""
         s, now, n = self.state, self.state.now[0], len(self.sample)
         hinge = np.maximum(0.0, 1.0 - s.w[:n] * s.Q_alpha[:n])
         error = float(hinge.std()) / np.sqrt(max(1, n)) * np.sqrt(1.0 - n / self.m) if n else np.nan
-        return Solution(
-            self.sample.order[:n], s.alpha[:n].copy(), s.best_u[:n].copy(), float(now["square"]),
-            float(now["lower"]), error,
+        lower = float(now["lower"])
+        return StochasticIterate(
+            iterations=self.iterations, objective=self.objective, gap=self.objective - lower,
+            support_vectors=int(np.count_nonzero(s.alpha)), outcome=self.outcome_at(self.iterations),
+            rows=self.sample.order[:n], alpha=s.alpha[:n].copy(), u=s.best_u[:n].copy(), square=float(now["square"]),
+            lower=lower, lower_error=error,
         )  # fmt: skip
 
-    def point(self) -> Point:
-        """Return the objective on the last test sample, and how far above the sample's bound it is."""
-        lower, alpha = float(self.state.now["lower"][0]), self.state.alpha
-        return Point(self.iterations, self.objective, self.objective - lower, int(np.count_nonzero(alpha)))
-
+    @property
     def counters(self) -> Counters:
-        """Return what was done; a step is a successful iteration."""
+        """What was done so far; a step is a successful iteration."""
         evaluations = self.sums.kernel_evaluations + self.test.kernel_evaluations
         return Counters(self.iterations, self.steps, evaluations)
 

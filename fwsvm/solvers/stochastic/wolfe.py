@@ -7,14 +7,16 @@ import numpy as np
 
 from fwsvm._memory import MIB
 from fwsvm.errors import UsageError
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.memory import Size, kernel_matrix
-from fwsvm.solvers.process import Binary, Counters, Point
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle
+from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import Solution, StochasticRun, begin, memory_needed, precision
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
 from fwsvm.solvers.stochastic.sums import StoredMatrixSums
@@ -68,7 +70,7 @@ class Wolfe(NamedTuple):
 
 
 class WolfeRun(StochasticRun):
-    """The process: all rows, and the gap recomputed in float64 before it counts."""
+    """A `Solver`: all rows, and the gap recomputed in float64 before it counts."""
 
     def __init__(self, rule: Wolfe, problem: Binary, resolved: Resolved) -> None:
         super().__init__(problem, resolved)
@@ -126,30 +128,28 @@ class WolfeRun(StochasticRun):
         self.iterations += 1
         return True
 
-    def verdict(self) -> Status | None:
+    def check_stop(self) -> Status | None:
         """Hold the tracked gap against the one from scratch; where that misses, ask the loop for more."""
         if self.stuck:
             return Status.STALLED
         if self.resolved.stop == "eps" or not self.resolved.final_gap:
             return Status.SAMPLED_STOP
-        stands = self.held()
+        stands = self.gap_holds()
         return None if stands is None else Status.CONVERGED if stands else Status.STALLED
 
-    def solution(self) -> Solution:
-        """Return alpha over all rows."""
+    def iterate(self) -> StochasticIterate:
+        """Return alpha, and the value and the gap as tracked, over all rows."""
         s, now = self.state, self.state.now[0]
-        return Solution(
-            np.arange(self.m), s.alpha.copy(), s.best_u.copy(), float(now["square"]), float(now["lower"]), 0.0
-        )
+        return StochasticIterate(
+            iterations=self.iterations, objective=float(now["value"]), gap=float(now["value"] - now["lower"]),
+            support_vectors=int(np.count_nonzero(s.alpha)), outcome=self.outcome_at(self.iterations),
+            rows=np.arange(self.m), alpha=s.alpha.copy(), u=s.best_u.copy(), square=float(now["square"]),
+            lower=float(now["lower"]), lower_error=0.0,
+        )  # fmt: skip
 
-    def point(self) -> Point:
-        """Return the value and the gap as tracked, over all rows."""
-        now = self.state.now[0]
-        gap = float(now["value"] - now["lower"])
-        return Point(self.iterations, float(now["value"]), gap, int(np.count_nonzero(self.state.alpha)))
-
+    @property
     def counters(self) -> Counters:
-        """Return the counters; a step is a step length tried."""
+        """What was done so far; a step is a step length looked at."""
         return Counters(self.iterations, int(self.state.now["trials"][0]), self.sums.kernel_evaluations)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import Settings, resolve
 from fwsvm.solvers.dual_coordinate.run import LinearRun
-from fwsvm.solvers.process import Binary
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
@@ -40,14 +40,16 @@ def start(
     known = {key: given.pop(key) for key in list(given) if key in Settings.__dataclass_fields__}
     resolved = resolve(Settings(method=method, parameters=given, **known), X)
     problem = Binary(X, y, np.broadcast_to(np.asarray(C, float), y.shape).copy(), (resolved.seed, 0))
-    return LinearRun(problem, resolved.rule, resolved, None if alpha is None else WarmStart(alpha))
+    run = LinearRun(problem, resolved.rule, resolved, None if alpha is None else WarmStart(alpha))
+    run.problem = problem  # type: ignore[attr-defined]
+    return run
 
 
 def run_until_miss(run: LinearRun, *, chunk: int = 1000, limit: int = 20_000_000) -> Status:
     """Advance a run to its end as the loop does."""
-    while run.counters().iterations < limit:
+    while run.counters.iterations < limit:
         if run.advance(chunk) < chunk:
-            ended = run.verdict()
+            ended = run.check_stop()
             if ended is not None:
                 return ended
     return Status.MAX_ITERATIONS

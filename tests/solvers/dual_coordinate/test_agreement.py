@@ -9,6 +9,7 @@ from scipy import optimize, sparse
 
 from fwsvm.data import load
 from fwsvm.data.formats.svmlight import read
+from tests.solvers.certified import machine, outcome
 from tests.solvers.dual_coordinate.running import METHODS, solve, text_like
 
 
@@ -35,10 +36,10 @@ def test_liblinear_reaches_the_same_primal_value_on_random_problems(method, loss
     X, y = text_like(11, m=200, n=80)
     theirs = of_liblinear(X, y, C, squared=loss == "squared_hinge")
     run = solve(method, X, y, C, loss=loss, tolerance=1e-6)
-    found = run.outcome(final_gap=True)
+    found = outcome(run)
     assert found.objective == pytest.approx(theirs, rel=2e-6)
     assert found.dual <= theirs * (1 + 1e-12)
-    w = run.machine().weights
+    w = machine(run).weights
     assert primal(w, X, y, C, squared=loss == "squared_hinge") == pytest.approx(found.objective, rel=1e-12)
 
 
@@ -48,14 +49,14 @@ def test_liblinear_reaches_the_same_primal_value_on_wdbc(method, C):
     data = load("wdbc")
     X, y = sparse.csr_array(data.train.X), np.where(data.train.labels == data.train.labels.max(), 1.0, -1.0)
     X = sparse.csr_array(X.multiply(1.0 / np.abs(X).max(axis=0).toarray().ravel()))
-    found = solve(method, X, y, C, tolerance=1e-5).outcome(final_gap=True)
+    found = outcome(solve(method, X, y, C, tolerance=1e-5))
     assert found.objective == pytest.approx(of_liblinear(X, y, C, squared=False, tol=1e-5), rel=2e-5)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_squared_hinge_has_the_optimum_that_a_general_optimiser_finds(method):
     X, y = text_like(12)
-    found = solve(method, X, y, 3.0, loss="squared_hinge", tolerance=1e-8).outcome(final_gap=True)
+    found = outcome(solve(method, X, y, 3.0, loss="squared_hinge", tolerance=1e-8))
 
     def value_and_slope(w):
         t = np.maximum(0.0, 1.0 - y * (X @ w))
@@ -74,10 +75,10 @@ def test_a_bias_feature_is_a_constant_column(method, loss):
     column = sparse.csr_array(sparse.hstack([X, np.full((X.shape[0], 1), 2.0)]))
     with_bias = solve(method, X, y, 1.0, loss=loss, bias=2.0, tolerance=1e-8)
     with_column = solve(method, column, y, 1.0, loss=loss, tolerance=1e-8)
-    a, b = with_bias.outcome(final_gap=True), with_column.outcome(final_gap=True)
+    a, b = outcome(with_bias), outcome(with_column)
     assert a.objective == pytest.approx(b.objective, rel=1e-7)
-    machine, w = with_bias.machine(), with_column.machine().weights
-    np.testing.assert_allclose(X @ machine.weights + 2.0 * machine.bias, column @ w, atol=1e-3)
+    one, w = machine(with_bias), machine(with_column).weights
+    np.testing.assert_allclose(X @ one.weights + 2.0 * one.bias, column @ w, atol=1e-3)
 
 
 # heart_scale without bias: optima of dual coordinate descent run to a small gap, of BFGS for squared hinge
@@ -100,7 +101,7 @@ def of_mirror(name: str) -> tuple[sparse.csr_array, np.ndarray]:
 @pytest.mark.parametrize(("loss", "C", "optimum"), HEART)
 def test_heart_scale_has_its_known_optima(method, loss, C, optimum):
     X, y = of_mirror("heart_scale")
-    found = solve(method, X, y, C, loss=loss, tolerance=1e-6).outcome(final_gap=True)
+    found = outcome(solve(method, X, y, C, loss=loss, tolerance=1e-6))
     assert found.dual <= optimum * (1 + 1e-7)
     assert found.objective == pytest.approx(optimum, rel=2e-6)
 
@@ -113,6 +114,6 @@ def test_heart_scale_has_its_known_optima(method, loss, C, optimum):
 def test_liblinear_reaches_the_same_primal_value_on_real_sets(method, name, C):
     X, y = of_mirror(name)
     theirs = of_liblinear(X, y, C, squared=False)
-    found = solve(method, X, y, C, tolerance=1e-4).outcome(final_gap=True)
+    found = outcome(solve(method, X, y, C, tolerance=1e-4))
     assert found.dual <= theirs * (1 + 1e-9)
     assert found.objective == pytest.approx(theirs, rel=1e-4)

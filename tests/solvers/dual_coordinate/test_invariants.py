@@ -9,6 +9,7 @@ from fwsvm.numerics.random import stream
 from fwsvm.problems.box_qp import certificate, weights_of
 from fwsvm.solvers.dual_coordinate.avsf import schedule
 from fwsvm.solvers.dual_coordinate.state import SURVEYING, SWEEPING
+from tests.solvers.certified import outcome
 from tests.solvers.dual_coordinate.running import METHODS, run_until_miss, solve, start, text_like
 
 cases = {
@@ -187,7 +188,7 @@ def test_the_pseudo_code_read_literally_stops_after_one_sweep_and_ours_does_not(
     assert (primal - (alpha.sum() - 0.5 * w @ w)) / primal > 0.03
     ours = start("liblinear", *text_like(1), C, stop="eps", tolerance=1e-4)
     run_until_miss(ours)
-    assert ours.outcome(final_gap=True).relative_gap < 1e-3
+    assert outcome(ours).relative_gap < 1e-3
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -199,14 +200,14 @@ def test_the_published_rules_stop_where_every_violation_is_small(method):
     assert (
         run.rule.violation(found.least, found.most) < 1e-2
     )  # those it saw were below 1e-3, each a little old
-    assert run.counters().iterations > len(run.qp.rows)
+    assert run.counters.iterations > len(run.qp.rows)
 
 
 def test_avsf_ends_by_its_own_rule_only_after_a_sweep_over_every_row():
     X, y = text_like(3)
     run = start("avsf", X, y, 1.0, stop="eps", tolerance=1e-3)
     run_until_miss(run)
-    assert run.counters().steps % len(run.qp.rows) == 0  # steps of length zero count, as in the paper
+    assert run.counters.steps % len(run.qp.rows) == 0  # steps of length zero count, as in the paper
     assert run.state.now["can_stop"][0] == 1
 
 
@@ -216,8 +217,8 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_chunks(method):
     a, b = start(method, X, y, 10.0, tolerance=1e-6), start(method, X, y, 10.0, tolerance=1e-6)
     run_until_miss(a, chunk=7)
     run_until_miss(b, chunk=5000)
-    np.testing.assert_array_equal(a.warm_start().weights, b.warm_start().weights)
-    assert a.counters() == b.counters()
+    np.testing.assert_array_equal(a.iterate().alpha, b.iterate().alpha)
+    assert a.counters == b.counters
     other = solve(method, X, y, 10.0, tolerance=1e-6, seed=1)
-    assert (other.warm_start().weights != a.warm_start().weights).any()
-    assert other.outcome(final_gap=True).primal == pytest.approx(a.outcome(final_gap=True).primal, rel=1e-5)
+    assert (other.iterate().alpha != a.iterate().alpha).any()
+    assert outcome(other).primal == pytest.approx(outcome(a).primal, rel=1e-5)

@@ -6,6 +6,7 @@ import pytest
 from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.solvers import Settings, Status, fit
+from tests.solvers.certified import outcome
 from tests.solvers.dual_coordinate.running import METHODS, solve
 
 
@@ -18,8 +19,7 @@ def test_digits_one_against_the_rest(method):
     assert result.certified
     assert result.model.weights.shape == (10, X.shape[1])
     alone = [
-        solve(method, X, np.where(codes == k, 1.0, -1.0), 0.1, bias=1.0, seed=0).outcome(final_gap=True)
-        for k in range(10)
+        outcome(solve(method, X, np.where(codes == k, 1.0, -1.0), 0.1, bias=1.0, seed=0)) for k in range(10)
     ]
     assert result.objective == pytest.approx(sum(a.objective for a in alone), rel=2e-3)
     assert result.relative_gap <= 1e-3

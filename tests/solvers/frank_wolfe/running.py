@@ -8,9 +8,9 @@ from scipy import sparse
 
 from fwsvm.kernels.column_cache import ColumnCache, column_cache
 from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import METHODS, Settings, resolve
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
-from fwsvm.solvers.process import Binary
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 from tests import naive
@@ -74,6 +74,7 @@ def start(
         None if weights is None else WarmStart(weights),
     )
     run = SimplexRun(problem, resolved.rule, resolved, before, store)  # type: ignore[arg-type]
+    run.problem = problem  # type: ignore[attr-defined]
     if by_active:
         run._track_if_it_pays = lambda: False  # type: ignore[method-assign]
     return run
@@ -93,8 +94,8 @@ def optimum(K: np.ndarray) -> float:
 
 def pieces(run: SimplexRun, chunk: int = 1, limit: int = 100_000) -> Iterator[Status | None]:
     """Advance a run to its end or to a limit of steps, and yield after every chunk what became of it."""
-    while run.counters().steps < limit:
-        ended = run.verdict() if run.advance(chunk) < chunk else None
+    while run.counters.steps < limit:
+        ended = run.check_stop() if run.advance(chunk) < chunk else None
         yield ended
         if ended is not None:
             return

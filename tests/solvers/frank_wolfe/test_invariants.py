@@ -40,13 +40,13 @@ def test_feasible_falling_and_tracked(method, search, seed, kernel, C, chunk):
     last = np.inf
     for _ in pieces(run, chunk, limit=150):
         at_home(run)
-        a, point = run.state.alpha, run.point()
+        a, point = run.state.alpha, run.iterate()
         assert point.objective <= last * (1.0 + error / 10)
         last = point.objective
         assert point.support_vectors == np.count_nonzero(a)
         noise = error * (abs(K) @ a).max()  # what rounding of columns can come to
         assert point.objective == pytest.approx(a @ K @ a, rel=error, abs=noise if not exact else 0.0)
-        known = a > 0 if run.by_active else np.ones(len(a), dtype=bool)
+        known = a > 0 if run.storage.by_active else np.ones(len(a), dtype=bool)
         np.testing.assert_allclose(run.state.q[known], (K @ a)[known], rtol=0, atol=noise)
         if exact:
             assert point.gap == pytest.approx(naive.gap(K, a), abs=1e-9 * point.objective)
@@ -61,7 +61,8 @@ def test_the_gap_bounds_the_distance_to_the_optimum_all_along(method, seed, kern
     least = optimum(matrix(X, y, C, kernel=kernel))
     run = start(method, X, y, C, kernel=kernel, store=Store(), tolerance=1e-6)
     for _ in pieces(run, 3, limit=90):
-        _, R, gap, _ = run.point()
+        at = run.iterate()
+        R, gap = at.objective, at.gap
         assert -1e-9 * R <= R - least <= gap + 1e-9 * R
 
 
@@ -75,7 +76,7 @@ def test_columns_of_single_precision_keep_q_to_single_precision(method, seed, C)
     assert run.state.cached.dtype == np.float32
     for _ in pieces(run, 5, limit=200):
         np.testing.assert_allclose(run.state.q, K @ run.state.alpha, atol=1e-6)
-        assert run.point().objective == pytest.approx(run.state.alpha @ K @ run.state.alpha, abs=1e-6)
+        assert run.iterate().objective == pytest.approx(run.state.alpha @ K @ run.state.alpha, abs=1e-6)
 
 
 def supports(method: str, seed: int, C: float, **given):
@@ -133,7 +134,7 @@ def test_after_an_unclipped_step_the_slope_along_it_is_zero(seed, kernel, C):
             break
         a, i = run.state.alpha, int(q.argmin())
         changed = np.flatnonzero(a != before)
-        new, R = run.state.q, run.point().objective
+        new, R = run.state.q, run.iterate().objective
         if len(changed) == 2 and a[changed].min() > 0.0 and np.count_nonzero(before) > 2:
             (j,) = changed[changed != i]
             assert new[i] == pytest.approx(new[j], abs=1e-9 * R + 1e-12 * abs(q).max())
@@ -147,10 +148,10 @@ def test_what_cvm_adds_is_new_to_its_core_set(seed, C):
     X, y = clouds(seed)
     K = matrix(X, y, C)
     run = start("cvm", X, y, C, store=Store(), tolerance=1e-6)
-    first = run.point().support_vectors
+    first = run.iterate().support_vectors
     seen = []
     for ended in pieces(run, 5, limit=10_000):
-        assert run.point().support_vectors <= first + run.counters().iterations
+        assert run.iterate().support_vectors <= first + run.counters.iterations
         seen.append(ended)
     assert seen[-1] is Status.CONVERGED
-    assert naive.gap(K, run.state.alpha) <= 1e-6 * run.point().objective * (1 + 1e-6)
+    assert naive.gap(K, run.state.alpha) <= 1e-6 * run.iterate().objective * (1 + 1e-6)

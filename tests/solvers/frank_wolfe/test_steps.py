@@ -62,8 +62,8 @@ def test_a_step_beyond_the_vertex_ends_there(method):
     run = start(method, X, y, C, kernel="linear", store=Store(), weights=at_second)
     assert run.advance(1) == 1
     np.testing.assert_array_equal(run.state.alpha, [1.0, 0.0, 0.0])
-    assert run.point().support_vectors == 1
-    assert run.point().objective == pytest.approx(K[0, 0], rel=1e-14)
+    assert run.iterate().support_vectors == 1
+    assert run.iterate().objective == pytest.approx(K[0, 0], rel=1e-14)
     np.testing.assert_allclose(run.state.q, K[0], rtol=1e-14)
 
 

@@ -14,6 +14,7 @@ from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, dra
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL
 from tests import naive
+from tests.solvers.certified import outcome
 from tests.solvers.frank_wolfe.running import (
     SIMPLEX,
     Store,
@@ -53,8 +54,8 @@ def test_the_meb_rule_is_the_radius_of_the_ball(seed, eps, C):
             break
         assert before > -1e-12
     assert before <= 1e-12
-    assert run.verdict() is Status.CONVERGED
-    R, g = run.point().objective, K[0, 0] - optimum(K)
+    assert run.check_stop() is Status.CONVERGED
+    R, g = run.iterate().objective, K[0, 0] - optimum(K)
     assert g * (1.0 - (2.0 * eps + eps**2)) <= K[0, 0] - R <= g + 1e-9
 
 
@@ -70,7 +71,7 @@ def test_each_rule_is_kept_by_the_true_gap(method, stop, tolerance):
         a, tol = run.state.alpha, run.resolved.tolerance
         R = a @ K @ a
         goal = {"relative": tol * R, "gap": tol, "meb": (2 * tol + tol**2) * (np.diag(K).max() - R)}[stop]
-        found = run.outcome(final_gap=True)
+        found = outcome(run)
         assert found.gap <= goal * (1 + 1e-9)
         assert found.gap == pytest.approx(naive.gap(K, a), rel=1e-6, abs=1e-13)
         assert found.within
@@ -83,9 +84,9 @@ def test_without_a_final_gap_nothing_is_claimed(method):
     for search, kind in (("full", "none"), ("sampled", "sampled")):
         run = start(method, X, y, search=search, final_gap=False, tolerance=1e-2)
         assert run_until_miss(run) is Status.SAMPLED_STOP
-        found = run.outcome(final_gap=False)
+        found = outcome(run, exact=False)
         assert (found.gap_kind, found.within) == (kind, False)
-        assert found.objective == run.point().objective
+        assert found.objective == run.iterate().objective
 
 
 @pytest.mark.parametrize("method", ["mfw", "swap", "swap-2o", "cvm"])
@@ -93,7 +94,7 @@ def test_a_tolerance_below_single_precision_is_reached_by_double(method):
     X, y = clouds(7, m=60)
     K = matrix(X, y, 100.0)
     run = solve(method, X, y, 100.0, tolerance=1e-10)
-    assert naive.gap(K, run.state.alpha) <= 1.01e-10 * run.point().objective
+    assert naive.gap(K, run.state.alpha) <= 1.01e-10 * run.iterate().objective
 
 
 @pytest.mark.parametrize("search", ["full", "sampled"])
@@ -103,8 +104,8 @@ def test_a_tolerance_below_double_precision_ends_the_run_all_the_same(search):
     run = start("swap-2o", X, y, search=search, tolerance=1e-17)
     status = run_until_miss(run)
     assert status in {Status.STALLED, Status.CONVERGED}
-    assert run.outcome(final_gap=True).within == (status is Status.CONVERGED)
-    assert run.point().objective == pytest.approx(optimum(matrix(X, y)), rel=1e-12)
+    assert outcome(run).within == (status is Status.CONVERGED)
+    assert run.iterate().objective == pytest.approx(optimum(matrix(X, y)), rel=1e-12)
 
 
 @pytest.mark.parametrize("search", ["sampled", "by-active"])
@@ -153,7 +154,7 @@ def test_the_start_is_the_optimum_over_those_rows(seed, C):
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert weights @ K @ weights - optimum(K) <= 2.0 * CORE_TOLERANCE * (weights @ K @ weights)
     assert set(np.flatnonzero(run.state.alpha)) <= set(which.tolist())
-    assert run.point().objective - optimum(K) <= 2.0 * CORE_TOLERANCE * run.point().objective
+    assert run.iterate().objective - optimum(K) <= 2.0 * CORE_TOLERANCE * run.iterate().objective
 
 
 @given(seeds, st.sampled_from([0.0, 1e10, 1e20, 1e30]))
@@ -228,10 +229,7 @@ def test_a_sampled_stop_is_no_certificate(method, protocol):
 @settings(deadline=None, max_examples=6)
 def test_sampled_and_full_search_reach_one_optimum(method, seed, C):
     X, y = clouds(seed, m=60)
-    full, sampled = (
-        solve(method, X, y, C, search=s, tolerance=1e-6).outcome(final_gap=True)
-        for s in ("full", "by-active")
-    )
+    full, sampled = (outcome(solve(method, X, y, C, search=s, tolerance=1e-6)) for s in ("full", "by-active"))
     assert abs(full.objective - sampled.objective) <= max(full.gap, sampled.gap)
 
 
@@ -245,8 +243,8 @@ def test_a_sampled_run_that_tracks_q_takes_the_same_steps(method, seed):
     for _ in range(8):
         assert tracks.advance(10) == does_not.advance(10)
         np.testing.assert_allclose(tracks.state.alpha, does_not.state.alpha, rtol=0, atol=1e-6)
-    assert does_not.by_active
-    assert not tracks.by_active
+    assert does_not.storage.by_active
+    assert not tracks.storage.by_active
 
 
 @each_method
@@ -256,8 +254,8 @@ def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
     run = start(method, X, y, protocol="libcvm", stop="relative", tolerance=1e-6)
     while run.level == FIRST_LEVEL:
         if run.advance(10) < 10:
-            run.verdict()
-    found = run.outcome(final_gap=True)
+            run.check_stop()
+    found = outcome(run)
     assert found.within == (found.relative_gap <= 1e-6)
 
 
@@ -267,30 +265,30 @@ def test_what_a_sampled_run_may_come_to_is_compiled_off_the_clock(method, monkey
     X, y = clouds(3)
     run = start(method, X, y, search="sampled", tolerance=1e-6)
     assert fetch._put_columns.signatures
-    assert run.counters().compile_seconds == 0.0
-    while run.by_active:
+    assert run.counters.compile_seconds == 0.0
+    while run.storage.by_active:
         if run.advance(10) < 10:
-            assert run.verdict() is None
-    seconds = run.counters().compile_seconds
+            assert run.check_stop() is None
+    seconds = run.counters.compile_seconds
     assert seconds > 0.0
     assert {kinds[-2:] for kinds in compiled} == {(True, False)}
     run.advance(10)
-    assert run.counters().compile_seconds == seconds
+    assert run.counters.compile_seconds == seconds
 
 
 def test_a_sampled_run_tracks_q_once_that_is_cheaper():
     """Not for a few steps on many rows: the point of sampling is that they cost nothing."""
     X, y = clouds(2, m=3000)
     run = start("fw", X, y, search="sampled", tolerance=1e-6)
-    run.resolved = replace(run.resolved, cache_mib=64)  # room for all columns
+    run.storage.resolved = replace(run.resolved, cache_mib=64)  # room for all columns
     run.advance(50)
-    assert run.by_active
-    evaluations = run.counters().kernel_evaluations
+    assert run.storage.by_active
+    evaluations = run.counters.kernel_evaluations
     assert evaluations < 50 * 59 * (POINTS + 50)
     run.advance(1950)
-    assert not run.by_active
+    assert not run.storage.by_active
     run.advance(500)  # from here on only columns of rows that are new
-    assert run.counters().kernel_evaluations <= len(y) ** 2 + 2 * run.state.now["looked"][0]
+    assert run.counters.kernel_evaluations <= len(y) ** 2 + 2 * run.state.now["looked"][0]
 
 
 @each_method
@@ -305,7 +303,7 @@ def test_a_candidate_is_the_best_of_those_drawn(method, search):
         drawn = run.state.drawn[: run.state.search.candidates]
         if method != "cvm":  # whose other steps draw nobody
             best = (K @ before)[drawn].min()
-            assert 2.0 * (before @ K @ before - best) == pytest.approx(run.point().gap, abs=1e-5)
+            assert 2.0 * (before @ K @ before - best) == pytest.approx(run.iterate().gap, abs=1e-5)
 
 
 @each_method
@@ -318,7 +316,7 @@ def test_a_sampled_run_near_its_end_keeps_its_q(method, search):
     for _ in pieces(run, 50, limit=4000):
         a = run.state.alpha
         np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
-        assert run.point().objective == pytest.approx(a @ K @ a, abs=1e-6)
+        assert run.iterate().objective == pytest.approx(a @ K @ a, abs=1e-6)
 
 
 @each_method
@@ -333,9 +331,9 @@ def test_a_cache_of_sixteen_columns_changes_no_bit(method, seed):
     for run in (roomy, tight):
         for _ in pieces(run, 50, limit=2000):
             pass
-    assert roomy.counters().steps == tight.counters().steps
+    assert roomy.counters.steps == tight.counters.steps
     np.testing.assert_array_equal(roomy.state.alpha, tight.state.alpha)
-    assert tight.counters().column_misses >= roomy.counters().column_misses
+    assert tight.counters.column_misses >= roomy.counters.column_misses
 
 
 @each_method
@@ -358,9 +356,11 @@ def test_a_sampled_run_without_room_for_the_active_sets_kernel_matrix_is_as_good
     K = matrix(X, y, 1.0)
     roomy, tight = (start(method, X, y, 1.0, search="by-active", tolerance=1e-2) for _ in range(2))
     for run, cache_mib in ((roomy, 64), (tight, 0)):
-        run.resolved = replace(run.resolved, cache_mib=cache_mib)  # from the first growth of the store on
+        run.storage.resolved = replace(
+            run.resolved, cache_mib=cache_mib
+        )  # from the first growth of the store on
         assert run_until_miss(run, chunk=500) is Status.CONVERGED
         a = run.state.alpha
         np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
-    assert len(tight.state.cached) < FIRST_ROOM < tight.point().support_vectors < len(roomy.state.cached)
-    assert tight.point().objective == pytest.approx(roomy.point().objective, rel=1e-2)
+    assert len(tight.state.cached) < FIRST_ROOM < tight.iterate().support_vectors < len(roomy.state.cached)
+    assert tight.iterate().objective == pytest.approx(roomy.iterate().objective, rel=1e-2)

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.widths import mean_squared_distance
-from fwsvm.solvers.process import Binary
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import begin
+from tests.solvers.certified import outcome
 
 
 def drawn(m: int, seed: int = 0, n: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -34,8 +35,8 @@ def finished(process: Any, most: int = 10_000) -> tuple[Any, Any]:
         done = process.advance(100)
         taken += done
         if done < 100:
-            status = process.verdict()
-    return status, process.outcome(final_gap=True)
+            status = process.check_stop()
+    return status, outcome(process)
 
 
 def gram(X: np.ndarray, gamma: float | None = None, kernel: str = "rbf") -> np.ndarray:

@@ -9,6 +9,7 @@ import pytest
 import fwsvm.data
 from fwsvm.data.labels import encode
 from fwsvm.status import Status
+from tests.solvers.certified import machine
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 
 #: SCS from a small sample on, so that it has to grow before it holds all rows.
@@ -25,7 +26,7 @@ def check(name, X, y, C):
     Q, lam = gram(X), 1.0 / (C * m)
     process = started(method, X, y, C=C, parameters=parameters)
     _, outcome = finished(process, most=1500)
-    solution = process.solution()
+    solution = process.iterate()
     alpha = np.zeros(m)
     alpha[solution.rows] = solution.alpha
     bound = optimum(Q, y, lam)
@@ -73,7 +74,7 @@ def test_lambda_one_is_the_difference_of_the_class_means(method, kernel):
     m = len(y)
     process = started(method, X, y, lambda_=1.0, kernel=kernel, gamma=0.3, tolerance=1e-7)
     status, outcome = finished(process)
-    solution = process.solution()
+    solution = process.iterate()
     alpha = np.zeros(m)
     alpha[solution.rows] = solution.alpha
     Q = gram(X, 0.3, kernel)
@@ -102,5 +103,5 @@ def test_sparse_rows_give_the_machine_of_dense_ones():
         dense, sparse = (started(method, kind, y, C=1.0, gamma=0.2) for kind in (X, csr_array(X)))
         dense.advance(60)
         sparse.advance(60)
-        assert np.array_equal(dense.machine().rows, sparse.machine().rows)
-        assert np.array_equal(dense.machine().coefficients, sparse.machine().coefficients)
+        assert np.array_equal(machine(dense).rows, machine(sparse).rows)
+        assert np.array_equal(machine(dense).coefficients, machine(sparse).coefficients)

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
+from fwsvm.solvers.stochastic.iterate import square_of
 from fwsvm.solvers.stochastic.pegasos import POOL_ROWS
+from tests.solvers.certified import outcome
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 
 
@@ -53,13 +55,14 @@ def test_it_takes_the_papers_steps_whatever_the_blocks(batch, projection, averag
     expected = naive(
         Q, y, lam, row_stream(p, steps * batch), batch, projection=projection, averaging=averaging
     )
-    found = p.solution()
+    found = p.iterate()
     alpha = np.zeros(len(y))
     alpha[found.rows] = found.alpha
     np.testing.assert_allclose(alpha, expected, rtol=1e-9, atol=1e-12)
-    assert found.square == pytest.approx(alpha @ Q @ alpha, rel=1e-9)
+    square = square_of(p.problem, p.resolved, found) if averaging else found.square
+    assert square == pytest.approx(alpha @ Q @ alpha, rel=1e-9)
     if projection:
-        assert found.square <= 1 / lam * (1 + 1e-9)
+        assert square <= 1 / lam * (1 + 1e-9)
     if not projection:
         assert p.walk.counts.sum() <= steps * batch
         assert (p.walk.counts == np.round(p.walk.counts)).all()
@@ -74,7 +77,7 @@ def test_a_linear_kernel_runs_as_the_primal_does():
     for t, i in enumerate(row_stream(p, T), 1):
         violates = y[i] * (X[i] @ w) < 1
         w = (1 - 1 / t) * w + violates * y[i] * X[i] / (lam * t)
-    found = p.solution()
+    found = p.iterate()
     np.testing.assert_allclose(X[found.rows].T @ found.alpha, w, rtol=1e-9)
 
 
@@ -83,23 +86,23 @@ def test_it_comes_near_the_optimum():
     lam = 0.05
     p = started("pegasos", X, y, lambda_=lam, parameters={"averaging": True})
     p.advance(20_000)
-    outcome = p.outcome(final_gap=True)
+    found = outcome(p)
     bound = optimum(gram(X), y, lam)
-    assert bound * (1 - 1e-6) <= outcome.objective <= 1.01 * bound
-    assert outcome.gap_kind == "exact"
-    assert outcome.dual <= bound * (1 + 2e-3)
-    assert outcome.gap == pytest.approx(outcome.objective - outcome.dual)
+    assert bound * (1 - 1e-6) <= found.objective <= 1.01 * bound
+    assert found.gap_kind == "exact"
+    assert found.dual <= bound * (1 + 2e-3)
+    assert found.gap == pytest.approx(found.objective - found.dual)
 
 
 def test_the_objective_met_on_the_way_is_the_objective():
     X, y = drawn(500)
     p = started("pegasos", X, y, lambda_=0.05, parameters={"batch": 16})
     p.advance(3000)
-    found = p.solution()
+    found = p.iterate()
     alpha = np.zeros(500)
     alpha[found.rows] = found.alpha
-    assert p.point().objective == pytest.approx(objective(gram(X), y, 0.05, alpha), abs=0.05)
-    assert np.isnan(p.point().gap)
+    assert p.iterate().objective == pytest.approx(objective(gram(X), y, 0.05, alpha), abs=0.05)
+    assert np.isnan(p.iterate().gap)
 
 
 def test_it_never_stops_by_itself():

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
 from fwsvm.problems import hinge
-from fwsvm.solvers.process import Binary
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import begin
 from fwsvm.status import Status
+from tests.solvers.certified import machine, outcome
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, started
 
 SMALL = {"first": 20, "more": 10, "largest": 100}
@@ -129,7 +130,7 @@ def test_the_same_seed_gives_the_same_bits_however_the_steps_are_asked_for():
     for _ in range(12):
         runs[1].advance(1)
     runs[2].advance(12)
-    machines = [run.machine() for run in runs]
+    machines = [machine(run) for run in runs]
     assert np.array_equal(machines[0].rows, machines[1].rows)
     assert np.array_equal(machines[0].coefficients, machines[1].coefficients)
     assert not np.array_equal(machines[0].rows, machines[2].rows)
@@ -177,16 +178,16 @@ def test_many_rows_get_an_estimate_with_its_error(monkeypatch):
     X, y = drawn(4000)
     exact = started("scs", X, y, lambda_=0.01, parameters={"largest": 500})
     exact.advance(10)
-    truth = exact.outcome(final_gap=True)
+    truth = outcome(exact)
     monkeypatch.setattr(hinge, "FIXED_SAMPLE", 1000)
-    monkeypatch.setattr("fwsvm.solvers.stochastic.run.EXACT_ROWS", 1000)
-    guess = exact.outcome(final_gap=True)
+    monkeypatch.setattr("fwsvm.solvers.stochastic.iterate.EXACT_ROWS", 1000)
+    guess = outcome(exact)
     assert truth.gap_kind == "exact"
     assert guess.gap_kind == "estimate"
     assert not guess.within
     assert 0 < guess.gap_error < 0.1
     assert abs(guess.objective - truth.objective) < 4 * guess.gap_error
-    assert guess.gap == max(0.0, guess.objective - exact.solution().lower)
+    assert guess.gap == max(0.0, guess.objective - exact.iterate().lower)
 
 
 def test_rows_with_weights_are_refused_in_a_sentence():

@@ -1,0 +1,77 @@
+"""Iterates on the simplex: what they are worth, and their machines, as functions of the weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
+from fwsvm.problems.binary import Binary, Expansion
+from fwsvm.problems.simplex_qp import Certificate, certificate, gradients
+from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
+from fwsvm.solvers.frank_wolfe.stopping import largest_gap
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Iterate, Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimplexIterate(Iterate):
+    """An iterate with its weights alpha (m,) on the simplex, in the order of the problem's rows."""
+
+    alpha: np.ndarray
+
+
+def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
+    """Return the problem's row numbers with the class +1 first, shape (m,), and the rows in that order, float64."""
+    order, rows = np.argsort(-problem.y, kind="stable"), as_rows(problem.X)
+    sorted_already = (problem.y[1:] <= problem.y[:-1]).all()
+    return order, rows if sorted_already else some_rows(rows, order)
+
+
+def outcome_of(found: Certificate, resolved: Resolved, widest: float) -> Outcome:
+    """Return what a certificate from scratch says by a run's stopping rule; ``widest`` is the largest K~_ii."""
+    goal = largest_gap(resolved.stop, resolved.tolerance, widest, found.objective)
+    return proven(found.objective, found.gap, found.primal, found.dual, goal=goal)
+
+
+def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> list[Certified]:
+    """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`.
+
+    Certificates that no run has computed are computed here, together: each kernel value once for all.
+    """
+    if exact:
+        unknown = [candidate for candidate in candidates if candidate.iterate.outcome is None]
+        found = iter(_outcomes(unknown) if unknown else [])
+        outcomes = [candidate.iterate.outcome or next(found) for candidate in candidates]
+    else:
+        outcomes = [tracked(candidate.iterate) for candidate in candidates]
+    return [
+        Certified(outcome, machine_of(candidate.problem.y, candidate.iterate.alpha, outcome.objective))
+        for candidate, outcome in zip(candidates, outcomes, strict=True)
+    ]
+
+
+def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
+    """Return the outcomes of candidates from scratch in float64 over all rows."""
+    (X, y, _, _), resolved, _ = candidates[0]
+    rows, kernel = as_rows(X), resolved.kernel
+    alphas = np.stack([candidate.iterate.alpha for candidate in candidates], axis=1)
+    ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
+    q = gradients(kernel, rows, y, alphas, ridges, resolved.threads)
+    own, outcomes = self_values(kernel, rows) + 1.0, []
+    for k, candidate in enumerate(candidates):
+        ridge, alpha = ridges[:, k], candidate.iterate.alpha
+        found = certificate(ridge, alpha, np.ascontiguousarray(q[:, k]))
+        outcomes.append(outcome_of(found, candidate.resolved, float((own + ridge).max())))
+    return outcomes
+
+
+def machine_of(y: np.ndarray, alpha: np.ndarray, R: float) -> Expansion:
+    """Return the standard-form machine (w, b) / R over the rows with positive weight.
+
+    Where R is lost in rounding, or below 0 by it, it is (w, b), which decides alike.
+    """
+    rows = np.flatnonzero(alpha)
+    weights = (y * alpha)[rows] / (R if R > 0.0 and R * R > 0.0 else 1.0)
+    return Expansion(rows, weights, float(weights.sum()))

@@ -1,0 +1,97 @@
+"""Iterates of the hinge problem: what they are worth, and their machines, as functions of the coefficients."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems.binary import Binary, Expansion
+from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, regularisation
+from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Iterate, Outcome
+
+#: Kernel values are float32 where the tolerance leaves room for their error.
+FLOAT32_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class StochasticIterate(Iterate):
+    """An iterate of a stochastic method.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (s,), rows of the problem
+    alpha : ndarray, shape (s,), their coefficients in beta = sum_j alpha_j phi(x_j)
+    u : ndarray, shape (s,), in [0, 1], a dual candidate b = u/(lambda m)
+    square : float or None, <beta, beta>, None where it is not at hand
+    lower : float
+        A lower bound on the objective on the sample it was drawn from, NaN if none is known.
+    lower_error : float
+        Standard error of that sample's objective.
+    """
+
+    rows: np.ndarray
+    alpha: np.ndarray
+    u: np.ndarray
+    square: float | None
+    lower: float
+    lower_error: float
+
+
+def precision(resolved: Resolved) -> type:
+    """Return the type of a run's kernel values."""
+    return np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
+
+
+def certify(candidates: Sequence[Candidate[StochasticIterate]], *, exact: bool) -> list[Certified]:
+    """Return what iterates are worth, and their machines; see `fwsvm.solvers.registry.Family`.
+
+    With at most `EXACT_ROWS` rows objective and gap are computed over all of them. With more, the objective
+    is estimated on a fixed sample, without bias; a method that solves a random sample S to a lower bound D_S
+    also gets the gap estimate (objective - D_S), which is at least the true gap on average, for E[min f_S] <=
+    min f (Mak, Morton & Wood 1999).
+    """
+    return [_certified(*candidate, exact=exact) for candidate in candidates]
+
+
+def _certified(problem: Binary, resolved: Resolved, at: StochasticIterate, *, exact: bool) -> Certified:
+    if exact:
+        from_scratch = outcome_of if len(problem.y) <= EXACT_ROWS else _estimated
+        outcome = at.outcome or from_scratch(problem, resolved, at)
+    else:
+        outcome = tracked(at)
+    used = np.flatnonzero(at.alpha)
+    used = used[np.argsort(at.rows[used])]
+    return Certified(outcome, Expansion(at.rows[used], at.alpha[used], 0.0))
+
+
+def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
+    """Return the outcome from scratch over all rows; the length of a subgradient (``eps``) proves no gap."""
+    X, y, penalties, _ = problem
+    lam = regularisation(penalties, resolved.method.name)
+    found = certificate(resolved.kernel, X, y, lam, at.rows, at.alpha, at.u, resolved.threads)
+    goal = resolved.tolerance * found.primal if resolved.stop == "relative" else -np.inf
+    return proven(found.primal, found.gap, found.primal, found.dual, goal=goal)
+
+
+def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:
+    """Return the outcome on the fixed sample of the rows."""
+    X, y, penalties, _ = problem
+    lam = regularisation(penalties, resolved.method.name)
+    square = square_of(problem, resolved, at) if at.square is None else at.square
+    value = estimate(resolved.kernel, X, y, lam, at.rows, at.alpha, square, resolved.threads)
+    gap = max(0.0, value.value - at.lower) if np.isfinite(at.lower) else np.nan
+    error = float(np.hypot(value.error, at.lower_error)) if np.isfinite(gap) else value.error
+    return estimated(value.value, gap, "estimate" if np.isfinite(gap) else "none", error)
+
+
+def square_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> float:
+    """Return <beta, beta>."""
+    sources = as_rows(problem.X[at.rows], precision(resolved))
+    values = weighted_sums(
+        resolved.kernel, sources, np.arange(len(at.rows)), at.alpha[:, None], sources, resolved.threads
+    )
+    return float(at.alpha @ values[:, 0])
