@@ -169,7 +169,7 @@ def test_a_run_that_goes_on_begins_at_the_gradient_of_the_one_before(monkeypatch
     K = naive.extended(naive.gram("rbf", X, X, 0.3), 1.0 - 2.0 * codes, 1.0 / ridge)
     np.testing.assert_allclose(start.gradient_at(ridge), K @ start.weights, rtol=1e-12)
     monkeypatch.setattr(
-        "fwsvm.solvers.frank_wolfe.gradient_storage.gradient_by_columns",
+        "fwsvm.solvers.frank_wolfe.gradient.storage.gradient_by_columns",
         lambda *_: pytest.fail("it was known"),
     )
     assert step(path, 2.0).certified

@@ -1,7 +1,7 @@
 """Methods on the simplex: FW, MFW, SWAP, SWAP-2o and CVM over one engine.
 
-`moves` has the three moves and their closed-form steps, `search` how a vertex is found and what of the gradient is
-kept, `engine` the loop, `form` how kernel values reach it, `run` the way from starting point to certificate. A method
+`moves` has the three moves and their closed-form steps, `gradient` how a vertex is found and how much of the gradient
+is kept, `engine` the loop, `run` the way from starting point to certificate, `iterate` what a point is worth. A method
 is one file with its `choose`.
 """
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from fwsvm.numerics.compile import njit
 from fwsvm.solvers.frank_wolfe.engine import choose, find
+from fwsvm.solvers.frank_wolfe.gradient.interface import select
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, best_partner, swap, toward
-from fwsvm.solvers.frank_wolfe.search import select
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.registry import register
 

@@ -6,7 +6,7 @@ A method is a NamedTuple with an implementation of `choose`; CVM also says itsel
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.search import ROUNDING, on_add, on_drop, select, update
+from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING, on_add, on_drop, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 
 # steps made: never by chunks, whose lengths follow the clock and would reach the last bits

@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active, partner_scan
-from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked, cache_index
-from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan
+from fwsvm.numerics.compile import njit
+from fwsvm.solvers.frank_wolfe.gradient.interface import DENSE, cache_index, partner
+from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active
 
 NOBODY = -1
-# a pass over all rows beats a walk through the active ones unless they are fewer than one in so many
-DENSE = 6
 
 
 class Move(NamedTuple):
@@ -105,42 +102,4 @@ def best_partner(s, i):
 
     (000 eqs. 21-23.) NOBODY if there is none.
     """
-    return _partner(s.search, s, i)
-
-
-@generic(each_step=True)
-def _partner(search, s, i):
-    """Return the best partner."""
-
-
-@njit(each_step=True)
-def _partner_among_active(s, i):
-    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    partner, most = np.int64(NOBODY), 0.0
-    for j in s.active[: s.now[0].active]:
-        slope = q[j] - q_i
-        if slope > 0.0:
-            k = 2.0 * (k_i[cache_index(s.search, s, j)] + 1.0)
-            curvature = K_ii + s.diagonal[j] - (k if (i < plus) == (j < plus) else -k)
-            gain = slope * slope / max(curvature, TINY)
-            if gain > most or (gain == most and j < partner):
-                partner, most = np.int64(j), gain
-    return partner
-
-
-@_partner.implements(Sampled)
-def _sampled_partner(search, s, i):
-    return _partner_among_active(s, i)
-
-
-@_partner.implements(Full)
-@_partner.implements(Tracked)
-def _full_partner(search, s, i):
-    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    if s.now[0].active * DENSE < q.size:
-        return _partner_among_active(s, i)
-    alike = 2.0 if i < plus else -2.0
-    if s.team.claimed.size > 0:
-        return shared_partner_scan(s, i, alike)
-    partner, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, 0, plus, np.int64(NOBODY), 0.0)
-    return partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -alike, plus, q.size, partner, most)[0]
+    return partner(s.search, s, i)

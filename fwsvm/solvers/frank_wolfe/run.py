@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import EVALUATIONS, MISSES, get_columns
-from fwsvm.kernels.rows import some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.column_cache import EVALUATIONS, MISSES
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.arrays import EXACT, tracking_pays
-from fwsvm.solvers.frank_wolfe.gradient_storage import GradientStorage
+from fwsvm.solvers.frank_wolfe.gradient.full import Full
+from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
+from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
+from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
+from fwsvm.solvers.frank_wolfe.gradient.tracked import EXACT, Tracked, tracking_pays
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
-from fwsvm.solvers.frank_wolfe.search import OWN_LINES, ROUNDING, Full, Sampled, Tracked
-from fwsvm.solvers.frank_wolfe.starting_point import draw, optimum
+from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, State
 from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, MARGIN, largest_gap, stopping_line
-from fwsvm.solvers.frank_wolfe.thread_team import help_team, thread_team
+from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.warm_start import WarmStart
@@ -68,12 +68,13 @@ class SimplexRun:
         self.exact: np.ndarray | None = None  # and its gradient
         self.last = NOTHING  # the last certificate that missed the tolerance
         if warm_start is None:
-            support, weights = self._starting_point()
+            support, weights = starting_point(self.qp, rows, resolved, problem.stream)
         else:
             weights = warm_start.weights[self.order]
             support = np.flatnonzero(weights)
             weights = weights[support]
-        self._start_from(support, weights, None if gradient is None else gradient[self.order])
+        self.state.now["inner"] = getattr(self.rule, "inner", 0.0)
+        self.storage.start_at(support, weights, None if gradient is None else gradient[self.order])
         self.set_goal()
 
     @property
@@ -86,49 +87,12 @@ class SimplexRun:
         """The problem, and its column cache."""
         return self.storage.qp
 
-    # ---------------------------------------------------------------- the starting point
-
-    def _starting_point(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and weights: the optimum over a few rows drawn at random."""
-        random = np.random.default_rng(self.stream)
-        which, columns = draw(self.qp, random, balanced=self.resolved.protocol == "libcvm"), self.qp.columns
-        if self.sampled:
-            few = some_rows(self.storage.rows, which)
-            gram = weighted_sums(self.resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
-        else:  # steps will ask for these columns
-            cached, lines = get_columns(columns, which, self.state.alpha)
-            gram = cached[lines[:, None], which].astype(np.float64)
-        weights = optimum(gram, self.qp, which)
-        return which[weights > 0], weights[weights > 0]
-
-    def _start_from(self, support: np.ndarray, weights: np.ndarray, gradient: np.ndarray | None) -> None:
-        s, now, storage = self.state, self.state.now[0], self.storage
-        s.alpha[support] = weights
-        s.active[: len(support)] = support
-        s.place[support] = np.arange(len(support))
-        s.active_diagonal[support] = s.diagonal[support]
-        now["active"] = len(support)
-        now["inner"] = getattr(self.rule, "inner", 0.0)
-        if self.sampled:
-            storage.refresh(storage.gradient(support), support)
-        else:
-            storage.refresh(storage.first_gradient() if gradient is None else gradient)
-        storage.fetch_active()
+    # ---------------------------------------------------------------- where the run stands
 
     def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
         """Make alpha, with q = K~ alpha, the point of the run, both (m,) in the order of its own rows."""
         self._leave_point()
-        support, s = np.flatnonzero(alpha), self.state
-        active, place = np.zeros_like(s.active), np.full_like(s.place, -1)
-        active[: len(support)], place[support] = support, np.arange(len(support))
-        active_diagonal = np.where(alpha > 0.0, s.diagonal, -1.0)
-        now = s.now.copy()
-        now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
-        # a thread that was late for the last team has no part in the new one
-        team = thread_team(len(q), self.resolved.threads + self.resolved.lent)
-        self.storage.state = s._replace(
-            alpha=alpha, q=q, active=active, place=place, active_diagonal=active_diagonal, now=now, team=team
-        )
+        self.storage.stand_at(alpha, q)
 
     def count_step(self) -> None:
         """Count a step that another method takes from here."""

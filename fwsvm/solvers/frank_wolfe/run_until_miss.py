@@ -3,7 +3,7 @@
 from fwsvm.kernels.sparse_tiles import threads_for
 from fwsvm.numerics.call_by_address import call
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.frank_wolfe.fetch import prefetch_set
+from fwsvm.solvers.frank_wolfe.gradient.full import prefetch_set
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING
 
 

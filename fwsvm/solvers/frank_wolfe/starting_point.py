@@ -2,13 +2,32 @@
 
 import numpy as np
 
+from fwsvm.kernels.column_cache import get_columns
+from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.simplex_qp import SimplexQP, signs
 from fwsvm.solvers.frank_wolfe.scans import TINY
+from fwsvm.solvers.resolve import Resolved
 
 POINTS = 20
 CORE_TOLERANCE = 1e-3  # LIBCVM's, relative to the optimum here
 SWAPS = 100_000  # then rounding keeps the pairs apart: kernel values of 1e20, say, whose sums are near 1
+
+
+def starting_point(
+    qp: SimplexQP, rows: Rows, resolved: Resolved, stream: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and positive weights: the optimum over a few rows drawn at random."""
+    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol == "libcvm")
+    if resolved.search == "sampled":
+        few = some_rows(rows, which)
+        gram = weighted_sums(resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)
+    else:  # steps will ask for these columns
+        cached, lines = get_columns(qp.columns, which, np.zeros(len(qp.ridge)))
+        gram = cached[lines[:, None], which].astype(np.float64)
+    weights = optimum(gram, qp, which)
+    return which[weights > 0], weights[weights > 0]
 
 
 def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.ndarray:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve, warm_up
-from fwsvm.solvers.frank_wolfe import fetch
-from fwsvm.solvers.frank_wolfe.arrays import FIRST_ROOM
+from fwsvm.solvers.frank_wolfe.gradient import sampled as by_active
+from fwsvm.solvers.frank_wolfe.gradient.sampled import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL
@@ -264,7 +264,7 @@ def test_what_a_sampled_run_may_come_to_is_compiled_off_the_clock(method, monkey
     monkeypatch.setattr(warm_up, "_DONE", compiled := set())
     X, y = clouds(3)
     run = start(method, X, y, search="sampled", tolerance=1e-6)
-    assert fetch._put_columns.signatures
+    assert by_active._put_columns.signatures
     assert run.counters.compile_seconds == 0.0
     while run.storage.by_active:
         if run.advance(10) < 10:

@@ -9,19 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import ColumnCache, fetch_in_thread
-from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.column_cache import ColumnCache, column_cache, fetch_in_thread
+from fwsvm.kernels.rows import Rows, in_precision
+from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.call_by_address import address_of
+from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns, simplex_qp
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.frank_wolfe.arrays import Search, full_columns, sampled_columns, state_of, with_room
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
-from fwsvm.solvers.frank_wolfe.fetch import fetch_active_columns, fetch_candidates, fetch_columns
+from fwsvm.solvers.frank_wolfe.gradient.full import Full, fetch_columns
+from fwsvm.solvers.frank_wolfe.gradient.sampled import (
+    FIRST_ROOM,
+    Sampled,
+    fetch_active_columns,
+    fetch_candidates,
+    lines_of,
+    with_room,
+)  # fmt: skip
+from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
-from fwsvm.solvers.frank_wolfe.search import Full, Sampled, Tracked
-from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, State
-from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running
+from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, CONTROL, State
+from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running, thread_team
+from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
+
+Search = Full | Sampled | Tracked
 
 
 class GradientStorage:
@@ -58,6 +70,34 @@ class GradientStorage:
         self.compile_seconds = 0.0
         self.state: State = state_of(self.qp, search, stream, resolved)
         self._have_compiled()
+
+    def start_at(self, support: np.ndarray, weights: np.ndarray, gradient: np.ndarray | None) -> None:
+        """Begin at weights of the rows ``support``, and at q (m,) there where it is known."""
+        s = self.state
+        s.alpha[support] = weights
+        s.active[: len(support)] = support
+        s.place[support] = np.arange(len(support))
+        s.active_diagonal[support] = s.diagonal[support]
+        s.now["active"] = len(support)
+        if self.by_active:
+            self.refresh(self.gradient(support), support)
+        else:
+            self.refresh(gradient_by_columns(self.qp, s.alpha) if gradient is None else gradient)
+        self.fetch_active()
+
+    def stand_at(self, alpha: np.ndarray, q: np.ndarray) -> None:
+        """Make alpha, with q = K~ alpha at all rows, the point of the run."""
+        support, s = np.flatnonzero(alpha), self.state
+        active, place = np.zeros_like(s.active), np.full_like(s.place, -1)
+        active[: len(support)], place[support] = support, np.arange(len(support))
+        active_diagonal = np.where(alpha > 0.0, s.diagonal, -1.0)
+        now = s.now.copy()
+        now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
+        # a thread that was late for the last team has no part in the new one
+        team = thread_team(len(q), self.resolved.threads + self.resolved.lent)
+        self.state = s._replace(
+            alpha=alpha, q=q, active=active, place=place, active_diagonal=active_diagonal, now=now, team=team
+        )
 
     @property
     def by_active(self) -> bool:
@@ -106,10 +146,6 @@ class GradientStorage:
         """Return q = K~ alpha from scratch in float64, at all rows or at the rows ``where``."""
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
 
-    def first_gradient(self) -> np.ndarray:
-        """Return q at the starting point, at all rows."""
-        return gradient_by_columns(self.qp, self.state.alpha)
-
     def refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries ``where``, by numbers computed from scratch."""
         s = self.state
@@ -146,3 +182,50 @@ class GradientStorage:
                 address_of(advance, self.rule, s, 0),
                 address_of(fetch_in_thread, columns, columns.all_rows, s.alpha, 0),
             )
+
+
+def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColumns | None) -> ColumnCache:
+    """Return the column cache for full search: that of earlier runs, where there is one in the store.
+
+    Raises
+    ------
+    UsageError
+        Less memory is available than the cache may come to take.
+    """
+    rows = in_precision(rows, dtype)
+    for_columns(resolved, rows.height, dtype, held=shared.nbytes if shared is not None else 0)
+    if shared is None:
+        return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+    return shared.cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
+
+
+def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> ColumnCache:
+    """Return the store for sampled search, which keeps columns over all rows only where q is kept there, too."""
+    budget = resolved.cache_bytes if tracked else 0
+    return column_cache(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
+
+
+def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> State:
+    """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
+    cache_bytes, threads = resolved.cache_bytes, resolved.threads + resolved.lent
+    m, dtype, columns = len(qp.ridge), qp.columns.cached.dtype, qp.columns
+    own_lines = isinstance(search, Sampled)
+    room = min(m, FIRST_ROOM) if own_lines else 1
+    return State(
+        search=search,
+        plus=qp.plus,
+        ridge=qp.ridge,
+        diagonal=qp.diagonal,
+        alpha=np.zeros(m),
+        q=np.zeros(m),
+        active=np.zeros(m, np.int32),
+        place=np.full(m, -1, np.int32),
+        active_diagonal=np.full(m, -1.0),
+        now=np.zeros(1, CONTROL),
+        random=stream(*seed),
+        cached=np.empty((lines_of(room, dtype, cache_bytes), room), dtype) if own_lines else columns.cached,
+        slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
+        values=np.empty((WIDE, room), dtype),
+        drawn=np.zeros(WIDE, np.int32),
+        team=thread_team(0 if own_lines else m, threads),
+    )

@@ -1,0 +1,132 @@
+"""q over all rows: the least q is known after each update, and the gap is exact."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.column_cache import USED, ColumnCache, compute
+from fwsvm.kernels.sparse_tiles import NARROW, WIDE
+from fwsvm.numerics.compile import njit
+from fwsvm.solvers.frank_wolfe.gradient.interface import (
+    DENSE,
+    block_size,
+    cache_index,
+    goal,
+    on_add,
+    on_drop,
+    partner,
+    partner_among_active,
+    select,
+    signed,
+    update,
+)  # fmt: skip
+from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
+from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, State
+from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan, shared_update_scan
+
+WORTH_A_CALL = 1 << 14  # kernel values: a smaller block costs as much
+
+
+class Full(NamedTuple):
+    """Look at every row."""
+
+
+@select.implements(Full)
+def _select_from_all(search, s):
+    now = s.now[0]
+    now.iterations += 1
+    now.vertex = now.best
+    now.gap = 2.0 * (now.R - s.q[now.best])
+    if now.gap <= goal(s):
+        now.stop = REACHED
+
+
+@cache_index.implements(Full)
+def index_in_all(search, s, t):
+    """Return t: columns are over all rows."""
+    return t
+
+
+@on_add.implements(Full)
+def on_add_all(search, s, i):
+    """Nothing: the columns are those of the store."""
+
+
+@on_drop.implements(Full)
+def on_drop_all(search, s, j, place):
+    """Nothing."""
+
+
+@update.implements(Full)
+def update_all(search, s, move):
+    """Update q over all rows, and note where it is least."""
+    q, plus = s.q, s.plus
+    i, j, a, b = signed(s, move)
+    k_i, k_j = s.cached[s.slot_of[i]], s.cached[s.slot_of[j]]
+    if move.scale != 0.0:  # the ridge's share goes first, so that the pass meets every entry as it will be
+        q[i] += move.gain * s.ridge[i] / move.scale
+        q[j] -= move.loss * s.ridge[j] / move.scale
+    if s.team.claimed.size > 0:
+        best = shared_update_scan(s, i, j, move.scale, a, b)
+    else:
+        best, least = update_scan(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+        best, least = update_scan(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
+    if move.scale == 0.0:
+        q[i] += s.ridge[i]
+        best = q.argmin()
+    s.now[0].best = best
+
+
+@partner.implements(Full)
+def partner_in_all(search, s, i):
+    """Return the best partner of i by a scan of all rows, or by a walk through the active set where that is small."""
+    k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
+    if s.now[0].active * DENSE < q.size:
+        return partner_among_active(s, i)
+    alike = 2.0 if i < plus else -2.0
+    if s.team.claimed.size > 0:
+        return shared_partner_scan(s, i, alike)
+    best, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, 0, plus, np.int64(-1), 0.0)
+    return partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -alike, plus, q.size, best, most)[0]
+
+
+@block_size.implements(Full)
+def _size_of_all(search, columns):
+    return cheapest(columns)
+
+
+@njit
+def cheapest(columns):
+    """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
+    if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:
+        return WIDE
+    return max(NARROW, min(WIDE, WORTH_A_CALL // columns.slot_of.size))
+
+
+@njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
+def prefetch_set(s, columns):
+    """Return the missed row and the rows of lowest q < R whose columns are not cached: likely next vertices."""
+    q, slot_of, R, wanted = s.q, s.slot_of, s.now[0].R, s.now[0].wanted
+    rows = np.empty(max(1, min(block_size(s.search, columns), columns.row_of.size // 2)), np.int32)
+    rows[0], count, worst = wanted, 1, 1
+    for t in range(q.size):
+        if rows.size > 1 and q[t] < R and slot_of[t] < 0 and t != wanted:
+            if count < rows.size:
+                rows[count] = t
+                count += 1
+            elif q[t] < q[rows[worst]]:
+                rows[worst] = t
+            else:
+                continue
+            if count == rows.size:
+                worst = 1
+                for c in range(2, count):
+                    if q[rows[c]] > q[rows[worst]]:
+                        worst = c
+    return rows[:count]
+
+
+def fetch_columns(s: State, columns: ColumnCache) -> None:
+    """Compute the column that was missed and a prefetch set with it (`Full`, `Tracked`)."""
+    compute(columns, prefetch_set(s, columns), s.alpha, int(s.now[0]["vertex"]))
+    s.now["stop"] = GOING
