@@ -28,9 +28,10 @@ from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
+from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, Table, solve_all
+from fwsvm.solvers.subproblems import Part, Table
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 

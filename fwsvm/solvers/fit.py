@@ -18,8 +18,9 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
+from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve_all, subproblems
+from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, subproblems
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, some_steps, tiny_problem
 from fwsvm.status import Status

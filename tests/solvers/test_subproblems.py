@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fwsvm.errors import UsageError
-from fwsvm.solvers import Settings, fit, subproblems
+from fwsvm.solvers import Settings, fit, scheduler, subproblems
 from fwsvm.solvers.frank_wolfe import iterate, run
 from fwsvm.status import Status
 
@@ -119,7 +119,7 @@ def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
         if me == 0:  # the main thread, where interrupts arrive
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(subproblems._Work, "help_team", interrupted)
+    monkeypatch.setattr(scheduler._Work, "help_team", interrupted)
     X, codes = clouds(
         (3, 3, 900, 900)
     )  # the first pair is done at once, and then there is nothing left to begin
@@ -136,7 +136,7 @@ def test_a_limit_of_time_ends_all():
 
 
 def test_an_error_in_another_thread_is_told_here(monkeypatch):
-    real = subproblems.solve
+    real = scheduler.solve
 
     def fails_elsewhere(*arguments):
         if threading.current_thread() is not threading.main_thread():
@@ -144,7 +144,7 @@ def test_an_error_in_another_thread_is_told_here(monkeypatch):
         time.sleep(0.05)  # so that the other has a turn
         return real(*arguments)
 
-    monkeypatch.setattr(subproblems, "solve", fails_elsewhere)
+    monkeypatch.setattr(scheduler, "solve", fails_elsewhere)
     X, codes = clouds((20, 20, 20))
     with pytest.raises(UsageError, match="no room"):
         solve(X, codes)

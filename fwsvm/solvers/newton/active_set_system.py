@@ -16,12 +16,12 @@ ROUNDS = 12  # of refinement, before a better factor is worth more
 
 
 class FactorState(NamedTuple):
-    """What a face leaves to a run on the same rows and kernel with another ridge: all but the kernel columns.
+    """What a system leaves to a run on the same rows and kernel with another ridge: all but the kernel columns.
 
     Attributes
     ----------
     dtype : float32 or float64
-    square : Square, the factor
+    square : CholeskyFactor
     known, halves : those of its `BorderedFactor`
     """
 
@@ -45,10 +45,10 @@ class ActiveSetSystem:
 
     Parameters
     ----------
-    lines : Lines
+    lines : GramRows
     ridge : ndarray of float64, shape (m,)
-    before : Left, optional
-        By a face of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
+    before : FactorState, optional
+        By a system of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
     """
 
     def __init__(self, lines: GramRows, ridge: np.ndarray, before: FactorState | None = None) -> None:

@@ -20,8 +20,8 @@ class BorderedFactor:
 
     Parameters
     ----------
-    square : Square, factored
-    lines : Lines
+    square : CholeskyFactor
+    lines : GramRows
     ridge : ndarray of float64, shape (m,)
         May be a little off that of the factor, which is then a preconditioner only.
     known, halves : ndarrays, optional

@@ -25,7 +25,7 @@ class CholeskyFactor:
 
     Parameters
     ----------
-    lines : Lines
+    lines : GramRows
     rows : ndarray of int, shape (n,), ascending
         Rows that were provided.
     ridge : ndarray of float64, shape (m,)

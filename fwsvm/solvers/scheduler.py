@@ -1,0 +1,196 @@
+"""Several two-class problems solved one after another, or several at a time by threads that help each other."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from queue import Empty, SimpleQueue
+
+import numpy as np
+
+from fwsvm._memory import MIB
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
+from fwsvm.numerics.threads import together
+from fwsvm.problems.binary import Binary
+from fwsvm.solvers.column_store import ColumnStore
+from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
+from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve, teller
+from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.status import Status
+
+BETWEEN_STRETCHES = 1e-3  # seconds until a run that takes no help just now is offered it again
+
+
+@dataclass
+class _Work:
+    """What the workers share: the problems still to be solved, the parts, and word that it is over."""
+
+    X: Table | Rows
+    weights: np.ndarray
+    problems: list[Subproblem]
+    resolved: Resolved
+    warm_starts: Mapping[int, WarmStart]
+    columns: ColumnStore | None
+    limits: Limits
+    watch: Watch | None
+    numbers: Sequence[int]  # of the problems to be solved
+    parts: list[Part] = field(default_factory=list)
+    ends: dict[int, WarmStart] = field(default_factory=dict)
+    # None: being set up, or certified
+    running: dict[int, Solver | None] = field(default_factory=dict)
+    # by other workers than the first, the last of each
+    said: dict[int, Progress] = field(default_factory=dict)
+    over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
+    interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
+
+    def __post_init__(self) -> None:
+        self._waiting: SimpleQueue[int] = SimpleQueue()
+        numbers = list(self.numbers)
+        if self.resolved.lent:  # the longest first, so that all end at about the same time
+            numbers.sort(key=lambda number: -len(self.problems[number].rows))
+        for number in numbers:
+            self._waiting.put(number)
+
+    def do(self, clock: Clock, me: int) -> None:
+        """Solve problems, the first that waits next, until there are none or it is over. Worker 0 tells the watcher."""
+        try:
+            while not (self.over.is_set() or self.interrupted.is_set() or self._waiting.empty()):
+                part = self._solved(self._waiting.get_nowait(), clock, me)
+                self.parts.append(part)
+                if part.course.status is Status.INTERRUPTED:
+                    self.interrupted.set()
+                elif self.limits.seconds is not None and clock.seconds >= self.limits.seconds:
+                    self.over.set()
+        except Empty:  # another worker was faster
+            return
+        except KeyboardInterrupt:  # while a problem was set up: what was solved before stays
+            self.interrupted.set()
+        except BaseException:
+            self.interrupted.set()
+            raise
+
+    def do_and_help(self, clock: Clock, me: int) -> None:
+        """Solve problems as long as there are any, then help those that solve the last ones."""
+        self.do(clock, me)
+        self.help_team(me)
+
+    def _solved(self, number: int, clock: Clock, me: int) -> Part:
+        rows, positive = self.problems[number]
+        resolved, total = self.resolved, len(self.problems)
+        if resolved.family.searches and len(rows) < self.X.shape[0]:
+            # as simplex methods want them, so that they copy no row again
+            rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
+        signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
+        with clock.running():
+            X = self.X if len(rows) == self.X.shape[0] else _some(self.X, rows)
+        problem = Binary(X, signs, penalties, (resolved.seed, number))
+        self.running[number] = None
+        told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
+
+        def tell(solver: Solver | None) -> None:
+            self.running[number] = solver
+            told(solver)
+            if solver is not None and self.interrupted.is_set():
+                raise KeyboardInterrupt
+
+        try:
+            part, end = solve(
+                problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
+                self.columns.of(number) if self.columns is not None else None,
+            )  # fmt: skip
+        finally:
+            del self.running[number]
+        if end is not None:
+            self.ends[number] = end
+        return part
+
+    def _say(self, me: int, number: int, progress: Progress) -> None:
+        """Tell the watcher, who is in the first worker's thread; that one hears of the others when it lends itself."""
+        if me == 0 and self.watch is not None:
+            self.watch(progress)
+        else:
+            self.said[number] = progress
+
+    def help_team(self, me: int) -> None:
+        """Assist those that are still at work, the longest first, until nobody is."""
+        threads = self.resolved.threads
+        while not self.interrupted.is_set() and (running := dict(self.running)):
+            longest = max(running, key=lambda number: len(self.problems[number].rows))
+            if (solver := running[longest]) is not None:
+                together(partial(_help, solver, me * threads), threads)
+            if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
+                self.watch(progress)
+            time.sleep(BETWEEN_STRETCHES)
+
+
+def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
+    """Return copies of the rows ``which``."""
+    return some_rows(X, which) if isinstance(X, Rows) else X[which]
+
+
+def _help(solver: Solver, first: int, part: int) -> None:
+    solver.help(first + part)
+
+
+def solve_all(
+    X: Table, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
+    warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
+    numbers: Sequence[int] | None = None,
+) -> Solved:  # fmt: skip
+    """Solve subproblems of rows X (m, n) with weights (m,), all unless numbers are given.
+
+    ``warm_starts`` by number and ``columns`` are what earlier runs on the same rows came to.
+
+    One has all threads, several are shared out among them.
+
+    A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
+    rounding, where workers that share a budget of memory keep other kernel values). A time limit or an interrupt that
+    ends one ends all; what was finished stays.
+    """
+    numbers = range(len(problems)) if numbers is None else numbers
+    workers = min(len(numbers), resolved.threads)
+    if workers > 1:
+        budget = max(MIB, resolved.cache_bytes // workers)
+        own = resolved.threads // workers
+        resolved = replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB)
+    common, rows = Clock(), X
+    if len(problems) > 1 and resolved.family.searches:
+        # simplex methods read rows in this form: made once for all pairs
+        with common.running():
+            rows = as_rows(X)
+    limits = Limits(resolved.time_limit, resolved.max_iterations)
+    work = _Work(rows, weights, problems, resolved, warm_starts or {}, columns, limits, watch, numbers)
+    clocks = [Clock(common.seconds) for _ in range(workers)]
+    if workers == 1:
+        work.do(clocks[0], 0)
+    else:
+        _share(work, clocks)
+    parts = sorted(work.parts, key=lambda part: part.number)
+    interrupted = work.interrupted.is_set()
+    if interrupted and not parts:
+        raise KeyboardInterrupt
+    return Solved(parts, max(clock.seconds for clock in clocks), interrupted, work.ends)
+
+
+def _share(work: _Work, clocks: list[Clock]) -> None:
+    """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
+    with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
+        others = [pool.submit(work.do_and_help, clock, me) for me, clock in enumerate(clocks[1:], 1)]
+        try:
+            work.do(clocks[0], 0)
+        except BaseException:
+            work.interrupted.set()
+            raise
+        try:
+            work.help_team(0)
+            wait(others)
+        except BaseException as error:
+            work.interrupted.set()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+    for other in others:
+        other.result()
