@@ -32,15 +32,11 @@ from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
 from fwsvm.solvers.subproblems import Part, Table
+from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 CUT = {Status.TIME_LIMIT, Status.INTERRUPTED}
-MOST_VALUES = 1 << 24  # decision values that are held at a time
-OUTPUTS = (
-    32  # sums that a kernel value goes into at a time: coefficients of more are read from a slower memory
-)
-WAIT = 2e9  # of `Run.work`, a second or two: then certificates are computed and results recorded
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,7 @@ class CPath:
 
     def due(self, runs: Sequence[Run]) -> bool:
         """Whether the certificates of the runs since the last `certify` should wait no longer."""
-        return self.columns is None or runs[-1].cut or sum(run.work for run in runs) >= WAIT
+        return self.columns is None or runs[-1].cut or sum(run.work for run in runs) >= CERTIFY_AFTER
 
     def begin_again(self) -> None:
         """Let the next run start where the last one ended that was not cut; cold, where there is none.
@@ -141,7 +137,9 @@ class CPath:
     def decisions(self, certified: Sequence[tuple[Run, Result]], X: Table) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
         K = len(self.classes)
-        at_once = max(1, min(OUTPUTS // (K - 1), MOST_VALUES // (X.shape[0] * K * (K - 1) // 2)))
+        at_once = max(
+            1, min(CERTIFIED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2))
+        )
         for first in range(0, len(certified), at_once):
             some = certified[first : first + at_once]
             threads = some[0][0].trained.resolved.threads
@@ -212,8 +210,8 @@ def _certified(runs: Sequence[Run], weights: np.ndarray) -> list[dict[int, Part]
         which = parts[0][1].rows
         some = rows if len(which) == rows.height else some_rows(rows, which)
         y = np.where(one.codes[which] == pairs[number][0], 1.0, -1.0)
-        for first in range(0, len(parts), OUTPUTS):
-            begun, together = perf_counter(), parts[first : first + OUTPUTS]
+        for first in range(0, len(parts), CERTIFIED_TOGETHER):
+            begun, together = perf_counter(), parts[first : first + CERTIFIED_TOGETHER]
             candidates = []
             for place, _, at in together:
                 resolved = runs[place].trained.resolved

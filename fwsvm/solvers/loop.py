@@ -8,11 +8,8 @@ from typing import NamedTuple
 
 from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Solver
+from fwsvm.solvers.tuning import FIRST_STEPS, LONGEST_CHUNK, MOST_FIRST_STEPS, SHORTEST_CHUNK, TRACE_SPACING
 from fwsvm.status import Status
-
-SHORTEST, LONGEST = 0.02, 0.1  # seconds a chunk of steps should take: an interrupt is answered between chunks
-FIRST, MOST_AT_FIRST = 16, 256  # steps of a first chunk: before kernel values are there, each may want some
-SPACING = 1.12  # a trace point whenever the steps have grown by this factor
 
 
 class Progress(NamedTuple):
@@ -84,7 +81,7 @@ def run(
     taken between chunks and ends the run as ``interrupted``, with the point reached.
     """
     course = Course(Status.CONVERGED, clock)
-    steps, next_point = max(FIRST, min(clock.pace // rows, MOST_AT_FIRST)), 1
+    steps, next_point = max(FIRST_STEPS, min(clock.pace // rows, MOST_FIRST_STEPS)), 1
     try:
         while True:
             done = solver.counters
@@ -96,13 +93,13 @@ def run(
             clock.seconds -= solver.counters.compile_seconds - done.compile_seconds
             if trace and solver.counters.steps >= next_point:
                 _record(course, solver)
-                next_point = int(solver.counters.steps * SPACING) + 1
+                next_point = int(solver.counters.steps * TRACE_SPACING) + 1
             if taken < wanted:
                 ended = _check_stop(course, solver)
                 if ended is not None:
                     course.status = ended
                     break
-                steps = min(steps, MOST_AT_FIRST)  # what goes on may be another, larger problem
+                steps = min(steps, MOST_FIRST_STEPS)  # what goes on may be another, larger problem
             watch(solver)
             if limits.seconds is not None and clock.seconds >= limits.seconds:
                 course.status = Status.TIME_LIMIT
@@ -111,9 +108,10 @@ def run(
                 course.status = Status.MAX_ITERATIONS
                 break
             spent = clock.seconds - started
-            if spent > LONGEST:
+            if spent > LONGEST_CHUNK:
                 steps = max(1, steps // 2)
-            elif spent < SHORTEST and taken == steps:  # one cut short says nothing about the best length
+            elif spent < SHORTEST_CHUNK and taken == steps:
+                # a chunk cut short says nothing about the best length
                 steps *= 2
             clock.pace = steps * rows
     except KeyboardInterrupt:

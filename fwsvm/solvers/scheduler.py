@@ -19,10 +19,9 @@ from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve, teller
+from fwsvm.solvers.tuning import HELP_AGAIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
-
-BETWEEN_STRETCHES = 1e-3  # seconds until a run that takes no help just now is offered it again
 
 
 @dataclass
@@ -124,7 +123,7 @@ class _Work:
                 together(partial(_help, solver, me * threads), threads)
             if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
                 self.watch(progress)
-            time.sleep(BETWEEN_STRETCHES)
+            time.sleep(HELP_AGAIN)
 
 
 def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:

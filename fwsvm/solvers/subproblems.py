@@ -15,10 +15,9 @@ from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver
+from fwsvm.solvers.tuning import WATCH_EVERY
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
-
-WATCH_EVERY = 0.2  # seconds between two reports of progress
 
 Table: TypeAlias = np.ndarray | sparse.csr_array
 Tell: TypeAlias = Callable[[Solver | None], None]

@@ -8,9 +8,10 @@ from scipy import sparse
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
-from fwsvm.solvers.c_path import OUTPUTS, CPath
+from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.frank_wolfe import run as simplex_run
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
+from fwsvm.solvers.tuning import CERTIFIED_TOGETHER
 from tests import naive
 
 PENALTIES = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -103,7 +104,7 @@ def test_decisions_together_are_those_of_each_machine(method, classes, form):
 def test_more_runs_than_sums_at_a_time():
     X, codes, names = clouds(m=30)
     path = CPath(X, codes, names)
-    penalties = np.geomspace(0.1, 10.0, OUTPUTS + 3)
+    penalties = np.geomspace(0.1, 10.0, CERTIFIED_TOGETHER + 3)
     found = certified(path, penalties=penalties)
     for C, (_, result), decision in zip(penalties, found, path.decisions(found, X), strict=True):
         hold_to_the_truth(result, X, codes, C)
@@ -141,7 +142,7 @@ def test_who_goes_on_can_be_interrupted(monkeypatch):
     with rash(monkeypatch):
         run = path.train(settings("swap-2o", 1.0), watch=stop)
     monkeypatch.setattr("fwsvm.solvers.subproblems.WATCH_EVERY", 0.0)
-    monkeypatch.setattr("fwsvm.solvers.loop.FIRST", 1)
+    monkeypatch.setattr("fwsvm.solvers.loop.FIRST_STEPS", 1)
     ((_, result),) = path.certify([run])
     assert result.status is Status.INTERRUPTED
     assert not result.certified
@@ -176,7 +177,7 @@ def test_certificates_are_due_at_once_where_runs_are_cold_and_after_some_work_wh
     runs = [warm.train(settings("swap-2o", C)) for C in PENALTIES]
     assert not warm.due(runs)
     assert cold.due([cold.train(settings("swap-2o", 1.0))])
-    monkeypatch.setattr("fwsvm.solvers.c_path.WAIT", sum(run.work for run in runs))
+    monkeypatch.setattr("fwsvm.solvers.c_path.CERTIFY_AFTER", sum(run.work for run in runs))
     assert warm.due(runs)
     assert not warm.due(runs[:-1])
 

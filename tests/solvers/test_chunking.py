@@ -10,7 +10,8 @@ from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.chunking import run
-from fwsvm.solvers.chunking.working_set import FEW, PART, SPARE, drawn, select_rows
+from fwsvm.solvers.chunking.working_set import drawn, select_rows
+from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, SMALL_CLASS
 from fwsvm.solvers.warm_up import ROWS
 from tests import naive
 
@@ -67,7 +68,7 @@ def test_rows_far_outside_the_margin_are_in_no_chunk_but_a_first_one(chunks):
     whole = fit(X, codes, CLASSES, Settings("swap-2o", C=10.0, kernel="rbf", gamma=GAMMA, threads=1))
     assert found.certified
     assert abs(found.objective - whole.objective) <= max(found.gap, whole.gap)
-    assert chunks[0] == pytest.approx(PART * 4000, abs=2)
+    assert chunks[0] == pytest.approx(FIRST_CHUNK * 4000, abs=2)
     assert max(chunks) < 0.5 * 4000
     assert len(chunks) >= 2
 
@@ -222,7 +223,7 @@ def test_a_first_chunk_has_its_part_of_each_class(plus, others, seed):
     chunk = drawn(plus, plus + others, np.random.default_rng(seed))
     assert (np.diff(chunk) > 0).all()
     for count, total in (((chunk < plus).sum(), plus), ((chunk >= plus).sum(), others)):
-        assert count == max(min(total, FEW), int(PART * total))
+        assert count == max(min(total, SMALL_CLASS), int(FIRST_CHUNK * total))
 
 
 @given(st.integers(2, 500), st.data())
@@ -238,6 +239,6 @@ def test_a_chunk_has_the_rows_that_matter_and_the_next_ones_to_the_margin(m, dra
     matters = (alpha > 0.0) | (f < 1.0)
     assert inside[matters].all()
     if len(chunk) < m:
-        assert len(chunk) == int(SPARE * matters.sum()) + 2
+        assert len(chunk) == int(CHUNK_SPARE * matters.sum()) + 2
         spare = inside & ~matters
         assert np.sort(f[spare])[: max(0, spare.sum() - 2)].max(initial=-np.inf) <= f[~inside].min()

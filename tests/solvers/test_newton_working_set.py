@@ -27,8 +27,8 @@ def inner_runs(monkeypatch):
     """Begin near on sets as small as these, and list the inner runs."""
     begun, made = [], working_set.WorkingSetRun.__init__
     with monkeypatch.context() as patched:
-        patched.setattr(working_set, "WORTH", 50)
-        patched.setattr(working_set, "MOST", 1 / 2)
+        patched.setattr(working_set, "WORKING_SET_FROM", 50)
+        patched.setattr(working_set, "LARGEST_WORKING_SET", 1 / 2)
         patched.setattr(
             working_set.WorkingSetRun, "__init__", lambda run, *given: begun.append(run) or made(run, *given)
         )

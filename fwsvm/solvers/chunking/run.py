@@ -16,11 +16,11 @@ from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, Solver
+from fwsvm.solvers.tuning import ROUGH_CHUNK
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
-ROUGH = 1e-2  # relative gap on the first chunk, whose solution is only a guess at what matters
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
 
 
@@ -58,7 +58,7 @@ class ChunkRun:
         self.chunk, settings = chunk, self.settings
         self.is_rough = rough and not self._is_whole
         if self.is_rough:
-            settings = replace(settings, stop="relative", tolerance=ROUGH)
+            settings = replace(settings, stop="relative", tolerance=ROUGH_CHUNK)
         elif settings.stop == "meb" and self.found is not None:
             # the rule speaks of the largest K~_ii of all rows
             settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))

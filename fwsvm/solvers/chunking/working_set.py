@@ -2,16 +2,13 @@
 
 import numpy as np
 
-PART = 1 / 8  # of the rows, for the first chunk
-FEW = 64  # rows of a class of which the first chunk leaves none out
-SPARE = 1.5  # rows of a chunk for each that matters
-MOST = 1 / 2  # of the rows: a larger chunk is all of them
+from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, LARGEST_CHUNK, SMALL_CLASS
 
 
 def drawn(plus: int, m: int, random: np.random.Generator) -> np.ndarray:
-    """Return the rows of a first chunk, ascending: `PART` of each class; rows 0 ... plus - 1 are the class +1."""
+    """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
     chunk = [
-        first + random.choice(count, max(min(count, FEW), int(PART * count)), replace=False)
+        first + random.choice(count, max(min(count, SMALL_CLASS), int(FIRST_CHUNK * count)), replace=False)
         for first, count in ((0, plus), (plus, m - plus))
     ]
     return np.sort(np.concatenate(chunk))
@@ -27,8 +24,8 @@ def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:
     plus : int, rows 0 ... plus - 1 are the class +1; of each class there is one row at least
     """
     m = len(f)
-    wanted = int(SPARE * np.count_nonzero((alpha > 0.0) | (f < 1.0))) + 2
-    if wanted > MOST * m:
+    wanted = int(CHUNK_SPARE * np.count_nonzero((alpha > 0.0) | (f < 1.0))) + 2
+    if wanted > LARGEST_CHUNK * m:
         return np.arange(m)
     order = np.where(alpha > 0.0, -np.inf, f)
     for first, last in ((0, plus), (plus, m)):

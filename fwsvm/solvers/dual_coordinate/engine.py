@@ -19,21 +19,23 @@ from fwsvm.numerics.prefetch import prefetch
 from fwsvm.problems.box_qp import add, inner, projected, shortfall
 from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
+from fwsvm.solvers.tuning import (
+    EARLY_SURVEY_FACTOR,
+    IDLE_VISITS_FOR_SURVEY,
+    MAX_PREFETCHED_VALUES,
+    MAX_SURVEYS_AT_REST,
+    MULTIPLE_TRY_FACTOR,
+    RECORDS_AHEAD,
+    REST_MARGIN,
+    ROWS_AHEAD,
+    SURVEY_GROWTH,
+    SURVEY_INCREMENT,
+)
 
-AHEAD, FAR_AHEAD = 3, 8  # visits ahead at which a row's values and its record are prefetched
-MAX_PREFETCHED_VALUES = np.uint64(256)  # of a row; the hardware prefetcher follows from there
 VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(8), np.uint64(16)
 SAFETY_FACTOR = 1.0 - 1e-9  # by which bounds are tightened against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR
-SURVEY_GROWTH, SURVEY_INCREMENT = 1.5, 10  # a survey is due when the sweeps exceed both since the last one
-MULTIPLE_TRY_FACTOR = 1000.0  # a multiple of w is tried if its gap is at most this many times the goal
-REST_MARGIN = 2.0  # a survey skips a row whose slack exceeds this many times what w has moved; above 1
-EARLY_SURVEY_FACTOR = (
-    2.0  # a survey starts at this many times the goal: one too early costs less than an extra sweep
-)
-IDLE_VISITS_FOR_SURVEY = 0.125  # of the rows, that a survey would have spared; it also spares later ones
-MAX_SURVEYS_AT_REST = 40  # in a row with D unchanged and no smaller gap, after which the run ends
 
 
 def _no(rule, s, i):
@@ -76,15 +78,15 @@ def update_preference(rule, s, i, gain):
 @njit(forceinline=True)
 def _prefetch_ahead(s, k):
     now = s.now[0]
-    if k + FAR_AHEAD < now.size:
-        i = s.order[k + FAR_AHEAD]
+    if k + RECORDS_AHEAD < now.size:
+        i = s.order[k + RECORDS_AHEAD]
         prefetch(s.qp.points, i)
         prefetch(s.qp.points, i + 1)  # a record may reach into the line in which the next begins
         prefetch(s.coordinates, i)
         prefetch(s.coordinates, i + 1)
         prefetch(s.preferences, i)
-    if k + AHEAD < now.size:
-        i = s.order[k + AHEAD]
+    if k + ROWS_AHEAD < now.size:
+        i = s.order[k + ROWS_AHEAD]
         if s.coordinates[i].slack <= now.distance:
             first = s.qp.points[i].first
             end = min(s.qp.points[i].end, first + MAX_PREFETCHED_VALUES)

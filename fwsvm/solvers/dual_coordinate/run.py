@@ -22,11 +22,9 @@ from fwsvm.solvers.dual_coordinate.state import (
 )
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
+from fwsvm.solvers.tuning import MAX_MISSES, WATCH_SHARE
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
-
-MAX_MISSES = 3  # of the tolerance by the certificate, after which the run ends
-WATCH_SHARE = 0.05  # part of the run's time that points on the way may take to compute
 
 
 class Found(NamedTuple):

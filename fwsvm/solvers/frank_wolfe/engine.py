@@ -8,9 +8,7 @@ import numpy as np
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING, on_add, on_drop, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
-
-# steps made: never by chunks, whose lengths follow the clock and would reach the last bits
-SETTLE_EVERY = 256
+from fwsvm.solvers.tuning import SETTLE_EVERY
 
 
 @generic(each_step=True)

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.frank_wolfe.gradient.interface import DENSE, cache_index, partner
+from fwsvm.solvers.frank_wolfe.gradient.interface import cache_index, partner
 from fwsvm.solvers.frank_wolfe.scans import TINY, highest_active
+from fwsvm.solvers.tuning import SCAN_FROM
 
 NOBODY = -1
 
@@ -87,7 +88,7 @@ def entry(s, i, j):
 def worst_active(s):
     """Return argmax of q over the active set, the first row of equals."""
     active = s.active[: s.now[0].active]
-    if active.size * DENSE < s.q.size:
+    if active.size * SCAN_FROM < s.q.size:
         worst = active[0]
         for j in active:
             if s.q[j] > s.q[worst] or (s.q[j] == s.q[worst] and j < worst):

@@ -13,14 +13,15 @@ from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
 from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
-from fwsvm.solvers.frank_wolfe.gradient.tracked import EXACT, Tracked, tracking_pays
+from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, State
-from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, MARGIN, largest_gap, stopping_line
+from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
+from fwsvm.solvers.tuning import CHECK_COST, MARGIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
@@ -250,7 +251,7 @@ class SimplexRun:
         if storage.by_active:
             active = self.state.active[: now["active"]]
             storage.refresh(q[active], active)
-            now["looked"] += EXACT * len(q) * len(active)
+            now["looked"] += CHECK_COST * len(q) * len(active)
         self._take_violator(q)
         return None
 

@@ -19,8 +19,8 @@ from fwsvm.numerics.simd import (
     where_positive,
     widen,
 )  # fmt: skip
+from fwsvm.solvers.tuning import SCAN_STRETCH
 
-STRETCH = 64  # rows between two comparisons with the extreme found so far
 ROUNDING = 1e-14  # relative, of a comparison computed in two ways; a false alarm only costs a second reading
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
@@ -32,8 +32,8 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     ``best`` and ``least`` are those of an earlier range.
     """
     both, whole = a + b, first + (last - first) // 8 * 8
-    for start in range(first, whole, STRETCH):
-        stop = min(start + STRETCH, whole)
+    for start in range(first, whole, SCAN_STRETCH):
+        stop = min(start + SCAN_STRETCH, whole)
         lowest = broadcast(np.inf)
         for t in range(start, stop, 8):
             q_t = load(q, t) * scale + (widen(load(k_i, t)) * a + widen(load(k_j, t)) * b + both)
@@ -61,9 +61,9 @@ def _place_of(q, value, start):
 def highest_active(q, active_diagonal):
     """Return argmax of q over the rows with lit > 0, which are active."""
     best, most, whole = -1, -np.inf, q.size // 8 * 8
-    for start in range(0, whole, STRETCH):
+    for start in range(0, whole, SCAN_STRETCH):
         highest = broadcast(-np.inf)
-        for t in range(start, min(start + STRETCH, whole), 8):
+        for t in range(start, min(start + SCAN_STRETCH, whole), 8):
             highest = lane_max(
                 where_positive(load(active_diagonal, t), load(q, t), broadcast(-np.inf)), highest
             )
@@ -101,8 +101,8 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     division; only vectors that pass it are read row by row.
     """
     whole = first + (last - first) // 8 * 8
-    for start in range(first, whole, STRETCH):
-        stop = min(start + STRETCH, whole)
+    for start in range(first, whole, SCAN_STRETCH):
+        stop = min(start + SCAN_STRETCH, whole)
         excess, bar = broadcast(-1.0), most * (1.0 - ROUNDING)
         for t in range(start, stop, 8):
             excess = lane_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t), excess)

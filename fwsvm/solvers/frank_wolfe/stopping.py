@@ -1,6 +1,5 @@
 """Stopping rules: the largest gap at which a run may stop, as a line a + b R of its objective R."""
 
-MARGIN = 0.01  # share of the gap kept in reserve for the float64 check of a gap from float32 columns
 FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
 
 

@@ -16,13 +16,12 @@ from fwsvm.numerics.atomics import compare_exchange, load_acquire, spin_hint, st
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import alongside
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
+from fwsvm.solvers.tuning import PATIENCE, ROWS_A_THREAD
 
 SHIFT, PARTNER = range(2)
 CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for each other (false sharing)
-WORTH_A_THREAD = 2048  # rows: smaller shares cost more to hand out than they save
 NO_TASK = -1
 ALWAYS = 1 << 62
-PATIENCE = 1 << 16  # spin hints without a task, some milliseconds, after which a helper returns
 
 TASK = np.dtype(
     [
@@ -62,7 +61,7 @@ class ThreadTeam(NamedTuple):
 
 def thread_team(m: int, threads: int) -> ThreadTeam:
     """Return a team for scans over m rows."""
-    shares = min(threads, m // WORTH_A_THREAD)
+    shares = min(threads, m // ROWS_A_THREAD)
     words = CACHE_LINE * shares if shares > 1 else 0
     return ThreadTeam(
         np.full(CACHE_LINE, NO_TASK, np.int64), np.zeros(words, np.int64), np.zeros(words, np.int64),

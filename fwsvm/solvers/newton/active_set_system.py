@@ -9,10 +9,7 @@ from scipy.linalg import LinAlgError
 from fwsvm.solvers.newton.bordered_factor import BorderedFactor
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
-
-LITTLE = 1 / 8  # of the rows factored may change: n / 3 columns of a border cost what a new factor does
-NEAR = 4.0  # times a ridge: a factor leaves to conjugate gradients a condition of as much
-ROUNDS = 12  # of refinement, before a better factor is worth more
+from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS, RIDGE_WITHIN
 
 
 class FactorState(NamedTuple):
@@ -40,15 +37,16 @@ class ActiveSetSystem:
     """A Cholesky factor of K~_FF for rows F, and a bordered system for what A has more and less than F.
 
     Factor (`square`) and border have the precision of the lines, float32 at first, and are the preconditioner of
-    conjugate gradients whose products are summed in float64, which makes up for half the precision. Where `ROUNDS`
-    of them do not, the rows are factored anew, and if need be in float64 from then on.
+    conjugate gradients whose products are summed in float64, which makes up for half the precision. Where some of them
+    do not, the rows are factored anew, and if need be in float64 from then on.
 
     Parameters
     ----------
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
     before : FactorState, optional
-        By a system of the same rows and kernel, whose factor serves as long as its ridge is within `NEAR` of this one.
+        By a system of the same rows and kernel, whose factor serves as long as its ridge is
+        within `RIDGE_WITHIN` of this one.
     """
 
     def __init__(self, lines: GramRows, ridge: np.ndarray, before: FactorState | None = None) -> None:
@@ -58,7 +56,7 @@ class ActiveSetSystem:
         if before is not None:
             self.dtype = before.dtype
             apart = before.square.ridge / ridge
-            if max(apart.max(), 1.0 / apart.min()) <= NEAR:
+            if max(apart.max(), 1.0 / apart.min()) <= RIDGE_WITHIN:
                 self.border = BorderedFactor(before.square, lines, ridge, before.known, before.halves)
             self._room = before.square.room
 
@@ -96,7 +94,7 @@ class ActiveSetSystem:
         """Take conjugate gradient steps on x and f = Q x in place; return whether the residual became small."""
         residual = 1.0 - f[rows] - self.ridge[rows] * x[rows]
         p, before, way = np.zeros(len(rows)), np.inf, np.zeros(len(x))
-        for _ in range(ROUNDS):
+        for _ in range(MOST_REFINEMENTS):
             if np.abs(residual).max(initial=0.0) <= accuracy:
                 break
             z = border.solve(residual)
@@ -121,7 +119,7 @@ class ActiveSetSystem:
             factored = self.border.square.rows
             entering, leaving = _apart(rows, factored, len(self.ridge))
             changed = bool(few := len(entering) + len(leaving))
-            if few <= LITTLE * len(factored) and self.border.width <= 2 * LITTLE * len(factored):
+            if few <= BORDER_SHARE * len(factored) and self.border.width <= 2 * BORDER_SHARE * len(factored):
                 self.border.enclose(rows, entering, leaving)
                 yield self.border
         if changed and (made := self._factored(rows)):

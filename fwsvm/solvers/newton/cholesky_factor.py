@@ -10,9 +10,8 @@ from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import broadcast, load, store, widen
 from fwsvm.numerics.threads import blas_on
 from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.tuning import SHARED_FACTOR
 
-# rows: a smaller factor takes one thread, for BLAS's wait for each other where others use the cores
-SHARED = 4096
 BAND = 4  # rows whose values meet a stretch of numbers at a time
 
 
@@ -59,7 +58,7 @@ class CholeskyFactor:
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
-        with blas_on(lines.threads) if len(rows) > SHARED else nullcontext():
+        with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():
             _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
         self.rows, self.ridge, self.definite = rows, ridge, not failed
 

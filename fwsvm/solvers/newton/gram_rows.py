@@ -9,9 +9,7 @@ from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import load, store, widen
 from fwsvm.numerics.threads import in_shares
-
-STRETCH = 2048  # entries of a sum that stay in the first-level cache while Gram rows are added
-MOST = 0.75  # share of the column cache that may be held at once: eviction is random
+from fwsvm.solvers.tuning import GRAM_STRETCH, HELD_COLUMNS
 
 
 class GramRows:
@@ -27,7 +25,7 @@ class GramRows:
     def __init__(self, columns: ColumnCache, y: np.ndarray, threads: int) -> None:
         self.columns, self.y, self.threads = columns, y, threads
         self.dtype = columns.cached.dtype
-        self.most = len(y) if len(columns.row_of) == len(y) else int(MOST * len(columns.row_of))
+        self.most = len(y) if len(columns.row_of) == len(y) else int(HELD_COLUMNS * len(columns.row_of))
 
     def provide(self, rows: np.ndarray) -> None:
         """Cache the columns of all these rows at the same time; ValueError for more than ``most``."""
@@ -45,7 +43,7 @@ class GramRows:
         out: np.ndarray = np.full(len(x), signed.sum())
         in_shares(
             lambda first, last: _add(self.columns.cached, lines, signed, out, first, last),
-            len(x), self.threads, STRETCH,
+            len(x), self.threads, GRAM_STRETCH,
         )  # fmt: skip
         out *= self.y
         return out
@@ -80,8 +78,8 @@ class GramRows:
 def _add(cached, lines, weights, out, first, last):
     """Add the sum of weights[c] kept[lines[c]] to ``out`` over a range, four lines at a time."""
     fours = lines.size // 4 * 4
-    for start in range(first, last, STRETCH):
-        stop = min(start + STRETCH, last)
+    for start in range(first, last, GRAM_STRETCH):
+        stop = min(start + GRAM_STRETCH, last)
         whole = start + (stop - start) // 8 * 8
         for c in range(0, fours, 4):
             a, b, d, e = cached[lines[c]], cached[lines[c + 1]], cached[lines[c + 2]], cached[lines[c + 3]]

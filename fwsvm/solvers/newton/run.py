@@ -22,18 +22,22 @@ from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.newton.warm_up import compile_systems
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
+from fwsvm.solvers.tuning import (
+    FACTOR_RATE,
+    FEW_WRONG,
+    FIRST_SWAPS,
+    MANY_WRONG,
+    MOST_REPAIRS,
+    MOST_SHARPENINGS,
+    NEWTON_OVERHEAD,
+    REPAIR_SWAPS,
+    RESIDUAL_SHARE,
+    ROUGH_RESIDUAL,
+)
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-FIRST, REPAIR = 2.0, 0.5  # steps of swap-2o a row, before Newton's first and between two of them
-RATE = 220.0  # n^3 / (RATE m) of its steps take about as long as a factor and a half of n rows
-OVERHEAD = 5000  # of them take about as long as what else a few Newton steps are
-REPAIRS = 8  # at most; after them Newton's steps alone, which end
-FEW, FAR = 0.01, 1 / 8  # of the active rows
-ROUGH = 1e-3  # residual of a linear system while more than few rows are on the wrong side
-SHARPEST = 2  # times a thousand
 STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
-INEXACT = 0.05  # of the goal: the residual of a linear system, as a part of 1
 
 
 class Best(NamedTuple):
@@ -76,7 +80,7 @@ class NewtonRun:
         self.newton, self.stuck = False, False
         self.ended: Status | None = None
         self.best: Best | None = None  # an earlier point
-        self.repairs = REPAIRS
+        self.repairs = MOST_REPAIRS
         self.ridge = self.simplex.qp.ridge
         self.y, self.left = signs(self.simplex.qp), self._first_steps(warm=warm_start is not None)
         self.sharp = 0  # how often linear systems were asked for more exactly
@@ -91,8 +95,8 @@ class NewtonRun:
     def _first_steps(self, *, warm: bool) -> int:
         """Return how many of swap-2o's steps come first: fewer where a run before has found most of the active rows."""
         active, m = int(self.simplex.state.now["active"][0]), len(self.ridge)
-        most = int(FIRST * m)
-        return min(most, OVERHEAD + int(active**3 / (RATE * m))) if warm else most
+        most = int(FIRST_SWAPS * m)
+        return min(most, NEWTON_OVERHEAD + int(active**3 / (FACTOR_RATE * m))) if warm else most
 
     def _system(self, before: FactorState | None = None) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
@@ -139,7 +143,7 @@ class NewtonRun:
         if self.newton or self.left or not self.patient:
             return False
         self.patient, m, now = False, len(self.y), self.simplex.state.now[0]
-        self.left = max(0, int(now["active"] ** 3 / (RATE * m)) - int(now["steps"]))
+        self.left = max(0, int(now["active"] ** 3 / (FACTOR_RATE * m)) - int(now["steps"]))
         return self.left > 0
 
     def _check_gap(self) -> Status | None:
@@ -182,7 +186,7 @@ class NewtonRun:
             kernel=self.resolved.kernel,
             gradient=simplex.in_order(q),
             ridge=simplex.in_order(self.ridge),
-            newton=self.newton or self.repairs < REPAIRS,
+            newton=self.newton or self.repairs < MOST_REPAIRS,
             factor=self.system.left(),
         )
         return replace(here, warm_start=start)
@@ -222,7 +226,7 @@ class NewtonRun:
         elif not self.wrong:  # the rows are right, but by what is clipped off, b is not exact enough
             self.b, self.f, self.fresh = x, Qx, False
             self._sharpen()
-        elif self.wrong > FAR * len(active) and self.repairs:
+        elif self.wrong > MANY_WRONG * len(active) and self.repairs:
             self._repair()
         elif self.fresh:
             self.b, self.f, self.fresh = x, Qx, False
@@ -238,21 +242,21 @@ class NewtonRun:
 
     def _sharpen(self) -> None:
         """Solve more exactly from here on, or give up where that was tried."""
-        self.stuck = self.sharp == SHARPEST
-        self.sharp = min(self.sharp + 1, SHARPEST)
+        self.stuck = self.sharp == MOST_SHARPENINGS
+        self.sharp = min(self.sharp + 1, MOST_SHARPENINGS)
 
     def _accuracy(self) -> float:
         """Return the residual that does not matter: beside the gap asked for, or while many rows are wrong."""
         R = float(self.simplex.state.now["R"][0])
-        enough = min(ROUGH, max(1e-10, INEXACT * self.simplex.goal(R) / R))
+        enough = min(ROUGH_RESIDUAL, max(1e-10, RESIDUAL_SHARE * self.simplex.goal(R) / R))
         if self.sharp:
             return enough * 1e-3**self.sharp
-        return ROUGH if self.wrong > FEW * np.count_nonzero(self.b) else enough
+        return ROUGH_RESIDUAL if self.wrong > FEW_WRONG * np.count_nonzero(self.b) else enough
 
     def _repair(self) -> None:
         """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
         self.repairs -= 1
-        self.newton, self.left = False, int(REPAIR * len(self.b))
+        self.newton, self.left = False, int(REPAIR_SWAPS * len(self.b))
         self._set_goal()
 
     def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:

@@ -20,12 +20,10 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.newton.run import NewtonRun
 from fwsvm.solvers.newton.warm_start import NewtonStart, WorkingSet
 from fwsvm.solvers.solver import Counters, Solver
+from fwsvm.solvers.tuning import LARGEST_WORKING_SET, SMALLER_WORKING_SET, WORKING_SET_FROM
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-WORTH = 4096  # rows: with fewer, scans cost less than setting a working set up
-MOST = 1 / 3  # of the rows: a larger working set is not worth it
-SHRUNK = 3 / 5  # of the rows set out with: as soon as fewer would do, fewer are taken
 ROOM = 18  # bytes for two rows at most: columns, factor and border of all that are near
 
 
@@ -36,7 +34,7 @@ def start_on_working_set(
     if (
         not isinstance(warm_start, NewtonStart)
         or warm_start.kernel != whole.resolved.kernel
-        or len(whole.y) < WORTH
+        or len(whole.y) < WORKING_SET_FROM
     ):
         columns.of_working_set.drop()
         return whole
@@ -45,7 +43,7 @@ def start_on_working_set(
         return WorkingSetRun(whole, rule, before, columns.of_working_set)
     columns.of_working_set.drop()
     room = whole.resolved.cache_bytes - columns.nbytes
-    if len(which) > MOST * len(whole.y) or ROOM * len(which) ** 2 > room:
+    if len(which) > LARGEST_WORKING_SET * len(whole.y) or ROOM * len(which) ** 2 > room:
         return whole
     near = _working_set(whole, which, columns.of_working_set)
     return WorkingSetRun(whole, rule, near, columns.of_working_set)
@@ -64,7 +62,7 @@ def _will_do(near: WorkingSet, whole: NewtonRun, wanted: int) -> bool:
     """Whether all weight is on these rows, and not many fewer would do."""
     outside = whole.simplex.state.alpha > 0.0
     outside[near.which] = False
-    return not outside.any() and wanted > SHRUNK * len(near.which)
+    return not outside.any() and wanted > SMALLER_WORKING_SET * len(near.which)
 
 
 def _working_set(whole: NewtonRun, which: np.ndarray, columns: SharedColumns) -> WorkingSet:

@@ -15,10 +15,7 @@ from fwsvm.solvers.stochastic.objective import (
     subgradient,
 )
 from fwsvm.solvers.stochastic.state import State, inner, move
-
-#: The direction is reset if |d|^2 / (2 lambda) is below this fraction of the known gap: then its subgradients come from
-#: points too far away.
-SHORT_FRACTION = 1e-3
+from fwsvm.solvers.tuning import SHORT_FRACTION
 
 
 @njit

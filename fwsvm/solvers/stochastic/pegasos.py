@@ -19,10 +19,8 @@ from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
 from fwsvm.solvers.stochastic.sample import RowBuffer, take
 from fwsvm.solvers.stochastic.walk import CONTROL, Walk, steps
+from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
 from fwsvm.status import Status
-
-POOL_ROWS = 4096  # rows drawn at a time, about
-MIN_VALUES_PER_THREAD = 1 << 15  # kernel values
 
 
 @register(
@@ -133,7 +131,7 @@ class PegasosRun(StochasticRun):
 
     def _over_expansion(self, size: int, threads: int) -> np.ndarray:
         """Return sum_j counts[j] y_j k(x_j, .) at the left_block laid out, shape (64,)."""
-        parts = threads if size * WIDE > MIN_VALUES_PER_THREAD else 1
+        parts = threads if size * WIDE > EXPANSION_PER_THREAD else 1
         ends = [size * part // parts for part in range(parts + 1)]
         outs = np.zeros((parts, WIDE))
         rows, own = self.store.rows, self.store.own

@@ -18,8 +18,7 @@ from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, scat
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares, together
 from fwsvm.solvers.stochastic.sample import Sample
-
-WORTH_A_THREAD = 1 << 16  # kernel values
+from fwsvm.solvers.tuning import SUMS_PER_THREAD
 
 
 class RecomputedSums:
@@ -52,7 +51,7 @@ class RecomputedSums:
         for k, (sample, out) in enumerate(zip(self.samples, outs, strict=True)):
             size = len(sample) - first
             self.kernel_evaluations += len(which) * size
-            parts = self.threads if size * len(which) > WORTH_A_THREAD else 1
+            parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
             if len(self.tiles[k].numbers):
                 self._by_panels(k, which, weights, out, first, parts)
             else:

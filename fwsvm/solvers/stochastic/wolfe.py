@@ -20,10 +20,8 @@ from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
 from fwsvm.solvers.stochastic.sums import StoredMatrixSums
+from fwsvm.solvers.tuning import FRUITLESS_RESETS
 from fwsvm.status import Status
-
-#: Resets in a row after which neither value nor bound has moved: there is nothing left at this precision.
-FRUITLESS_RESETS = 20
 
 
 class Keep(Enum):

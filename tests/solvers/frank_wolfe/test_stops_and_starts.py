@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, Status, fit, resolve, warm_up
 from fwsvm.solvers.frank_wolfe.gradient import sampled as by_active
-from fwsvm.solvers.frank_wolfe.gradient.sampled import FIRST_ROOM
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
 from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL
+from fwsvm.solvers.tuning import FIRST_ROOM
 from tests import naive
 from tests.solvers.certified import outcome
 from tests.solvers.frank_wolfe.running import (

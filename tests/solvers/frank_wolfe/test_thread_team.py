@@ -13,7 +13,7 @@ CLASSES = ("1", "-1")
 
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch):
-    monkeypatch.setattr(thread_team, "WORTH_A_THREAD", 16)
+    monkeypatch.setattr(thread_team, "ROWS_A_THREAD", 16)
 
 
 def train(X, codes, method: str = "swap-2o", **given):

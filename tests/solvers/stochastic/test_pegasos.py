@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers.stochastic.iterate import square_of
-from fwsvm.solvers.stochastic.pegasos import POOL_ROWS
+from fwsvm.solvers.tuning import POOL_ROWS
 from tests.solvers.certified import outcome
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 

@@ -8,7 +8,6 @@ from fwsvm.kernels.column_cache import USED, ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import NARROW, WIDE
 from fwsvm.numerics.compile import njit
 from fwsvm.solvers.frank_wolfe.gradient.interface import (
-    DENSE,
     block_size,
     cache_index,
     goal,
@@ -23,8 +22,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
 from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, State
 from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan, shared_update_scan
-
-WORTH_A_CALL = 1 << 14  # kernel values: a smaller block costs as much
+from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
 
 
 class Full(NamedTuple):
@@ -81,7 +79,7 @@ def update_all(search, s, move):
 def partner_in_all(search, s, i):
     """Return the best partner of i by a scan of all rows, or by a walk through the active set where that is small."""
     k_i, q, q_i, K_ii, plus = s.cached[s.slot_of[i]], s.q, s.q[i], s.diagonal[i], s.plus
-    if s.now[0].active * DENSE < q.size:
+    if s.now[0].active * SCAN_FROM < q.size:
         return partner_among_active(s, i)
     alike = 2.0 if i < plus else -2.0
     if s.team.claimed.size > 0:
@@ -100,7 +98,7 @@ def cheapest(columns):
     """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
     if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:
         return WIDE
-    return max(NARROW, min(WIDE, WORTH_A_CALL // columns.slot_of.size))
+    return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))
 
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more

@@ -5,8 +5,6 @@ import numpy as np
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.solvers.frank_wolfe.scans import TINY
 
-# a scan of all rows beats a walk through the active ones unless they are fewer than one in so many
-DENSE = 6
 ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
 
 

@@ -27,7 +27,6 @@ from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR,
 
 VERTEX_LINE, PARTNER_LINE = 0, 1  # used for one move by rows without a line of their own
 OWN_LINES = 2  # the first line that belongs to an active row
-FIRST_ROOM = 256  # active rows that there is room for at first
 
 
 class Sampled(NamedTuple):

@@ -19,7 +19,6 @@ from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.engine import advance, settle
 from fwsvm.solvers.frank_wolfe.gradient.full import Full, fetch_columns
 from fwsvm.solvers.frank_wolfe.gradient.sampled import (
-    FIRST_ROOM,
     Sampled,
     fetch_active_columns,
     fetch_candidates,
@@ -32,6 +31,7 @@ from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, CONTROL, State
 from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running, thread_team
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.tuning import FIRST_ROOM
 
 Search = Full | Sampled | Tracked
 

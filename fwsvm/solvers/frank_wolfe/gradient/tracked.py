@@ -22,13 +22,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.gradient.sampled import decided, draw
 from fwsvm.solvers.frank_wolfe.state import State
-
-SOON = 512  # steps within which a candidate that was prefetched should be drawn
-READING = (
-    1 / 16
-)  # what it costs to update an entry of q from a column at hand, in kernel values of candidates
-ALONE = 8  # what one costs in a column computed alone, not 64 at once, in the same
-EXACT = 4  # and one of a check in double precision
+from fwsvm.solvers.tuning import LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
 
 
 class Tracked(NamedTuple):
@@ -69,7 +63,7 @@ def _best_known(s, candidates):
 @njit
 def drawn_soon(search, m):
     """Return whether a row, one of m, becomes a candidate so soon that its column may be computed ahead of time."""
-    return m <= SOON * search.candidates
+    return m <= PREFETCH_WITHIN * search.candidates
 
 
 @block_size.implements(Tracked)
@@ -85,6 +79,6 @@ def tracking_pays(s: State, cache_bytes: int) -> bool:
     """
     now, m = s.now[0], len(s.q)
     fits = 2 * int(now["active"]) * m * s.cached.itemsize <= cache_bytes
-    each = 1 if drawn_soon(s.search, m) else ALONE
-    a_step = READING if fits else each
+    each = 1 if drawn_soon(s.search, m) else LONE_COLUMN_COST
+    a_step = UPDATE_COST if fits else each
     return bool(now["looked"] > m * (2 * each * now["active"] + a_step * now["steps"]))

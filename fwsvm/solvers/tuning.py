@@ -1,0 +1,189 @@
+"""Tuning constants of the solvers: numbers that decide how fast a run is, never what it may say.
+
+Each has its unit and its evidence: what was seen when it was chosen, or the benchmark in which a change would show.
+"None" says that it was chosen by the reason given, or by none, and never measured. What a paper prescribes, bounds of
+rounding and limits of memory stand where they are used.
+"""
+
+import numpy as np
+
+# ---------------------------------------------------------------- the loop over a run
+
+#: Seconds that a chunk of steps takes at least, or it grows. Evidence: none; an interrupt is answered between two
+#: chunks.
+SHORTEST_CHUNK = 0.02
+#: Seconds that a chunk of steps takes at most, or it shrinks. Evidence: none; as above.
+LONGEST_CHUNK = 0.1
+#: Steps of a first chunk. Evidence: none; each may miss a kernel column.
+FIRST_STEPS = 16
+#: Steps of a first chunk at most, where a run before it was fast. Evidence: none; as above.
+MOST_FIRST_STEPS = 256
+#: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.
+TRACE_SPACING = 1.12
+#: Seconds until help is offered again to a run that takes none just now. Evidence: none.
+HELP_AGAIN = 1e-3
+#: Seconds between two reports of progress. Evidence: none; what an eye follows.
+WATCH_EVERY = 0.2
+
+# ---------------------------------------------------------------- paths along C
+
+#: Decision values that are held at a time. Evidence: none; 128 MiB.
+DECISIONS_HELD = 1 << 24
+#: Sums that a kernel value goes into at a time. Evidence: coefficients of more sums are read from a slower memory;
+#: benchmarks/grids.py shows the effect.
+CERTIFIED_TOGETHER = 32
+#: Nanoseconds of `Run.work` after which deferred certificates are computed and rows recorded. Evidence: a kill loses
+#: a second or two of work; benchmarks/grids.py shows the effect.
+CERTIFY_AFTER = 2e9
+
+# ---------------------------------------------------------------- Frank-Wolfe methods
+
+#: Steps between two recomputations of R, against the drift of its recursion. Evidence: none; never by chunks, whose
+#: lengths follow the clock and would reach the last bits.
+SETTLE_EVERY = 256
+#: Share of the gap kept in reserve for the float64 check of a gap from float32 columns. Evidence: with it the first
+#: check suffices where runs took a second one before.
+MARGIN = 0.01
+#: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence:
+#: benchmarks/training.py shows the effect; no figure kept.
+SCAN_FROM = 6
+#: Kernel values of a block of columns: a smaller block costs as much. Evidence: benchmarks/training.py shows the
+#: effect on pairs of classes; no figure kept.
+SMALLEST_BLOCK = 1 << 14
+#: Active rows that there is room for at first under sampled search; room doubles as it is used up. Evidence: none.
+FIRST_ROOM = 256
+#: Steps within which a candidate that is prefetched should be drawn. Evidence: up to 30,000 rows qualify; without a
+#: prefetch runs on 1,000 to 20,000 rows took four times the kernel values.
+PREFETCH_WITHIN = 512
+#: Cost of an update of an entry of q from a cached column, in kernel values of candidates. Evidence: with this and
+#: the next two, fw on 50,000 adult-like rows took 11 s, before over 40 s.
+UPDATE_COST = 1 / 16
+#: Cost of an entry of a column that is computed alone, in the same. Evidence: of 64 columns computed at once each
+#: costs an eighth.
+LONE_COLUMN_COST = 8
+#: Cost of an entry of a check in double precision, in the same. Evidence: as `UPDATE_COST`.
+CHECK_COST = 4
+#: Rows between two comparisons with the extreme found so far. Evidence: benchmarks/training.py shows the effect; no
+#: figure kept.
+SCAN_STRETCH = 64
+#: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
+ROWS_A_THREAD = 2048
+#: Spin hints without a task, some milliseconds, after which a helper returns. Evidence: none; it is offered again
+#: (`HELP_AGAIN`).
+PATIENCE = 1 << 16
+
+# ---------------------------------------------------------------- Newton's method
+
+#: Steps of swap-2o a row before Newton's first. Evidence: for small C they reach the goal; benchmarks/large_c.py
+#: shows the effect.
+FIRST_SWAPS = 2.0
+#: Steps of swap-2o a row that repair the active set between two Newton steps. Evidence: a5a at C = 256: 0.6 s
+#: (swap-2o alone 1.6 s) with these, `FACTOR_RATE` and the residuals below.
+REPAIR_SWAPS = 0.5
+#: Such repairs at most; after them Newton's steps alone, for which the proof that they end holds. Evidence: as above.
+MOST_REPAIRS = 8
+#: n^3 divided by this and m is how many steps of swap-2o take as long as a factor and a half of n rows. Evidence:
+#: times of both on a5a, one thread.
+FACTOR_RATE = 220.0
+#: Steps of swap-2o that take about as long as what else a few Newton steps are. Evidence: warm starts along C;
+#: benchmarks/grids.py shows the effect.
+NEWTON_OVERHEAD = 5000
+#: Share of the active rows on the wrong side, up to which systems are solved exactly. Evidence: as `REPAIR_SWAPS`.
+FEW_WRONG = 0.01
+#: Share of the active rows on the wrong side, above which swap-2o repairs the active set. Evidence: as
+#: `REPAIR_SWAPS`.
+MANY_WRONG = 1 / 8
+#: Residual of a linear system, as a part of 1, while more than few rows are on the wrong side. Evidence: as
+#: `REPAIR_SWAPS`.
+ROUGH_RESIDUAL = 1e-3
+#: Residual of a linear system as a part of the goal's relative gap. Evidence: as `REPAIR_SWAPS`.
+RESIDUAL_SHARE = 0.05
+#: How often residuals are asked for a thousand times smaller. Evidence: none; sums in float64 have little to add
+#: below.
+MOST_SHARPENINGS = 2
+#: Share of the factored rows that may change before a new factor is made. Evidence: n / 3 columns of a border cost
+#: what a new factor of n rows does.
+BORDER_SHARE = 1 / 8
+#: Factor between two ridges up to which one's factor preconditions the system with the other. Evidence: none;
+#: conjugate gradients are left a condition number of as much.
+RIDGE_WITHIN = 4.0
+#: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
+MOST_REFINEMENTS = 12
+#: Entries of a sum that stay in the first-level cache while Gram rows are added. Evidence: none; 16 KiB.
+GRAM_STRETCH = 2048
+#: Share of the column cache that may be held at once. Evidence: none; eviction is random and must find a free slot
+#: soon.
+HELD_COLUMNS = 0.75
+#: Rows of a factor from which on BLAS has several threads. Evidence: with fewer, BLAS's threads wait for each other
+#: where others use the cores.
+SHARED_FACTOR = 4096
+#: Rows of a problem from which on a working set is set up. Evidence: with a working set w7a's grid along C takes a
+#: tenth less; with fewer rows scans cost less than setting it up.
+WORKING_SET_FROM = 4096
+#: Share of the rows that a working set may hold. Evidence: benchmarks/grids.py shows the effect; no figure kept.
+LARGEST_WORKING_SET = 1 / 3
+#: Share of a working set that would do, below which it is chosen anew. Evidence: as above.
+SMALLER_WORKING_SET = 3 / 5
+
+# ---------------------------------------------------------------- chunking
+
+#: Share of each class in the first chunk. Evidence: benchmarks/training.py shows the effect on shuttle; no figure
+#: kept.
+FIRST_CHUNK = 1 / 8
+#: Rows of a class of which the first chunk leaves none out. Evidence: none.
+SMALL_CLASS = 64
+#: Rows of a chunk for each row that matters. Evidence: as `FIRST_CHUNK`.
+CHUNK_SPARE = 1.5
+#: Share of the rows above which a chunk is all of them. Evidence: none.
+LARGEST_CHUNK = 1 / 2
+#: Relative gap on the first chunk, whose solution is only a guess at what matters. Evidence: as `FIRST_CHUNK`.
+ROUGH_CHUNK = 1e-2
+
+# ---------------------------------------------------------------- dual coordinate descent
+
+#: Visits ahead that a row's values are prefetched. Evidence: benchmarks/linear.py shows the effect on the cost of a
+#: step; no figure kept.
+ROWS_AHEAD = 3
+#: Visits ahead that what is known of a row is prefetched. Evidence: as above.
+RECORDS_AHEAD = 8
+#: Values of a row that are prefetched; the hardware prefetches the rest by itself. Evidence: as above.
+MAX_PREFETCHED_VALUES = np.uint64(256)
+#: Growth of the sweeps after which there is a survey at the latest, if there are `SURVEY_INCREMENT` more. Evidence:
+#: benchmarks/linear.py shows the effect; no figure kept.
+SURVEY_GROWTH = 1.5
+#: Sweeps since the last survey after which there may be one at the latest. Evidence: as above.
+SURVEY_INCREMENT = 10
+#: Goals that the gap of w may be above the goal for a multiple of w to be tried. Evidence: as above; large C asks for
+#: it.
+MULTIPLE_TRY_FACTOR = 1000.0
+#: Times what w has moved that a row could rest on before a survey passes it by; above 1. Evidence: as above.
+REST_MARGIN = 2.0
+#: Times the goal at which the gap is awaited to be surveyed. Evidence: near the goal a survey costs less than a sweep
+#: too many.
+EARLY_SURVEY_FACTOR = 2.0
+#: Visits a row that a survey would have spared; it spares those to come, too. Evidence: a survey of all rows cost
+#: half of a sweep.
+IDLE_VISITS_FOR_SURVEY = 0.125
+#: Surveys in a row with D unchanged and a gap no better than before, which end the run. Evidence: of 400 seeds 39
+#: were called stalled at a gap of 1e-9 that they would have reached; with 40, none.
+MAX_SURVEYS_AT_REST = 40
+#: Certificates that may miss the tracked gap, after which alpha stands. Evidence: none.
+MAX_MISSES = 3
+#: Share of a run's time that points on the way may take to compute. Evidence: none; being watched must not slow a run
+#: down.
+WATCH_SHARE = 0.05
+
+# ---------------------------------------------------------------- stochastic methods
+
+#: Kernel values of sums from which on threads share them. Evidence: benchmarks/stochastic.py shows the effect; no
+#: figure kept.
+SUMS_PER_THREAD = 1 << 16
+#: Kernel values of a pass over the expansion from which on threads share it. Evidence: as above.
+EXPANSION_PER_THREAD = 1 << 15
+#: Rows that pegasos draws at a time, about. Evidence: none.
+POOL_ROWS = 4096
+#: Share of the known gap that |d|^2 / (2 lambda) must still promise, or d is made of subgradients from too far away.
+#: Evidence: none.
+SHORT_FRACTION = 1e-3
+#: Resets in a row after which neither value nor bound has moved: nothing is left at this precision. Evidence: none.
+FRUITLESS_RESETS = 20
