@@ -1,6 +1,6 @@
 """Linear methods: coordinate descent on the dual of the linear SVM, liblinear and AVSF over one engine.
 
-`engine` has the coordinate step, the survey of all rows and the loop; `run` is the `Process`. A method is one file with
+`engine` has the coordinate step, the survey of all rows and the loop; `run` is the `Solver`. A method is one file with
 what it does at the beginning and end of a sweep and after a step.
 """
 
