@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n auto
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: all help install hooks run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
+.PHONY: all help install hooks docs run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -150,6 +150,15 @@ bench: .venv/installed ## compare speeds with other packages, side by side (hour
 	$(BIN)/python benchmarks/linear.py factor --csv $(BENCH)/linear-factor.csv
 	$(BIN)/python benchmarks/stochastic.py --reference 600 --csv $(BENCH)/stochastic.csv
 	$(BIN)/python benchmarks/history.py $(BENCH) --figure $(BENCH)/history.png
+
+docs: .venv/docs ## build the documentation into .cache/site, offline; a link that leads nowhere is an error
+	rm -rf .cache/site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d .cache/doctrees docs .cache/site
+	@echo "open .cache/site/index.html"
+
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@
 
 format: .venv/installed ## format the sources and mend what can be mended
 	$(BIN)/ruff format

@@ -1,0 +1,29 @@
+"""Draw a run of swap-2o on wdbc: its objective from above, what its gap proves from below, and where they meet."""
+
+import numpy as np
+from drawing import BLUE, GREY, ORANGE, new, save
+
+import fwsvm
+
+STEPS = [10, 20, 30, 40, 60, 80, 100, 130, 160, 200, 250, 300, 350, 400]
+runs = [fwsvm.train("wdbc", method="swap-2o", threads=1, max_iterations=steps) for steps in STEPS]
+end = fwsvm.train("wdbc", method="swap-2o", threads=1)
+runs.append(end)
+at = [run.iterations for run in runs]
+above = np.array([run.objective for run in runs])
+below = above - np.array([run.gap for run in runs])
+
+figure = new(height=3.4)
+axes = figure.subplots()
+axes.fill_between(at, below, above, color=GREY, alpha=0.25, linewidth=0)
+axes.plot(at, above, color=BLUE, marker="o", markersize=4, label="objective R: the optimum is not above it")
+axes.plot(
+    at, below, color=ORANGE, marker="s", markersize=4, label="R minus the gap: the optimum is not below it"
+)
+axes.set_ylim(0, 3 * end.objective)
+axes.set_xlabel("steps of swap-2o on wdbc, C = 1")
+axes.set_ylabel("R")
+axes.annotate("stop: gap / R below 1e-3", (end.iterations, end.objective), (at[-6], 1.9 * end.objective),
+              arrowprops={"arrowstyle": "->", "color": GREY}, ha="center")  # fmt: skip
+axes.legend(loc="upper right")
+save(figure, __file__)

@@ -1,0 +1,41 @@
+"""How the drawings of the documentation look, and how they are written.
+
+Black is drawn as the colour of the page's text (`docs/_extensions/pictures.py`); the other colours are told apart on
+white and on black, and by people who do not see red or green. Text stays text.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("svg")
+from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#d9772b", "#2a9d78", "#8a8f98"
+ROOT = Path(__file__).parents[2]
+STYLE = {
+    "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "DejaVu Sans"], "font.size": 10,
+    "svg.fonttype": "none", "svg.hashsalt": "fwsvm", "axes.spines.top": False, "axes.spines.right": False,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
+}  # fmt: skip
+
+
+def new(width: float = 7.2, height: float = 3.6) -> Figure:
+    """Return an empty figure of so many inches."""
+    mpl.rcParams.update(STYLE)
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save(figure: Figure, script: str) -> None:
+    """Write the drawing beside its script, or to the file that the command line names."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    beside = Path(script).with_suffix(".svg")
+    parser.add_argument(
+        "--out", type=Path, default=beside, help="file to write [default: beside this script]"
+    )
+    out = parser.parse_args().out
+    figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    lines = (line.rstrip() for line in out.read_text("utf-8").splitlines())
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
