@@ -22,7 +22,7 @@ SCRIPT = """
     import numpy as np
     from pathlib import Path
     from scipy import sparse
-    from fwsvm.experiments.environment import forget_peak_memory, peak_memory_mib
+    from fwsvm._memory import peak_memory_mib, reset_peak_memory
     from fwsvm.solvers import Settings, fit, memory
     from fwsvm.solvers.resolve import resolve
 
@@ -50,7 +50,7 @@ SCRIPT = """
         needed = memory.training(X, codes, classes, resolve(settings, X))
         gc.collect()
         before = resident()
-        forget_peak_memory()
+        reset_peak_memory()
         fit(X, codes, names, settings)
         print(json.dumps([method, needed, peak_memory_mib() * 2**20 - before]))
 """
