@@ -75,9 +75,9 @@ def test_predict_returns_labels_as_they_were_given(trained):
     assert set(fwsvm.predict(halves, X).tolist()) == {1.5, -1.0}
 
 
-@pytest.mark.parametrize("method", ["swap-2o", "avsf"])
+@pytest.mark.parametrize("method", ["auto", "avsf"])
 def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method):
-    result = trained if method == "swap-2o" else fwsvm.train(X, Y, method=method, threads=1)
+    result = trained if method == "auto" else fwsvm.train(X, Y, method=method, threads=1)
     fwsvm.save(tmp_path / "a.model", result)
     model = fwsvm.load(tmp_path / "a.model")
     assert (fwsvm.predict(model, X) == fwsvm.predict(result, X)).all()

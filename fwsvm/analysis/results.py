@@ -55,6 +55,10 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
     return left
 
 
+#: What ``auto`` chose, after its name in the column ``method``: it is one method in tables and tests.
+CHOSEN = r" \([^()]*\)$"
+
+
 def read(paths: Iterable[Path]) -> Results:
     """Read result folders, runs.csv files, or folders of result folders.
 
@@ -104,6 +108,7 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
     columns, rows = _columns(table)
     frame = pd.DataFrame({name: _typed(name, columns.get(name), rows) for name in COLUMNS})
+    frame["method"] = frame["method"].str.replace(CHOSEN, "", regex=True)
     return frame, table.torn
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fwsvm.solvers.settings import Settings
 
 _OPTIONS = (
-    click.option("--method", "-m", default="swap-2o", show_default=True, help="One of `fwsvm methods`."),
+    click.option("--method", "-m", default="auto", show_default=True, help="One of `fwsvm methods`."),
     click.option("--param", "parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
     click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),

@@ -171,6 +171,8 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
 
     say("", "")
     say("status", f"{result.status}: {result.message}")
+    if result.chosen:
+        say("solved by", row["method"])
     total, solved = result.subproblems, result.solved
     parts = (
         f" (sum of {'' if solved == total else f'{solved:,} of '}{total:,} subproblems)" if total > 1 else ""

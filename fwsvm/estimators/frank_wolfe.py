@@ -1,4 +1,4 @@
-"""The simplex family: fw, mfw, swap, swap-2o and cvm as a scikit-learn classifier."""
+"""The methods on the simplex, with any kernel, as a scikit-learn classifier."""
 
 from typing import Any, ClassVar, Self
 
@@ -11,7 +11,7 @@ class FrankWolfeSVC(KernelMachine):
     Parameters
     ----------
     C : penalty; each row's is multiplied by its class's and its own weight
-    method : swap-2o, swap, mfw, fw, cvm, or another of the simplex family
+    method : auto, which chooses among them, swap-2o, newton, chunking, swap, mfw, fw or cvm
     kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
@@ -34,7 +34,7 @@ class FrankWolfeSVC(KernelMachine):
     family: ClassVar[str] = "simplex"
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "swap-2o", kernel: str = "rbf", gamma: float | str | None = None,
+        self, C: float = 1.0, *, method: str = "auto", kernel: str = "rbf", gamma: float | str | None = None,
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,

@@ -23,7 +23,7 @@ from fwsvm.estimators import parameters
 from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
 from fwsvm.problems.machines import KernelModel
-from fwsvm.solvers import METHODS, Result, Settings, Status, fit
+from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
@@ -75,10 +75,13 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
         """Fit with the family's own ``settings``; those of all families are read from the parameters."""
         method = METHODS.get(self.method) if isinstance(self.method, str) else None
-        if method is not None and method.family != self.family:
-            raise ValueError(
-                f"{type(self).__name__} has the methods of the {self.family} family, not {self.method}"
-            )
+        if method is not None and FAMILIES[method.family].problem != FAMILIES[self.family].problem:
+            known = [
+                name
+                for name, m in METHODS.items()
+                if FAMILIES[m.family].problem == FAMILIES[self.family].problem
+            ]
+            raise ValueError(f"{type(self).__name__} has the methods {', '.join(known)}, not {self.method}")
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", force_writeable=True
         )

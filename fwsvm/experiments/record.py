@@ -62,6 +62,8 @@ def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> R
     if unknown:
         raise TypeError(f"runs.csv has no column {', '.join(unknown)}")
     values |= dict(data) | more
+    if result is not None and result.chosen:
+        values["method"] = f"{values['method']} ({result.chosen})"
     return values | (_measured(result, values) if result is not None else {})
 
 

@@ -64,7 +64,9 @@ COLUMNS: dict[str, Column] = {
     "features": Column(COUNT, "Features n."),
     "classes": Column(COUNT, "Number of classes."),
     "subproblems": Column(COUNT, "Two-class problems solved."),
-    "method": Column(Text(), "Name of the method, with those of its parameters that were set."),
+    "method": Column(
+        Text(), "Name of the method, with those of its parameters that were set; what auto chose in brackets."
+    ),
     "kernel": Column(Text(), "Name of the kernel."),
     "gamma": Column(REAL, "The kernel's gamma."),
     "sigma2": Column(REAL, "sigma^2 = 1 / (2 gamma), for rbf."),

@@ -22,7 +22,8 @@ from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.solvers import memory
 from fwsvm.solvers.certify import Certified
-from fwsvm.solvers.fit import Trained, fit, gathered, warm_up
+from fwsvm.solvers.fit import fit, warm_up
+from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved, resolve

@@ -24,7 +24,8 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import Trained, checked, gathered, support_rows, train
+from fwsvm.solvers.fit import checked, train
+from fwsvm.solvers.gathering import Trained, gathered, support_rows
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result

@@ -1,29 +1,26 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fwsvm._occurring import Occurring, occurring
+from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
-from fwsvm.problems.binary import Expansion, Hyperplane
-from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify, memory
 from fwsvm.solvers.column_store import ColumnStore
+from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, subproblems
+from fwsvm.solvers.subproblems import Subproblems, Table
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, some_steps, tiny_problem
-from fwsvm.status import Status
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
@@ -71,22 +68,6 @@ def fit(
         return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
 
 
-class Trained(NamedTuple):
-    """What a run on rows X (m, n) with class numbers ``codes`` (m,) came to, part by part.
-
-    ``read`` are the rows as solvers read them, without features that do not occur where these are most.
-    """
-
-    X: Table
-    read: Occurring
-    codes: np.ndarray
-    classes: tuple[str, ...]
-    resolved: Resolved
-    problems: list[Subproblem]
-    solved: Solved
-    compile_seconds: float
-
-
 def train(
     X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
     watch: Watch | None = None, warm_starts: Mapping[int, WarmStart] | None = None,
@@ -105,8 +86,11 @@ def train(
     if resolved.family.kernels is None:
         refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     compile_seconds = warm_up(resolved)
-    problems = list(subproblems(codes, len(classes), resolved.family.multiclass))
-    solved = solve_all(read.X, weights, problems, resolved, watch, warm_starts, columns)
+    problems = Subproblems(codes, len(classes), resolved.family.multiclass)
+    at_once = resolved.family.solve_at_once if columns is None and not warm_starts else None
+    solved = at_once(read.X, codes, weights, problems, resolved, watch) if at_once is not None else None
+    if solved is None:
+        solved = solve_all(read.X, weights, problems, resolved, watch, warm_starts, columns)
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
 
@@ -163,98 +147,3 @@ def warm_up(resolved: Resolved) -> float:
             resolved.family.certify([certify.Candidate(problem, resolved, solver.iterate())], exact=True)
 
     return once(("whole runs", *kinds), work)
-
-
-def gathered(run: Trained) -> Result:
-    """Return the result of the parts of a run."""
-    X, read, codes, classes, resolved, problems, solved, compile_seconds = run
-    parts = solved.parts
-    counters = [part.counters for part in parts]
-    total = certify.together([part.outcome for part in parts])
-    ended = [certify.status_of(part.course.status, part.outcome) for part in parts]
-    unreached = len(problems) - len(parts)
-    if unreached:
-        ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
-    status = certify.verdict(ended, total)
-    lacking = f"{unreached} of {len(problems)} subproblems were not reached." if unreached else ""
-    requests = sum(c.column_requests for c in counters)
-    kernel = resolved.family.multiclass == "one-vs-one"
-    model = (
-        _kernel_model(X, codes, classes, resolved, parts, problems)
-        if kernel
-        else _linear_model(X.shape[1], read.columns, classes, resolved, parts)
-    )
-    return Result(
-        model=model,
-        status=status,
-        message=certify.message(status, total, lacking),
-        settings=resolved.as_columns(),
-        subproblems=len(problems),
-        objective=total.objective,
-        gap=total.gap,
-        relative_gap=total.relative_gap,
-        gap_kind=total.gap_kind,
-        certified=status is Status.CONVERGED,
-        primal=total.primal,
-        dual=total.dual,
-        support_vectors=sum(part.support_vectors for part in parts)
-        if isinstance(model, LinearModel)
-        else int(model.counts.sum()),
-        iterations=sum(c.iterations for c in counters),
-        steps=sum(c.steps for c in counters),
-        kernel_evaluations=sum(c.kernel_evaluations for c in counters),
-        cache_hit_rate=1.0 - sum(c.column_misses for c in counters) / requests if requests else float("nan"),
-        compile_seconds=compile_seconds + sum(c.compile_seconds for c in counters),
-        train_seconds=solved.seconds,
-        check_seconds=sum(part.check_seconds for part in parts),
-        trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
-        gap_error=total.gap_error,
-        solved=len(parts),
-    )
-
-
-def _kernel_model(
-    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, parts: list[Part],
-    problems: list[Subproblem],
-) -> KernelModel:  # fmt: skip
-    """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
-    K = len(classes)
-    coefficients = np.zeros((X.shape[0], K - 1))
-    biases = np.zeros(len(problems))
-    pairs = list(combinations(range(K), 2))
-    for part in parts:
-        (i, j), machine = pairs[part.number], part.machine
-        assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-        rows = part.rows[machine.rows]
-        first = codes[rows] == i
-        coefficients[rows[first], j - 1] = machine.coefficients[first]
-        coefficients[rows[~first], i] = machine.coefficients[~first]
-        biases[part.number] = machine.bias
-    support = support_rows(codes, parts)
-    counts = np.bincount(codes[support], minlength=K)
-    return KernelModel(classes, resolved.kernel, X[support], counts, coefficients[support], biases)
-
-
-def support_rows(codes: np.ndarray, parts: list[Part]) -> np.ndarray:
-    """Return the numbers of the rows that are support vectors of any pair, class by class and ascending in each."""
-    used = np.zeros(len(codes), dtype=bool)
-    for part in parts:
-        assert isinstance(part.machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-        used[part.rows[part.machine.rows]] = True
-    support = np.flatnonzero(used)
-    return support[np.argsort(codes[support], kind="stable")]
-
-
-def _linear_model(
-    features: int, columns: np.ndarray | None, classes: tuple[str, ...], resolved: Resolved, parts: list[Part]
-) -> LinearModel:
-    """Gather the hyperplanes; the weights they have are those of the features ``columns``, of all where it is None."""
-    outputs = 1 if len(classes) == 2 else len(classes)
-    weights, biases = np.zeros((outputs, features)), np.zeros(outputs)
-    places = slice(None) if columns is None else columns
-    for part in parts:
-        machine = part.machine
-        assert isinstance(machine, Hyperplane)  # noqa: S101  (what one-versus-rest families return)
-        weights[part.number, places], biases[part.number] = machine.weights, machine.bias
-    rule = resolved.rule
-    return LinearModel(classes, weights, biases, rule.bias, {"loss": rule.loss.value})

@@ -37,6 +37,13 @@ class Family:
     certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
+    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> Process
+    certify : callable (Rows, y, sequence of `Candidate`, threads) -> list of Outcome, or None
+        Computes deferred certificates of several runs on the same rows together; None where none are deferred.
+    solve_at_once : callable (X, class numbers, weights, Subproblems, Resolved, watch) -> Solved or None, or None
+        Solves all subproblems together, where it can.
+    chosen : callable (Process) -> str, or None
+        The name of the method that a run came to be, for a family that chooses among methods.
     goes_on : bool
         Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
@@ -56,6 +63,8 @@ class Family:
     keeps_values: bool = True
     memory: Callable[[Any, Any], int] | None = None
     goes_on: bool = True
+    solve_at_once: Callable[..., Any] | None = None
+    chosen: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ class Result:
     trace : tuple of TracePoint
     solved : int
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
+    chosen : str
+        The methods that ``auto`` chose; empty for any other.
     """
 
     model: KernelModel | LinearModel
@@ -73,6 +75,7 @@ class Result:
     trace: tuple[TracePoint, ...] = ()
     gap_error: float = float("nan")
     solved: int = 1
+    chosen: str = ""
 
     def with_ranges(self, ranges: Ranges | None) -> Self:
         """Return the result with a machine that knows what its training rows were scaled by."""

@@ -30,7 +30,7 @@ class _Work:
 
     X: Table | Rows
     weights: np.ndarray
-    problems: list[Subproblem]
+    problems: Sequence[Subproblem]
     resolved: Resolved
     warm_starts: Mapping[int, WarmStart]
     columns: ColumnStore | None
@@ -136,7 +136,7 @@ def _help(solver: Solver, first: int, part: int) -> None:
 
 
 def solve_all(
-    X: Table, weights: np.ndarray, problems: list[Subproblem], resolved: Resolved, watch: Watch | None,
+    X: Table, weights: np.ndarray, problems: Sequence[Subproblem], resolved: Resolved, watch: Watch | None,
     warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Solved:  # fmt: skip

@@ -47,7 +47,7 @@ class Settings:
         Whether objective and gap are recomputed from scratch when the run ends.
     """
 
-    method: str = "swap-2o"
+    method: str = "auto"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     kernel: str | None = None
     gamma: float | None = None

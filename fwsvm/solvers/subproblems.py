@@ -1,10 +1,11 @@
 """The two-class problems of a run: which they are, and their solution, one after another or several at a time."""
 
+import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +36,7 @@ class Part:
     """One subproblem solved; ``check_seconds`` went into its certificate, off the clock.
 
     ``end`` is what it ended at: an iterate whose certificate is deferred (`Resolved.deferred`), or what that is worth.
+    ``method`` is what a family chose that chooses among methods.
     """
 
     number: int
@@ -44,6 +46,7 @@ class Part:
     support_vectors: int
     check_seconds: float
     end: Iterate | Certified
+    method: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -63,26 +66,74 @@ class Solved:
     """Parts in the order of their numbers, and the seconds of the worker that had most to do.
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
-    nothing was asked to outlive the run.
+    nothing was asked to outlive the run. ``pairs`` are what was solved together, in place of parts.
     """
 
     parts: list[Part]
     seconds: float
     interrupted: bool = False
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
+    pairs: "Pairs | None" = None
 
 
-def subproblems(codes: np.ndarray, K: int, scheme: str) -> Iterator[Subproblem]:
-    """Yield the two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest."""
-    if K == 2 or scheme == "one-vs-rest":
-        everyone = np.arange(len(codes))
-        for c in range(1 if K == 2 else K):
-            yield Subproblem(everyone, codes == c)
-        return
-    members = [np.flatnonzero(codes == c) for c in range(K)]
-    for i, j in combinations(range(K), 2):
-        rows = np.sort(np.concatenate([members[i], members[j]]))
-        yield Subproblem(rows, codes[rows] == i)
+@dataclass(frozen=True)
+class Pairs:
+    """What pairs of classes came to that were solved together.
+
+    Attributes
+    ----------
+    count : int
+    outcome : Outcome, sums over them, and the largest relative gap
+    counters : Counters
+    coefficients : ndarray, shape (m, K - 1), of the machines, in LIBSVM's layout; zero for all other pairs
+    biases : ndarray, shape (K (K - 1) / 2,)
+    method : str, what solved them
+    """
+
+    count: int
+    outcome: Outcome
+    counters: Counters
+    coefficients: np.ndarray
+    biases: np.ndarray
+    method: str
+
+
+class Subproblems(Sequence[Subproblem]):
+    """The two-class problems of a scheme: pairs i < j with class i positive, or each class against the rest.
+
+    Each is made when it is first asked for.
+    """
+
+    def __init__(self, codes: np.ndarray, K: int, scheme: str) -> None:
+        self.codes, self.K = codes, K
+        self.in_pairs = K > 2 and scheme == "one-vs-one"
+        self._classes = (
+            list(combinations(range(K), 2)) if self.in_pairs else [(c, -1) for c in range(K if K > 2 else 1)]
+        )
+        self._made: dict[int, Subproblem] = {}
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def __getitem__(self, number: Any) -> Any:
+        if number not in self._made:
+            i, j = self._classes[number]
+            rows = self._rows(i, j)
+            self._made[number] = Subproblem(rows, self.codes[rows] == i)
+        return self._made[number]
+
+    def _rows(self, i: int, j: int) -> np.ndarray:
+        if not self.in_pairs:
+            return self._everyone
+        return np.sort(np.concatenate([self._members[i], self._members[j]]))
+
+    @functools.cached_property
+    def _everyone(self) -> np.ndarray:
+        return np.arange(len(self.codes))
+
+    @functools.cached_property
+    def _members(self) -> list[np.ndarray]:
+        return [np.flatnonzero(self.codes == c) for c in range(self.K)]
 
 
 def solve(
@@ -93,7 +144,9 @@ def solve(
 
     Without ``columns`` nothing outlives the run, and there is no warm start for a next one.
     """
-    course, counters, at = _run(problem, resolved, limits, clock, tell, warm_start, columns, trace=total == 1)
+    course, counters, at, method = _run(
+        problem, resolved, limits, clock, tell, warm_start, columns, trace=total == 1
+    )
     started = time.perf_counter()
     end: Iterate | Certified
     if resolved.deferred and at.outcome is None and at.warm_start and course.status is Status.CONVERGED:
@@ -104,20 +157,21 @@ def solve(
     after = None
     if columns is not None and at.warm_start is not None:
         after = at.warm_start.within(lambda nbytes: columns.reserve(nbytes, resolved.cache_bytes))
-    return Part(number, rows, course, counters, at.support_vectors, check, end), after
+    return Part(number, rows, course, counters, at.support_vectors, check, end, method), after
 
 
 def _run(
     problem: Binary, resolved: Resolved, limits: Limits, clock: Clock, tell: Tell, warm_start: WarmStart | None,
     columns: SharedColumns | None, *, trace: bool,
-) -> tuple[Course, Counters, Iterate]:  # fmt: skip
+) -> tuple[Course, Counters, Iterate, str]:  # fmt: skip
     """Run a solver to its end; its memory is free for the certificate once this returns."""
     with clock.running():
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
     clock.seconds -= solver.counters.compile_seconds
     course = run(solver, limits, clock, tell, rows=len(problem.y), trace=trace)
     tell(None)
-    return course, solver.counters, solver.iterate()
+    chosen = resolved.family.chosen
+    return course, solver.counters, solver.iterate(), chosen(solver) if chosen is not None else ""
 
 
 def _certified(candidate: Candidate[Iterate], course: Course) -> tuple[Certified, Course]:

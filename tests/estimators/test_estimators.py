@@ -237,7 +237,7 @@ def test_ctrl_c_ends_a_search_and_not_one_fit_only(monkeypatch):
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (FrankWolfeSVC(method="avsf"), "FrankWolfeSVC has the methods of the simplex family, not avsf"),
+        (FrankWolfeSVC(method="avsf"), "FrankWolfeSVC has the methods auto, .*, not avsf"),
         (FrankWolfeSVC(method="swpa"), "did you mean 'swap'"),
         (FrankWolfeSVC(C=-1), "C must be a positive number"),
         (DualCoordinateSVC(loss="log"), "must be one of hinge, squared_hinge"),

@@ -53,7 +53,7 @@ class Chunking(NamedTuple):
         known = [
             name
             for name, method in METHODS.items()
-            if method.family != "chunking" and FAMILIES[method.family].problem == problem
+            if method.family not in {"chunking", "auto"} and FAMILIES[method.family].problem == problem
         ]
         if self.inner not in known:
             raise UsageError(

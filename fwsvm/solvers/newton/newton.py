@@ -35,10 +35,18 @@ On a5a (6,414 rows, 2,500 to 3,000 of them active), one thread, to a relative ga
 and 0.6 s of the processor at C = 256, 7.5 and 0.7 s at C = 4096.
 """
 
+from enum import Enum
 from typing import NamedTuple
 
 from fwsvm.errors import UsageError
 from fwsvm.solvers.registry import register
+
+
+class Beyond(Enum):
+    """What is done where a factor does not fit in the memory allowed."""
+
+    REFUSE = 0
+    STEPS = 1
 
 
 @register(
@@ -54,9 +62,11 @@ class Newton(NamedTuple):
     Parameters
     ----------
     switch : relative gap at which swap-2o hands over, if not after 2 m steps or the time of a factor before
+    beyond : where a factor does not fit in the memory allowed, refuse, or go on with swap-2o's steps
     """
 
     switch: float = 1e-3
+    beyond: Beyond = Beyond.REFUSE
 
     def check(self) -> None:
         """Refuse a switch that is no gap with `UsageError`."""

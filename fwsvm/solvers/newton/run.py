@@ -18,6 +18,7 @@ from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem, FactorState
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
+from fwsvm.solvers.newton.newton import Beyond
 from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.newton.warm_up import compile_systems
 from fwsvm.solvers.resolve import Resolved
@@ -37,6 +38,7 @@ from fwsvm.solvers.tuning import (
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
+NO_LIMIT = 1 << 62  # steps
 STANDSTILL = 1e-10  # a step along a line that rounding may have made of none
 
 
@@ -77,6 +79,7 @@ class NewtonRun:
         self.compile_seconds = compile_systems(self.simplex.qp.columns)
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch = resolved, rule.switch
+        self.beyond, self.has_room = rule.beyond, True
         self.newton, self.stuck = False, False
         self.ended: Status | None = None
         self.best: Best | None = None  # an earlier point
@@ -105,7 +108,7 @@ class NewtonRun:
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
-        self.simplex.switch = 0.0 if self.newton else self.switch
+        self.simplex.switch = 0.0 if self.newton or not self.has_room else self.switch
         self.simplex.set_goal()
 
     # ---------------------------------------------------------------- the contract of a Solver
@@ -130,7 +133,7 @@ class NewtonRun:
         going = not self.stuck if self.newton else self.left and self.simplex.state.now["stop"] == GOING
         if self.ended is None and (going or self._has_time()):
             return None
-        reached = self.stuck or self.simplex.within()
+        reached = self.stuck or self.simplex.within() or not self.has_room
         if reached:
             self.stuck = False
             self.ended = self._check_gap()
@@ -186,10 +189,15 @@ class NewtonRun:
             kernel=self.resolved.kernel,
             gradient=simplex.in_order(q),
             ridge=simplex.in_order(self.ridge),
-            newton=self.newton or self.repairs < MOST_REPAIRS,
+            newton=self.took_newton_steps,
             factor=self.system.left(),
         )
         return replace(here, warm_start=start)
+
+    @property
+    def took_newton_steps(self) -> bool:
+        """Whether swap-2o alone did not reach the goal."""
+        return self.has_room and (self.newton or self.repairs < MOST_REPAIRS)
 
     @property
     def counters(self) -> Counters:
@@ -206,7 +214,14 @@ class NewtonRun:
             self.stuck = True
             return
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
-        self._check_room(len(active))
+        try:
+            self._check_room(len(active))
+        except UsageError:
+            if self.beyond is Beyond.REFUSE:
+                raise
+            self.newton, self.has_room, self.left = False, False, NO_LIMIT
+            self._set_goal()
+            return
         simplex.count_step()
         try:
             x, Qx = self.system.solve(active, self.b, self.f, self._accuracy())

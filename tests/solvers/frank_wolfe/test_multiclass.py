@@ -8,7 +8,7 @@ import pytest
 from fwsvm.kernels.rbf import Rbf
 from fwsvm.problems.machines import KernelModel, votes
 from fwsvm.solvers import Settings, fit
-from fwsvm.solvers.subproblems import subproblems
+from fwsvm.solvers.subproblems import Subproblems
 from tests.solvers.frank_wolfe.running import SIMPLEX
 
 CLASSES = ("b", "a", "d", "c")
@@ -27,7 +27,7 @@ def settings(method: str = "swap-2o", **given) -> Settings:
 
 def test_pairs_come_in_order_with_the_earlier_class_positive(four):
     _, codes = four
-    found = list(subproblems(codes, 4, "one-vs-one"))
+    found = list(Subproblems(codes, 4, "one-vs-one"))
     for (i, j), pair in zip(combinations(range(4), 2), found, strict=True):
         np.testing.assert_array_equal(pair.rows, np.flatnonzero((codes == i) | (codes == j)))
         np.testing.assert_array_equal(pair.positive, codes[pair.rows] == i)

@@ -1,0 +1,56 @@
+"""The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
+
+`auto` says what is chosen, `one_matrix` and `pairs` solve small problems of several classes in one go; large and
+two-class problems are the other methods' own runs.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from fwsvm.problems.binary import Binary
+from fwsvm.solvers import memory
+from fwsvm.solvers.column_store import SharedColumns
+from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Solver
+from fwsvm.solvers.warm_start import WarmStart
+
+
+def _start(
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
+    columns: SharedColumns | None = None,
+) -> Solver:  # fmt: skip
+    from fwsvm.solvers.chunking.run import ChunkRun
+
+    samples = resolved.search == "sampled" or resolved.protocol != "default"
+    chosen = method("swap-2o" if samples else "newton")
+    given = {} if samples else {"beyond": "steps"}
+    settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
+    if len(problem.y) >= rule.fewest and not samples:
+        return ChunkRun(problem, settings, warm_start)
+    run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
+    return run
+
+
+def _chosen(solver: Solver) -> str:
+    """Return the name of the method that a run came to be."""
+    from fwsvm.solvers.chunking.run import ChunkRun
+    from fwsvm.solvers.newton.run import NewtonRun
+
+    if isinstance(solver, ChunkRun):
+        return "chunking"
+    return "newton" if isinstance(solver, NewtonRun) and solver.took_newton_steps else "swap-2o"
+
+
+def _solve_at_once(*given: Any) -> Any:
+    from fwsvm.solvers.auto.one_matrix import solve_at_once
+
+    return solve_at_once(*given)
+
+
+FAMILIES["auto"] = replace(
+    on_simplex("auto", _start, memory.chunking, ("full", "sampled")),
+    solve_at_once=_solve_at_once,
+    chosen=_chosen,
+)

@@ -1,0 +1,40 @@
+"""auto: the method that fits the problem (ours; none of the papers' methods).
+
+What each method is good at (measured in results/reference/bench):
+
+* swap-2o moves weight between two rows a step: the cheapest way to find the support vectors.
+* newton begins as swap-2o and goes over to Newton steps where these are cheaper: many steps on the same support
+  vectors, as for large C. It goes over by itself, and keeps alpha.
+* chunking solves on an eighth of the rows first, then on those that matter, and goes over to all rows where more than
+  half of them do. It costs some per cent where that is so, and can be ten times as fast where support vectors are few.
+* Problems of several classes with at most 2,048 rows are solved on one kernel matrix: what a run of its own costs a
+  pair would be most of the time.
+
+So a pair of classes with at least `fewest` rows is solved in chunks, whose runs are newton's, a smaller one by newton,
+and where rows are to be sampled, or by a paper's protocol, one of any size by swap-2o. Where the choice was wrong,
+chunking and newton see it from a first piece of the run and go over to what they would have been: all rows, or steps of
+swap-2o alone, as newton also does where a factor does not fit in memory.
+"""
+
+from typing import NamedTuple
+
+from fwsvm.solvers.registry import register
+
+CHUNKS_FROM = 4096  # rows of a pair; below, chunks gain less than looking at all rows between them costs
+
+
+@register(
+    "auto", family="auto", paper="none: ours",
+    tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
+)  # fmt: skip
+class Auto(NamedTuple):
+    """Choose swap-2o, newton, or chunks, by rows, classes, and what the run shows. The default.
+
+    Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The column ``method`` names the choice.
+
+    Parameters
+    ----------
+    fewest : rows of the smallest pair of classes that is solved in chunks
+    """
+
+    fewest: int = CHUNKS_FROM

@@ -1,0 +1,146 @@
+"""All pairs of classes of a small problem, solved on one kernel matrix of all its rows."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.kernels.kernel_matrix import kernel_matrix
+from fwsvm.kernels.rows import as_rows
+from fwsvm.numerics.threads import together
+from fwsvm.solvers import certify
+from fwsvm.solvers.auto.pairs import Goal, Solutions, solve_pairs
+from fwsvm.solvers.frank_wolfe.stopping import stopping_line
+from fwsvm.solvers.loop import Clock, Progress, Watch
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.scheduler import solve_all
+from fwsvm.solvers.solver import Counters
+from fwsvm.solvers.subproblems import Pairs, Solved, Subproblems
+from fwsvm.solvers.warm_up import once
+
+MOST_ROWS = 2048  # their kernel matrix takes 32 MiB
+STEPS = 50  # a row: a pair that needs more is left to newton, which does not slow down with C
+SHARE = 1 << 22  # kernel values of the pairs solved between two looks at the clock: a hundredth of a second
+
+
+def solve_at_once(
+    X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
+    watch: Watch | None,
+) -> Solved | None:  # fmt: skip
+    """Solve the pairs of rows X (m, n) with weights (m,); None where the problem is not small, or has one pair.
+
+    Pairs that are not done after `STEPS` steps a row are solved by runs of their own.
+    """
+    if not _suits(len(codes), problems, resolved):
+        return None
+    compile_seconds = once(("pairs", type(resolved.kernel)), lambda: _compile(resolved))
+    clock = Clock()
+    with clock.running():
+        given = _given(X, codes, weights, problems.K, resolved)
+        solutions = _solutions(len(codes), problems.K)
+    begun = np.zeros(len(problems), dtype=bool)
+    interrupted = False
+    try:
+        for numbers in _shares(codes, problems.K, resolved.threads):
+            with clock.running():
+                _solve(numbers, resolved.threads, *given, solutions)
+            begun[numbers] = True
+            if watch is not None:
+                watch(Progress(int(begun.sum()), len(begun), clock.seconds, int(solutions.steps.sum()),
+                               float("nan"), float("nan"), resolved.tolerance, 0))  # fmt: skip
+            if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
+                break
+    except KeyboardInterrupt:
+        if not begun.any():
+            raise
+        interrupted = True
+    solved = _joined(solutions, codes, compile_seconds)
+    done = Solved([], clock.seconds, interrupted, pairs=solved)
+    left = np.flatnonzero(begun & ~solutions.reached)
+    if not len(left) or interrupted:
+        return done
+    limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - clock.seconds)
+    more = solve_all(
+        X, weights, problems, replace(resolved, time_limit=limit), watch, None, None, left.tolist()
+    )
+    return replace(
+        done, parts=more.parts, seconds=clock.seconds + more.seconds, interrupted=more.interrupted,
+        pairs=solved if solved.count else None,
+    )  # fmt: skip
+
+
+def _suits(rows: int, problems: Subproblems, resolved: Resolved) -> bool:
+    """Whether there are several pairs in few rows, and the rule asks for nothing that is not known here."""
+    return (
+        problems.in_pairs
+        and rows <= MOST_ROWS
+        and resolved.stop != "meb"  # its goal is in parts of the largest K~_ii of each pair
+        and (resolved.search, resolved.protocol) == ("full", "default")
+        and resolved.max_iterations is None
+        and resolved.final_gap
+    )
+
+
+def _given(X: Any, codes: np.ndarray, weights: np.ndarray, K: int, resolved: Resolved) -> tuple[Any, ...]:
+    """Return kernel values, penalties, each class's first row, the pairs and the goal; rows are grouped by class."""
+    order, every = np.argsort(codes, kind="stable"), np.arange(len(codes))
+    values = np.empty((len(codes), len(codes)))
+    kernel_matrix(resolved.kernel, as_rows(X[order]), every, every, values, resolved.threads)
+    goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS)
+    return values, resolved.C * weights[order], _starts(codes, K), _pairs(K), goal
+
+
+def _starts(codes: np.ndarray, K: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=K))])
+
+
+def _pairs(K: int) -> np.ndarray:
+    return np.array(list(combinations(range(K), 2)))
+
+
+def _solutions(m: int, K: int) -> Solutions:
+    pairs = K * (K - 1) // 2
+    return Solutions(
+        np.zeros((m, K - 1)), np.zeros(pairs), np.full((pairs, 4), np.nan), np.zeros(pairs, dtype=np.int64),
+        np.zeros(pairs, dtype=np.bool_),
+    )  # fmt: skip
+
+
+def _shares(codes: np.ndarray, K: int, threads: int) -> list[np.ndarray]:
+    """Return the numbers of the pairs, in parts of about `SHARE` kernel values a thread."""
+    sizes, pairs = np.bincount(codes, minlength=K), _pairs(K)
+    work = np.cumsum((sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) ** 2)
+    return np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(work // (SHARE * threads))) + 1)
+
+
+def _solve(numbers: np.ndarray, threads: int, *given: Any) -> None:
+    parts = min(threads, len(numbers))
+    *before, goal, solutions = given
+    together(
+        lambda part: solve_pairs(*before, np.ascontiguousarray(numbers[part::parts]), goal, solutions), parts
+    )
+
+
+def _joined(solutions: Solutions, codes: np.ndarray, compile_seconds: float) -> Pairs:
+    """Return what the pairs that reached the goal came to together."""
+    coefficients = np.empty_like(solutions.coefficients)
+    coefficients[np.argsort(codes, kind="stable")] = solutions.coefficients
+    steps = int(solutions.steps.sum())
+    return Pairs(
+        count=int(solutions.reached.sum()),
+        outcome=certify.proven_together(solutions.certificates[solutions.reached]),
+        counters=Counters(steps, steps, len(codes) ** 2, compile_seconds=compile_seconds),
+        coefficients=coefficients,
+        biases=solutions.biases,
+        method="swap-2o",
+    )
+
+
+def _compile(resolved: Resolved) -> None:
+    """Solve a tiny problem of three classes."""
+    codes = np.repeat(np.arange(3), 3)
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    for rows in (X, sparse.csr_array(np.pad(X, ((0, 0), (0, 13))))):
+        _solve(np.arange(3), 1, *_given(rows, codes, np.ones(9), 3, resolved), _solutions(9, 3))

@@ -1,0 +1,128 @@
+"""auto: which methods it chooses, that the row says so, and pairs solved on one kernel matrix."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.auto import one_matrix
+from fwsvm.solvers.auto.auto import CHUNKS_FROM
+from tests import naive
+
+GAMMA = 0.4
+
+
+def classes_of(seed, K, each, features=3):
+    """Return rows in no order around K centres, and their class numbers."""
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(np.repeat(np.arange(K), each))
+    return rng.normal(size=(K, features))[codes] * 2 + rng.normal(size=(len(codes), features)), codes
+
+
+def train(X, codes, **given):
+    asked = {"gamma": GAMMA, "C": 10.0, "threads": 1, **given}
+    return fit(X, codes, [str(k) for k in range(codes.max() + 1)], Settings("auto", **asked))
+
+
+@given(
+    st.integers(0, 2**32), st.integers(3, 6), st.integers(1, 12), st.sampled_from([1e-2, 1.0, 1e3, 1e6]),
+    st.sampled_from(["rbf", "linear", "quadratic", "laplacian"]), st.booleans(),
+)  # fmt: skip
+@settings(deadline=None, max_examples=30)
+def test_sums_over_the_pairs_are_those_of_each_pairs_optimum(seed, K, each, C, kernel, stored):
+    X, codes = classes_of(seed, K, each)
+    own = {} if kernel == "linear" else {"gamma": GAMMA}
+    found = train(
+        sparse.csr_array(X) if stored else X,
+        codes,
+        kernel=kernel,
+        C=C,
+        tolerance=1e-6,
+        **{"gamma": None, **own},
+    )
+    assert found.certified
+    optima = []
+    for i, j in combinations(range(K), 2):
+        which = np.flatnonzero((codes == i) | (codes == j))
+        y = np.where(codes[which] == i, 1.0, -1.0)
+        matrix = naive.extended(naive.gram(kernel, X[which], X[which], GAMMA), y, C)
+        best = naive.simplex_optimum(matrix)
+        optima.append(float(best @ matrix @ best))
+    assert sum(optima) * (1 - 1e-8) <= found.objective <= (sum(optima) + found.gap) * (1 + 1e-8)
+    assert found.solved == found.subproblems == len(optima)
+
+
+def test_decisions_are_those_of_a_run_for_each_pair():
+    X, codes = classes_of(1, 5, 30)
+    weights = np.random.default_rng(2).uniform(0.5, 2.0, len(codes))
+    names = [str(k) for k in range(5)]
+    both = [
+        fit(X, codes, names, Settings(method, gamma=GAMMA, C=10.0, tolerance=1e-8), weights=weights).model
+        for method in ("auto", "swap-2o")
+    ]
+    assert both[0].decision(X) == pytest.approx(both[1].decision(X), abs=1e-3)
+    assert (both[0].counts == both[1].counts).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_change_nothing(threads):
+    X, codes = classes_of(3, 7, 20)
+    one, other = train(X, codes), train(X, codes, threads=threads)
+    assert one.objective == other.objective
+    assert (one.model.coefficients == other.model.coefficients).all()
+
+
+def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatch):
+    X, codes = classes_of(4, 4, 40)
+    before = train(X, codes)
+    monkeypatch.setattr(one_matrix, "STEPS", 1)
+    after = train(X, codes)
+    assert before.chosen == "swap-2o"
+    assert "newton" in after.chosen or after.steps != before.steps
+    assert after.certified
+    assert after.solved == 6
+    assert after.objective == pytest.approx(before.objective, rel=2e-3)
+
+
+def test_a_time_limit_or_an_interrupt_keeps_the_pairs_that_were_solved(monkeypatch):
+    X, codes = classes_of(5, 6, 10)
+    monkeypatch.setattr(one_matrix, "SHARE", 500)
+    cut = train(X, codes, time_limit=1e-9)
+    assert cut.status is Status.TIME_LIMIT
+    assert 0 < cut.solved < 15
+
+    def impatient(progress):
+        raise KeyboardInterrupt
+
+    names = [str(k) for k in range(6)]
+    stopped = fit(X, codes, names, Settings("auto", gamma=GAMMA, threads=1), watch=impatient)
+    assert stopped.status is Status.INTERRUPTED
+    assert 0 < stopped.solved < 15
+
+
+def test_large_pairs_are_solved_in_chunks_and_small_ones_are_not():
+    rng = np.random.default_rng(6)
+    m = CHUNKS_FROM
+    codes = (rng.random(m) < 0.4).astype(np.int64)
+    X = rng.normal(size=(m, 3)) + 2.0 * (1 - 2 * codes[:, None])
+    assert train(X, codes).chosen == "chunking"
+    assert train(X[:500], codes[:500]).chosen in {"swap-2o", "newton"}
+
+
+def test_sampling_and_the_papers_protocols_are_swap_2os():
+    X, codes = classes_of(7, 2, 200)
+    assert train(X, codes, search="sampled").chosen == "swap-2o"
+    same = Settings("swap-2o", gamma=GAMMA, C=10.0, threads=1, protocol="paper")
+    paper = fit(X, codes, ["0", "1"], same)
+    assert train(X, codes, protocol="paper").objective == paper.objective
+
+
+def test_where_a_factor_does_not_fit_it_goes_on_with_swaps():
+    X = np.random.default_rng(0).normal(size=(1200, 4))
+    found = train(X, np.arange(1200) % 2, C=1e3, cache_mib=1)
+    assert found.certified
+    assert found.chosen == "swap-2o"
