@@ -10,6 +10,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from fwsvm.cli import main
+from tests.docs import pages
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,20 +18,27 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def blocks(language: str) -> list[str]:
     """Return the fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [block.text for block in pages.blocks(ROOT / "README.md") if block.language == language]
 
 
-def test_every_console_line_runs(tmp_path, monkeypatch):
+def test_every_console_line_runs_and_prints_what_stands_below_it(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
     monkeypatch.chdir(tmp_path)
-    lines = [line.removeprefix("$ ") for block in blocks("console") for line in block.splitlines()]
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = [command for block in blocks("console") for command in pages.commands(block)]
     assert len(lines) > 10
-    for line in lines:
+    for line, shown in lines:
         program, *arguments = shlex.split(line)
         assert program == "fwsvm"
         result = CliRunner().invoke(main, arguments)
         assert result.exit_code == 0, f"{line}: {result.output}\n{result.exception!r}"
-        assert result.output
+        printed = result.output.rstrip().splitlines()
+        assert not shown or pages.said(shown, printed), f"{line} prints\n{result.output}"
+        assert printed or arguments[0] == "subset"
+
+
+def test_it_is_short():
+    assert len(README.split()) < 900
 
 
 def test_the_python_example_runs(tmp_path):

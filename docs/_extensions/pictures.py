@@ -15,9 +15,9 @@ HERE = Path(__file__).parents[1] / "pictures"
 
 
 def inlined(name: str, said: str) -> str:
-    """Return a drawing as part of a page: black is the colour of the text, and names are its own."""
+    """Return a drawing as part of a page: its text has the page's colour, and its names are its own."""
     drawn = (HERE / f"{name}.svg").read_text("utf-8")
-    drawn = drawn[drawn.index("<svg") :].replace("#000000", "currentColor")
+    drawn = re.sub(r'<style id="alone">.*?</style>', "", drawn[drawn.index("<svg") :])
     drawn = re.sub(r'\bid="', f'id="{name}-', drawn)
     drawn = re.sub(r'(href="|url\()#', rf"\1#{name}-", drawn)
     return drawn.replace("<svg", f'<svg role="img" aria-label="{html.escape(said)}"', 1)

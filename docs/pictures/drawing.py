@@ -1,6 +1,6 @@
 """How the drawings of the documentation look, and how they are written.
 
-Black is drawn as the colour of the page's text (`docs/_extensions/pictures.py`); the other colours are told apart on
+Black is drawn as the colour of the text around; the other colours are told apart on
 white and on black, and by people who do not see red or green. Text stays text.
 """
 
@@ -22,6 +22,13 @@ STYLE = {
 }  # fmt: skip
 
 
+#: What a drawing looks like by itself, outside a page that has colours; `docs/_extensions/pictures.py` takes it out.
+ALONE = (
+    '<style id="alone">svg { color: #1a1a1a } text { fill: currentColor } '
+    "@media (prefers-color-scheme: dark) { svg { color: #d8d8d8 } }</style>"
+)
+
+
 def new(width: float = 7.2, height: float = 3.6) -> Figure:
     """Return an empty figure of so many inches."""
     mpl.rcParams.update(STYLE)
@@ -37,5 +44,10 @@ def save(figure: Figure, script: str) -> None:
     )
     out = parser.parse_args().out
     figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    lines = (line.rstrip() for line in out.read_text("utf-8").splitlines())
+    drawn = (
+        out.read_text("utf-8")
+        .replace("#000000", "currentColor")
+        .replace("</metadata>", f"</metadata>\n {ALONE}", 1)
+    )
+    lines = (line.rstrip() for line in drawn.splitlines())
     out.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
