@@ -151,9 +151,10 @@ bench: .venv/installed ## compare speeds with other packages, side by side (hour
 	$(BIN)/python benchmarks/stochastic.py --reference 600 --csv $(BENCH)/stochastic.csv
 	$(BIN)/python benchmarks/history.py $(BENCH) --figure $(BENCH)/history.png
 
-docs: .venv/docs ## build the documentation into .cache/site, offline; a link that leads nowhere is an error
+docs: .venv/docs ## build the documentation into .cache/site, offline; links that lead nowhere and pages that overflow are errors
 	rm -rf .cache/site
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d .cache/doctrees docs .cache/site
+	$(BIN)/python -m tests.docs.widths .cache/site
 	@echo "open .cache/site/index.html"
 
 .venv/docs: .venv/installed
