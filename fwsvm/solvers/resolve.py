@@ -1,6 +1,8 @@
 """Settings with every default filled in: what a run will really do."""
 
+import functools
 import math
+import time
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -226,5 +228,11 @@ def _is(value: Any, kind: type) -> bool:
 
 def default_cache_mib() -> int:
     """Return half of the memory available, rounded down to a power of two so that it does not wander."""
-    half = max(64, available_bytes() // (2 * MIB))
+    half = max(64, _available_in(int(time.monotonic())) // (2 * MIB))
     return 1 << (half.bit_length() - 1)
+
+
+@functools.lru_cache(maxsize=1)
+def _available_in(_second: int) -> int:
+    """Return the memory available, read once a second: that takes as long as training a small machine."""
+    return available_bytes()

@@ -1,0 +1,70 @@
+"""`auto` beside the methods it chooses among: seconds of training to a certified relative gap of 1e-3.
+
+    python benchmarks/choosing.py [--mirror FOLDER] [--repeat 3] [--threads 2] [--limit 60] [--csv FILE] [SET:C ...]
+
+rbf with gamma = 1/(2D). All runs of a set are in one process, which has run each method once before, by turns; the
+least of --repeat counts. A run that takes a tenth of --limit is made once. The ratio is auto's time / the time of the
+fastest of the others that converged within --limit seconds. SET/N is an Nth of the set's rows, the first of a
+permutation with seed 0.
+"""
+
+from typing import Any
+
+import numpy as np
+import side_by_side as bench
+
+from fwsvm import data
+from fwsvm.data.labels import encode
+from fwsvm.solvers import Settings, Status, fit
+
+SETS = (
+    "pendigits", "usps", "satimage", "mushrooms", "a5a", "letter", "w7a", "shuttle", "a7a", "a9a", "skin-nonskin",
+    "ijcnn1", "mnist/10",
+)  # fmt: skip
+PENALTIES = ("1", "8", "64", "1024")
+OTHERS = ("swap-2o", "newton", "chunking")
+
+
+def compare(name: str, C: float, repeat: int, threads: int, limit: float) -> dict[str, Any]:
+    """Return the row of a data set and a penalty."""
+    named, _, part = name.partition("/")
+    found = data.load(named)
+    X, codes = found.train.X, encode(found.train.labels, found.classes)
+    if part:
+        some = np.random.default_rng(0).permutation(X.shape[0])[: X.shape[0] // int(part)]
+        X, codes = X[some], codes[some]
+    runs: dict[str, list[Any]] = {method: [] for method in (*OTHERS, "auto")}
+    for _ in range(repeat):
+        for method, done in runs.items():
+            if not done or done[-1].train_seconds < limit / 10:
+                settings = Settings(method, C=C, threads=threads, time_limit=limit)
+                done.append(fit(X, codes, found.classes, settings))
+    seconds = {method: min(one.train_seconds for one in done) for method, done in runs.items()}
+    in_time = [seconds[method] for method in OTHERS if runs[method][-1].status is Status.CONVERGED]
+    last = runs["auto"][-1]
+    row: dict[str, Any] = {"set": name, "rows": X.shape[0], "C": C, "threads": threads, "chosen": last.chosen}
+    row |= {f"{method}_seconds": value for method, value in seconds.items()}
+    row["ratio"] = seconds["auto"] / min(in_time) if in_time else float("nan")
+    return row | {"relative_gap": last.relative_gap, "certified": last.certified}
+
+
+def main() -> None:
+    """Measure, print a line a set and penalty and the geometric mean of the ratios; write them as CSV if asked to."""
+    asked = bench.parser(__doc__, 3)
+    asked.add_argument(
+        "sets", nargs="*", default=[f"{name}:{C}" for name in SETS for C in PENALTIES], metavar="SET:C"
+    )
+    asked.add_argument("--threads", type=int, default=2)
+    asked.add_argument("--limit", type=float, default=60.0)
+    given = bench.parse(asked)
+    rows = []
+    for name, _, C in (text.rpartition(":") for text in given.sets):
+        rows.append(compare(name, float(C), given.repeat, given.threads, given.limit))
+        bench.show(rows[-1])
+        bench.write(given.csv, rows)
+    ratios = [row["ratio"] for row in rows if row["ratio"] == row["ratio"]]
+    bench.show({"set": "geometric mean", "ratio": bench.geometric_mean(ratios), "most": max(ratios)})
+
+
+if __name__ == "__main__":
+    main()
