@@ -99,11 +99,12 @@ def command(
     """
     from fwsvm.analysis import figures
     from fwsvm.analysis.writing import write_whole
-    from fwsvm.results.files import refuse_link
+    from fwsvm.results.files import refuse_link, refuse_reference
 
     refuse_both(results, published)
     folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
     if out is None:
+        refuse_reference(folder)
         refuse_link(folder, folder.parent)
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"

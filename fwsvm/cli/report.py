@@ -20,11 +20,12 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     """
     from fwsvm.analysis.report import page
     from fwsvm.analysis.writing import write_whole
-    from fwsvm.results.files import refuse_link
+    from fwsvm.results.files import refuse_link, refuse_reference
 
     results = read_results(folders, where)
     path = out or folders[0] / "report.html"
     if out is None:
+        refuse_reference(path)
         refuse_link(path, folders[0])
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +22,7 @@ from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.results.files import present, refuse_link
+from fwsvm.results.files import present, refuse_link, refuse_reference
 from fwsvm.results.reading import runs_table, trace_table
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
@@ -243,15 +242,6 @@ def prepare_runs_file(path: Path) -> None:
             os.truncate(path, table.whole)
         except OSError as error:
             raise _unwritable(path, error) from error
-
-
-def refuse_reference(folder: Path) -> None:
-    """Refuse to write among the committed results."""
-    parts = folder.resolve().parts
-    if ("results", "reference") in pairwise(parts):
-        raise ResultsError(
-            f"{folder}: committed results are never written to; give another folder with --out"
-        )
 
 
 def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,6 +46,15 @@ def opened(path: Path, folder: Path, most: int) -> BinaryIO:
             "divide it over several folders, or delete what is not needed"
         )
     return stream
+
+
+def refuse_reference(folder: Path) -> None:
+    """Refuse to write among the committed results."""
+    parts = folder.resolve().parts
+    if ("results", "reference") in pairwise(parts):
+        raise ResultsError(
+            f"{folder}: committed results are never written to; give another folder with --out"
+        )
 
 
 def refuse_link(path: Path, folder: Path) -> None:

@@ -83,6 +83,18 @@ def test_stats_chooses_the_design_by_the_methods_and_takes_others(folder: Path, 
     assert run("stats", five, "--published", "003").exit_code == 2
 
 
+@pytest.mark.parametrize("command", ["plot", "report"])
+def test_nothing_is_written_among_committed_results_unless_a_place_is_given(
+    command: str, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "results" / "reference" / "adult", like_paper("003", repetitions=1))
+    before = sorted(folder.rglob("*"))
+    refused = run(command, folder)
+    assert refused.exit_code == 2
+    assert "--out" in refused.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
 def test_stats_names_a_few_of_many_methods_and_cuts_long_names(tmp_path: Path) -> None:
     many = write(tmp_path, [row(dataset="a1a", method=f"{n}{'x' * 500}") for n in range(40)])
     refused = run("stats", many, "--methods", "nobody").stderr
