@@ -105,15 +105,23 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
+def within_goals(certificates: np.ndarray, goals: np.ndarray) -> np.ndarray:
+    """Return which of several points `proven` would call within their goals, shape (points,).
+
+    Certificates have a line a point: objective, gap, primal, dual.
+    """
+    objective, gap = certificates[:, 0], certificates[:, 1]
+    finite = np.isfinite(certificates).all(axis=1) & np.isfinite(goals)
+    return np.asarray(finite & (objective > 0.0) & (np.abs(gap) <= goals))
+
+
 def proven_together(certificates: np.ndarray) -> Outcome:
-    """Return the outcome of several points that are within their goals, one a line: objective, gap, primal, dual."""
+    """Return the outcome of several points that are `within_goals`: sums, and the largest relative gap."""
     if not len(certificates):
         return estimated(math.nan, math.nan, "none")
-    objective, gap = certificates[:, 0], certificates[:, 1]
-    within = bool(np.isfinite(certificates).all() and (objective > 0.0).all())
-    relative = float((gap / objective).max()) if within else math.nan
-    sums = certificates.sum(axis=0).tolist()
-    return Outcome(sums[0], sums[1], relative, sums[2], sums[3], "exact", within)
+    relative = float((certificates[:, 1] / certificates[:, 0]).max())
+    objective, gap, primal, dual = certificates.sum(axis=0).tolist()
+    return Outcome(objective, gap, relative, primal, dual, "exact", within=True)
 
 
 def verdict(parts: Sequence[Status], total: Outcome) -> Status:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers import Settings, Status, certify, fit
 from fwsvm.solvers.auto import one_matrix
 from fwsvm.solvers.auto.auto import CHUNKS_FROM
 from tests import naive
@@ -74,6 +74,31 @@ def test_threads_change_nothing(threads):
     one, other = train(X, codes), train(X, codes, threads=threads)
     assert one.objective == other.objective
     assert (one.model.coefficients == other.model.coefficients).all()
+
+
+def test_rows_far_from_the_origin_are_certified_as_runs_of_their_own_are():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(3), 12)
+    X = 1e8 + rng.normal(size=(36, 2)) + 2 * codes[:, None]
+    found = train(X, codes, gamma=1e3)
+    apart = 0.0
+    for i, j in combinations(range(3), 2):
+        which = np.flatnonzero((codes == i) | (codes == j))
+        y = np.where(codes[which] == i, 1.0, -1.0)
+        matrix = naive.extended(naive.gram("rbf", X[which], X[which], 1e3), y, 10.0)
+        best = naive.simplex_optimum(matrix)
+        apart += float(best @ matrix @ best)
+    assert found.objective - found.gap <= apart * (1 + 1e-8)
+    assert found.objective >= apart * (1 - 1e-8)
+
+
+@pytest.mark.parametrize("numbers", [(1.0, 1e-4, 2.0, 2.0), (1.0, -1e-4, 2.0, 2.0), (1.0, -0.1, 2.0, 2.0),
+                                     (1.0, 0.1, 2.0, 2.0), (0.0, 0.0, 1.0, 1.0), (1e-320, 0.0, np.inf, 0.0),
+                                     (np.nan, 0.0, 1.0, 1.0)])  # fmt: skip
+def test_many_certificates_are_judged_as_one_is(numbers):
+    goal = 1e-3 * numbers[0]
+    one = certify.proven(*numbers, goal=goal)
+    assert certify.within_goals(np.array([numbers]), np.array([goal])).tolist() == [one.within]
 
 
 def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import (
+    WIDTH,
     broadcast,
     lane_max,
     lane_min,
@@ -22,9 +23,8 @@ from fwsvm.numerics.simd import (
     where_positive,
 )
 from fwsvm.solvers.frank_wolfe.scans import TINY
+from fwsvm.solvers.tuning import SETTLE_EVERY
 
-LANES = 8  # numbers a vector: rows of K~ and vectors are filled up to a multiple of them
-SETTLE_EVERY = 256  # steps after which R is recomputed, against the drift of its recursion
 CHECKS = 8  # times that a gap from scratch may miss the goal before the pair is left to another method
 
 
@@ -70,7 +70,7 @@ def solve_pairs(kernel_values, penalties, starts, pairs, numbers, goal, solution
         i, j = pairs[number]
         first, second = (starts[i], starts[i + 1]), (starts[j], starts[j + 1])
         plus, n = first[1] - first[0], first[1] - first[0] + second[1] - second[0]
-        filled = (n + LANES - 1) // LANES * LANES
+        filled = (n + WIDTH - 1) // WIDTH * WIDTH
         K, alpha, q, diagonal = np.empty((n, filled)), np.empty(filled), np.empty(filled), np.empty(filled)
         pair_matrix(kernel_values, penalties, first, second, K)
         steps, R, reached = solve_pair(K, plus, goal, alpha, q, diagonal)
@@ -111,7 +111,7 @@ def pair_matrix(kernel_values, penalties, first, second, K):
     kernel_values : ndarray of float64, shape (m, m)
     penalties : ndarray, shape (m,)
     first, second : the ranges of the rows of the classes +1 and -1
-    K : ndarray, shape (n, n filled up to `LANES`)
+    K : ndarray, shape (n, n filled up to `WIDTH`)
     """
     plus, n = first[1] - first[0], K.shape[0]
     for t in range(n):
@@ -210,7 +210,7 @@ def _place(q, value):
 def _update(q, K_i, K_j, scale, a, b):
     """Set q <- scale q + a K~_i + b K~_j; return the least q."""
     least = broadcast(np.inf)
-    for t in range(0, q.size, LANES):
+    for t in range(0, q.size, WIDTH):
         q_t = load(q, t) * scale + (load(K_i, t) * a + load(K_j, t) * b)
         store(q, t, q_t)
         least = lane_min(q_t, least)
@@ -229,7 +229,7 @@ def _gains(K_i, q, alpha, diagonal, q_i, K_ii, t):
 def _best_gain(K_i, q, alpha, diagonal, q_i, K_ii):
     """Return the largest of the `_gains`."""
     most = broadcast(0.0)
-    for t in range(0, q.size, LANES):
+    for t in range(0, q.size, WIDTH):
         most = lane_max(_gains(K_i, q, alpha, diagonal, q_i, K_ii, t), most)
     return reduce_max(most)
 
@@ -237,10 +237,10 @@ def _best_gain(K_i, q, alpha, diagonal, q_i, K_ii):
 @njit(each_step=True)
 def _partner(K_i, q, alpha, diagonal, q_i, K_ii, gain):
     """Return the active j of that gain, the first of equals."""
-    for t in range(0, q.size, LANES):
+    for t in range(0, q.size, WIDTH):
         if reduce_max(_gains(K_i, q, alpha, diagonal, q_i, K_ii, t)) >= gain:
             best, most = t, -1.0
-            for j in range(t, min(t + LANES, K_i.size)):
+            for j in range(t, min(t + WIDTH, K_i.size)):
                 slope = q[j] - q_i
                 if alpha[j] > 0.0 and slope > 0.0:
                     found = slope * slope / max(diagonal[j] + K_ii - 2.0 * K_i[j], TINY)
