@@ -60,7 +60,7 @@ COLUMNS: dict[str, Column] = {
     "message": Column(Text(20_000), "The status in a sentence, with its particulars.", role=VOLATILE),
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
-    "rows": Column(COUNT, "Training rows m."),
+    "rows": Column(Number(1, 1e18), "Training rows m."),
     "features": Column(COUNT, "Features n."),
     "classes": Column(COUNT, "Number of classes."),
     "subproblems": Column(COUNT, "Two-class problems solved."),

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import pkgutil
 import random
 import resource
@@ -19,6 +20,8 @@ from fwsvm.errors import FwsvmError
 from tests.fuzz import readers
 
 SECONDS, MEMORY_MIB = 10.0, 512  # for one input, where a reader names none
+#: A heap a thread, which malloc reserves 64 MiB of addresses for, would use up the bound by threads that ended.
+ONE_HEAP = {"MALLOC_ARENA_MAX": "1"}
 STARTING = 300.0  # seconds until the first input is read: what a reader needs is compiled in them
 
 
@@ -61,7 +64,11 @@ def inputs(reader: str, seed: int, first: int, count: int, keep: Path | None = N
         ]
         with (
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                stdin=subprocess.DEVNULL,
+                env=os.environ | ONE_HEAP,
             ) as child,
             tempfile.TemporaryFile() as said,
         ):

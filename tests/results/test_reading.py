@@ -64,6 +64,7 @@ def refused(folder: Path, match: str) -> None:
         ("test_accuracy", "nan", "test_accuracy is 'nan', which is not a number from 0 to 1"),
         ("train_seconds", "inf", "train_seconds is 'inf', which is not a number from 0 to 1e\\+12"),
         ("support_vectors", "-inf", "support_vectors is '-inf', which is not a number"),
+        ("rows", "0", "rows is '0', which is not a number from 1 to 1e\\+18"),
         ("run_id", "../../x", "run_id is '../../x', which is not 1 to 128 letters"),
         ("method", "\x1b[2J", r"method is '\\x1b\[2J', which has the control character"),
         ("dataset", "x" * 5000, "dataset has 5,000 characters, which is more than 4,096"),
