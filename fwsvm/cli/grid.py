@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 @click.command("grid")
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=click.Path(path_type=Path), required=False)
+@click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
+@click.option("--copy", "copied", metavar="NAME",
+              help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.")  # fmt: skip
+@click.option("--only", "conditions", multiple=True, metavar="COLUMN=VALUE,...",
+              help="Only these runs, such as method=swap,dataset=a5a or dataset=w*; may be repeated.")  # fmt: skip
 @click.option(
     "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
 )
@@ -46,7 +51,9 @@ if TYPE_CHECKING:
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--dry-run", is_flag=True, help="List the runs and which are done; run nothing, write nothing.")
 def command(
-    config: Path,
+    config: Path | None,
+    copied: str | None,
+    conditions: tuple[str, ...],
     profile: str | None,
     out: Path | None,
     lenders: tuple[Path, ...],
@@ -55,12 +62,15 @@ def command(
     beside: bool,
     threads: int | None,
     cache_mib: int | None,
+    list_shipped: bool,
     offline: bool,
     force: bool,
     fail_fast: bool,
     dry_run: bool,
 ) -> None:
-    """Run the experiment of a YAML file and end with its table.
+    """Run the experiment CONFIG and end with its table.
+
+    CONFIG is a YAML file, or the name of an experiment that comes with fwsvm (--list), such as quickstart.
 
     Each run is a row of runs.csv, on the disk before the next one starts; short runs that differ in C alone come
     several at a time, every few seconds. The same command again does only what is missing: after Ctrl-C, a kill,
@@ -68,6 +78,11 @@ def command(
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
+    if list_shipped or copied:
+        _shipped(config, copied)
+        return
+    if config is None:
+        raise UsageError("name an experiment: a YAML file, or one that `fwsvm grid --list` shows")
     if force and lenders:
         raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
@@ -79,9 +94,13 @@ def command(
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.forecast import forecast
+    from fwsvm.experiments.only import only
+    from fwsvm.experiments.shipped import config_file
     from fwsvm.experiments.store import read_rows, reusable_runs, with_reusable
 
-    experiment = configs.load(config, profile)
+    experiment = configs.load(config_file(config), profile)
+    if conditions:
+        experiment = only(experiment, conditions)
     folder = out or Path("results") / experiment.name
     known = _survey(experiment, offline=offline)
     notices: list[str] = []
@@ -100,7 +119,7 @@ def command(
             known,
             folder,
             executor,
-            config,
+            " ".join([str(config), *(f"--only {condition}" for condition in conditions)]),
             reusable,
             force=force,
             fail_fast=fail_fast,
@@ -109,6 +128,21 @@ def command(
     finally:
         executor.close()
     click.get_current_context().exit(code)
+
+
+def _shipped(config: Path | None, copied: str | None) -> None:
+    """List the experiments that come with fwsvm, or copy one into this folder."""
+    from fwsvm.experiments.shipped import copy_experiment, shipped_experiments
+
+    if config is not None:
+        raise UsageError(f"{config}: --list and --copy NAME take no CONFIG")
+    if copied is not None:
+        for copy in copy_experiment(copied, Path()):
+            click.echo(f"wrote {copy}")
+        return
+    for one in shipped_experiments():
+        click.echo(f"{one.name}  (profiles: {', '.join(one.profiles) or 'none'})")
+        echo(f"  {one.about}", 2)
 
 
 def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
@@ -148,7 +182,7 @@ def _run(
     known: "dict[DataSpec, DataInfo]",
     folder: Path,
     executor: "Executor",
-    config: Path,
+    asked: str,
     reusable: "Mapping[str, ReusableRun]",
     *,
     force: bool,
@@ -166,8 +200,8 @@ def _run(
     with ResultsStore(folder) as store:
         expected = forecast(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
-        store.write_config(experiment.resolved, f"{config}{profile}, by fwsvm {__version__}")
-        store.log("start", config=config, profile=experiment.profile, runs=len(expected))
+        store.write_config(experiment.resolved, f"{asked}{profile}, by fwsvm {__version__}")
+        store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
         with ProgressReporter(len(expected), done) as teller:
             for notice in store.notices:

@@ -1,0 +1,58 @@
+"""A part of an experiment: some of its methods on some of its data sets."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from fwsvm.errors import UsageError, shown
+from fwsvm.experiments.experiment import Experiment, Trial
+
+COLUMNS = {"method": lambda trial: trial.finals.base.method, "dataset": lambda trial: trial.data.name}
+
+
+def only(experiment: Experiment, conditions: Sequence[str]) -> Experiment:
+    """Return the experiment with the trials that the conditions admit.
+
+    A condition is ``COLUMN=VALUE``, several with commas between them; the columns are method and dataset, and a value
+    may have the wildcards ``*`` and ``?``. Several values of one column admit each of them. The runs of the parameter
+    search stay those of the whole experiment, so that the runs admitted are the same as in it.
+
+    Raises
+    ------
+    UsageError
+        A condition that is none, or that no method or data set of the experiment meets.
+    """
+    admitted: dict[str, list[str]] = {}
+    for condition in (part.strip() for given in conditions for part in given.split(",")):
+        column, equals, value = condition.partition("=")
+        if not equals or column not in COLUMNS:
+            raise UsageError(f"--only {condition}: give method=NAME or dataset=NAME")
+        admitted.setdefault(column, []).append(_known(experiment, column, value))
+    trials = tuple(
+        trial
+        for trial in experiment.trials
+        if all(any(_meets(trial, column, value) for value in values) for column, values in admitted.items())
+    )
+    if not trials:
+        raise UsageError(
+            f"--only {','.join(conditions)}: {experiment.name} has no such method on such a data set"
+        )
+    return replace(experiment, trials=trials)
+
+
+def _meets(trial: Trial, column: str, value: str) -> bool:
+    name = COLUMNS[column](trial)
+    return name == value or fnmatchcase(name, value)
+
+
+def _known(experiment: Experiment, column: str, value: str) -> str:
+    """Return a value that some trial of the experiment meets; refuse others."""
+    if not any(_meets(trial, column, value) for trial in experiment.trials):
+        names = list(dict.fromkeys(COLUMNS[column](trial) for trial in experiment.trials))
+        near = get_close_matches(value, names, 1)
+        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:12])}"
+        raise UsageError(
+            f"--only {column}={shown(value)}: no {column} of {experiment.name} is called so; {hint}"
+        )
+    return value

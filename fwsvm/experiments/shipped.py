@@ -1,0 +1,106 @@
+"""The experiments that come with fwsvm: at the top of a checkout in ``configs``, elsewhere in the package."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from fwsvm.errors import UsageError
+from fwsvm.experiments.config import FILE_KEYS
+from fwsvm.experiments.config.inheritance import ConfigFile, read_config_file
+from fwsvm.files.atomic import replacing
+
+SUFFIX = ".yaml"
+
+
+@dataclass(frozen=True)
+class ShippedExperiment:
+    """An experiment that comes with fwsvm: its name, its file, its profiles, and the first sentence of its comment."""
+
+    name: str
+    file: Path
+    profiles: tuple[str, ...]
+    about: str
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the experiments that belong to this copy of the package."""
+    here = Path(__file__)
+    top = here.parents[2]
+    checkout = (top / "configs").is_dir() and (top / "pyproject.toml").is_file()
+    return (top if checkout else here.parent) / "configs"
+
+
+def shipped_experiments() -> list[ShippedExperiment]:
+    """Return all shipped experiments, by name."""
+    return [
+        ShippedExperiment(
+            file.stem, file, tuple(read_config_file(file, FILE_KEYS).profile_names), _first_sentence(file)
+        )
+        for file in _files().values()
+    ]
+
+
+def config_file(word: Path) -> Path:
+    """Return the file that is meant: ``word`` if it exists or has a folder, else the shipped experiment of that name.
+
+    Raises
+    ------
+    UsageError
+        Neither a file nor a shipped experiment.
+    """
+    if word.parent != Path() or _exists(word):
+        return word
+    return _shipped_file(word, "neither a file nor")
+
+
+def copy_experiment(word: str, folder: Path) -> list[Path]:
+    """Copy a shipped experiment and the files that it extends into a folder; return the copies.
+
+    Raises
+    ------
+    UsageError
+        There is no such experiment, or one of the files exists already.
+    """
+    files = list(dict.fromkeys(_with_extended(read_config_file(_shipped_file(Path(word), "not"), FILE_KEYS))))
+    copies = [folder / file.name for file in files]
+    if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
+        raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
+    for file, copy in zip(files, copies, strict=True):
+        with replacing(copy, UsageError) as stream:
+            stream.write(file.read_text("utf-8"))
+    return copies
+
+
+def _files() -> dict[str, Path]:
+    return {file.stem: file for file in sorted(shipped_folder().glob(f"*{SUFFIX}"))}
+
+
+def _exists(word: Path) -> bool:
+    try:
+        return word.exists()
+    except OSError:  # a name that is too long for a file
+        return False
+
+
+def _shipped_file(word: Path, neither: str) -> Path:
+    files, name = _files(), word.name.removesuffix(SUFFIX)
+    if word.parent == Path() and name in files:
+        return files[name]
+    near = get_close_matches(name, files, 1)
+    hint = f"did you mean {near[0]}?" if near else "`fwsvm grid --list` shows all"
+    raise UsageError(f"{word}: {neither} an experiment that comes with fwsvm; {hint}")
+
+
+def _with_extended(config: ConfigFile) -> Iterator[Path]:
+    yield Path(config.document.file)
+    for other in config.extended:
+        yield from _with_extended(other)
+
+
+def _first_sentence(file: Path) -> str:
+    """Return the first sentence of the comment that a file begins with."""
+    comment = re.match(r"(?:#.*\n)*", file.read_text("utf-8"))
+    text = " ".join(line.strip("# ") for line in (comment[0] if comment else "").splitlines())
+    return re.split(r"(?<=[^.][.])\s(?=[A-Z])", text, maxsplit=1)[0]

@@ -1,0 +1,118 @@
+"""``fwsvm grid`` with the experiments that come with fwsvm, and with a part of an experiment."""
+
+import csv
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from fwsvm.experiments import config, shipped
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SMOKE = ("grid", "quickstart", "--profile", "smoke", "--offline")
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a folder with nothing in it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, [*words])
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / "runs.csv").read_text("utf-8").splitlines()))
+
+
+def test_the_list_has_every_file_with_its_profiles_and_a_sentence() -> None:
+    lines = run("grid", "--list").output.splitlines()
+    names = [line.split()[0] for line in lines[::2]]
+    assert names == sorted(file.stem for file in CONFIGS.glob("*.yaml"))
+    assert all(
+        line.startswith("  ") and line.endswith(".") and "..." not in line[-3:] for line in lines[1::2]
+    )
+    assert lines[2 * names.index("web")] == "web  (profiles: smoke, small, paper)"
+
+
+def test_a_name_runs_the_shipped_experiment_in_an_empty_folder(empty_folder: Path) -> None:
+    done = run(*SMOKE)
+    assert done.exit_code == 0, done.output
+    assert {row["experiment"] for row in rows(empty_folder / "results" / "quickstart")} == {"quickstart"}
+
+
+def test_a_file_of_ones_own_goes_before_a_shipped_one_of_its_name(empty_folder: Path) -> None:
+    (empty_folder / "quickstart").write_text("name: own\ndatasets: [wdbc]\nmethods: [fw]\n", "utf-8")
+    assert "1 runs" in run("grid", "quickstart", "--dry-run").output
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in CONFIGS.glob("*.yaml")))
+def test_a_copy_is_the_experiment_itself(name: str, empty_folder: Path) -> None:
+    assert run("grid", "--copy", name).exit_code == 0
+    assert {copy.name for copy in empty_folder.iterdir()} >= {f"{name}.yaml"}
+    assert all(
+        copy.read_text("utf-8") == (CONFIGS / copy.name).read_text("utf-8") for copy in empty_folder.iterdir()
+    )
+    assert config.load(empty_folder / f"{name}.yaml") == config.load(CONFIGS / f"{name}.yaml")
+
+
+def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path) -> None:
+    (empty_folder / "web.yaml").write_text("mine", "utf-8")
+    done = run("grid", "--copy", "swap")  # extends web
+    assert (done.exit_code, "web.yaml exists already" in done.stderr) == (2, True)
+    assert [file.read_text("utf-8") for file in empty_folder.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("quickstar",),
+            "quickstar: neither a file nor an experiment that comes with fwsvm; did you mean quickstart?",
+        ),
+        (("nothing-like-it",), "`fwsvm grid --list` shows all"),
+        (("../quickstart",), "../quickstart: cannot be read"),
+        (("x" * 5000,), "neither a file nor"),
+        (("--copy", "../quickstart"), "not an experiment that comes with fwsvm"),
+        (("--copy", "quickstart", "web"), "web: --list and --copy NAME take no CONFIG"),
+        ((), "name an experiment"),
+        (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
+        (("quickstart", "--only", "method=swop"), "no method of quickstart is called so; did you mean swap?"),
+        (("quickstart", "--only", "method=fw,dataset=x*"), "it has wdbc, digits"),
+    ],
+)
+def test_what_is_no_experiment_and_no_part_of_one_is_said(words: tuple[str, ...], said: str) -> None:
+    done = run("grid", *words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.startswith("fwsvm: ")
+
+
+def test_a_part_of_an_experiment_makes_the_runs_of_the_whole_one(empty_folder: Path) -> None:
+    assert run(*SMOKE, "--out", "whole").exit_code == 0
+    assert (
+        run(*SMOKE, "--out", "part", "--only", "method=sw*,dataset=wdbc", "--only", "method=fw").exit_code
+        == 0
+    )
+    whole, part = rows(empty_folder / "whole"), rows(empty_folder / "part")
+    assert {row["run_id"] for row in part} < {row["run_id"] for row in whole}
+    finals = [(row["dataset"], row["method"]) for row in part if row["role"] == "final"]
+    assert finals == [("wdbc", "fw"), ("wdbc", "swap"), ("wdbc", "swap-2o")]
+    said = [(empty_folder / folder / "experiment.yaml").read_text("utf-8") for folder in ("whole", "part")]
+    assert yaml.safe_load(said[0]) == yaml.safe_load(said[1])  # so that both can be merged
+    assert "--only method=fw" in said[1].splitlines()[0]
+    assert run("merge", "part", "whole", "--out", "both").exit_code == 0
+
+
+def test_the_package_has_its_experiments_where_a_wheel_puts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "site-packages" / "fwsvm" / "experiments"
+    (installed / "configs").mkdir(parents=True)
+    (installed / "configs" / "mine.yaml").write_text("# Mine.\nname: mine\n", "utf-8")
+    monkeypatch.setattr(shipped, "__file__", str(installed / "shipped.py"))
+    assert [(one.name, one.about) for one in shipped.shipped_experiments()] == [("mine", "Mine.")]
