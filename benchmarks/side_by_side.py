@@ -70,7 +70,7 @@ def median(runs: list[dict[str, Any]], key: str = "seconds") -> float:
     return float(statistics.median(each[key] for each in runs))
 
 
-def pack_range(runs: list[dict[str, Any]], key: str = "seconds") -> str:
+def spread(runs: list[dict[str, Any]], key: str = "seconds") -> str:
     """Return all values of a figure, from the least to the largest."""
     return listed(each[key] for each in runs)
 
