@@ -174,6 +174,12 @@ def test_a_method_of_ones_own_gets_its_own_style(tmp_path) -> None:
     assert styles["mine"] != styles["yours"]
 
 
+def test_times_of_zero_leave_a_log_axis_empty(tmp_path) -> None:
+    rows = [row(dataset="usps", method=m, train_seconds=0.0) for m in ("fw", "cvm")]
+    drawings = draw(source_of(write(tmp_path, rows)), ["datasets"])
+    assert [drawing.content("svg")[:5] for drawing in drawings] == [b"<?xml"] * len(drawings)
+
+
 def test_names_of_files_are_names_of_files(tmp_path) -> None:
     data = "synthetic:adult-like?rows=3&x=/../etc"
     rows = [row(dataset=data, method="cvm", role="select", C=c) for c in (1, 4)]

@@ -165,7 +165,11 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     """Make an axis logarithmic, with at least two labels on it and none that overlap; call it after drawing."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis = panel.xaxis if which == "x" else panel.yaxis
+    axis, least = (
+        (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
+    )
+    if not math.isfinite(least):  # no number on it is above zero
+        return
     (panel.set_xscale if which == "x" else panel.set_yscale)("log")
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high) - math.log10(low)
