@@ -93,10 +93,7 @@ def slopes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def draw(rows: list[dict[str, Any]], folder: Path) -> None:
     """Draw seconds, kernel evaluations and memory against rows."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from fwsvm.analysis.figures.style import legend, log_axis, panels, set_titles
 
     folder.mkdir(parents=True, exist_ok=True)
     labels = {
@@ -104,20 +101,21 @@ def draw(rows: list[dict[str, Any]], folder: Path) -> None:
         "kernel_evaluations": "kernel evaluations",
         "peak_memory_mib": "peak memory (MiB)",
     }
-    figure, panels = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    figure, axes = panels(3)
     colours = dict(zip(KINDS, ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=True))
-    for panel, (column, label) in zip(panels, labels.items(), strict=True):
+    for panel, (column, label) in zip(axes, labels.items(), strict=True):
         for kind, search in dict.fromkeys((row["kind"], row["search"]) for row in rows):
             mine = [r for r in rows if (r["kind"], r["search"]) == (kind, search) and r["status"] != "slope"]
             panel.plot(
-                [r["rows"] for r in mine], [r[column] for r in mine], "o-" if search == "sampled" else "s--",
-                color=colours.get(kind, "black"), label=f"{kind}, {search}", markersize=4,
+                [float(r["rows"]) for r in mine], [float(r[column]) for r in mine],
+                "o-" if search == "sampled" else "s--", color=colours.get(kind, "black"),
+                label=f"{kind}, {search}", markersize=4, linewidth=1.4,
             )  # fmt: skip
-        panel.set(xscale="log", yscale="log", xlabel="training rows", ylabel=label)
-        panel.grid(alpha=0.3)
-    panels[0].legend(fontsize=7)
+        log_axis(panel, "x")
+        log_axis(panel, "y")
+        set_titles(panel, "", "training rows", label)
+    legend(figure, axes)
     figure.savefig(folder / "scale.png", dpi=150)
-    plt.close(figure)
 
 
 def cache(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:

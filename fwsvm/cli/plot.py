@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "measures",
     multiple=True,
     metavar="NAME",
-    help="time, accuracy, speedup, size, ..., or for convergence: objective, gap, support_vectors.",
+    help="time, accuracy, speedup, size, ..., or for convergence: objective, suboptimality, gap, support_vectors.",
 )
 @click.option(
     "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated."

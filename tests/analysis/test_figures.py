@@ -49,6 +49,49 @@ def test_data_sets_capped_to_one_size_stand_one_after_the_other(tmp_path) -> Non
     assert [label.get_text() for label in panel.get_xticklabels()][2:4] == ["w3a\n4,000", "w4a\n4,000"]
 
 
+def test_a_series_of_two_data_sets_is_drawn_beside_the_longer_one(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method="fw", rows=i) for i, d in enumerate(("w1a", "w7a", "a1a", "a2a", "a3a"), 100)
+    ]
+    drawing = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-time"]
+    assert [panel.get_title(loc="left") for panel in drawing.figure.axes] == ["Web", "Adult"]
+
+
+def test_curves_that_coincide_are_drawn_as_differences_too(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method=m, rows=i, test_accuracy=0.9 + 0.02 * i + shift)
+        for i, d in enumerate(("a1a", "a2a", "a3a"), 1)
+        for m, shift in (("cvm", 0.0), ("fw", 0.0004))
+    ]
+    drawing = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-accuracy"]
+    assert lines(drawing, panel=1)["FW"] == pytest.approx([0.02] * 3)
+    assert lines(drawing, panel=1)["CVM"] == pytest.approx([-0.02] * 3)
+    assert "differences are from the mean" in drawing.caption
+    apart = named(draw(FigureData(published.cells("003")), ["series"]))["series-time"]
+    assert len(apart.figure.axes) == 2
+
+
+def test_data_sets_without_a_number_are_named_in_the_caption_and_take_no_row(tmp_path) -> None:
+    gone = {"status": "missing", "train_seconds": "", "test_accuracy": "", "support_vectors": ""}
+    rows = [
+        row(dataset="usps", method="fw"),
+        *(row(dataset=d, method="fw", **gone) for d in ("mnist", "mine/x.svm")),
+    ]
+    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
+    assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == ["USPS"]
+    assert drawing.caption == "training time (s) on single data sets; no number for MNIST, mine/x.svm."
+
+
+def test_a_point_has_the_row_of_its_cell(tmp_path) -> None:
+    rows = [row(dataset="usps", method="fw", repetition=i, test_accuracy=0.9 + i / 100, C=4) for i in (0, 1)]
+    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-accuracy"]
+    ((said,),) = drawing.rows.values()
+    assert said["data set"] == "usps"
+    assert said["C"] == "4"
+    assert said["test accuracy (%)"] == "90.50 ± 0.71"
+    assert said["runs"] == "2 converged"
+
+
 def test_speed_ups_leave_out_the_baseline_itself() -> None:
     drawing = named(draw(FigureData(published.cells("003")), ["series"]))["series-speedup"]
     assert set(lines(drawing)) == {"FW", "MFW"}
@@ -66,6 +109,8 @@ def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None
     ]
     assert sorted(float(y) for line in hollow for y in line.get_ydata()) == [400000, 932000, 1450000, 2160000]
     assert "a time there is a lower bound" in drawing.caption
+    (legend,) = drawing.figure.legends
+    assert "cut short by a limit" in [text.get_text() for text in legend.get_texts()]
 
 
 def test_the_rank_diagram_states_the_critical_difference() -> None:
@@ -122,6 +167,11 @@ def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
     assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
     windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
     assert lines(windowed, panel=1)["SWAP"][0] == 1
+    first, last = windowed.figure.axes
+    assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
+    (above,) = draw(source_of(folder), ["convergence"], measures=("suboptimality",))
+    assert above.figure.axes[0].get_yscale() == "log"
+    assert lines(above)["FW"][0] == 1, "the lowest objective of all runs is 1"
 
 
 def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> None:

@@ -4,17 +4,19 @@ The line is the median over a method's runs and the band their range. A run that
 the band does not narrow when runs end.
 """
 
+import math
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import final_rows
-from fwsvm.analysis.figures.data import FigureData, drawable, label_of
+from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
-from fwsvm.analysis.figures.style import Drawing, legend, log_axis, panels, set_titles, style_of
+from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
@@ -32,11 +34,13 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     rows = data.selected(final_rows(data.runs))
     rows = rows[rows["status"].isin(DONE)]
     drawings = []
-    for dataset in data.datasets_in(rows):
+    order = data.datasets_in(rows)
+    labels = labels_of(order)
+    for dataset in order:
         traces = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
-        label = label_of(dataset)
+        label = labels[dataset]
         if asked.window:
             drawings.append(_first_and_last(dataset, label, traces, asked.window))
         else:
@@ -45,13 +49,28 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
 
 def _traces(rows: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
-    """Return the traces of each method's runs."""
-    found: dict[str, list[pd.DataFrame]] = {}
+    """Return the traces of each method's runs, with the column ``suboptimality``."""
+    found: list[tuple[str, tuple[object, ...], pd.DataFrame]] = []
+    lowest: dict[tuple[object, ...], float] = {}
     for row in rows.to_dict("records"):
         trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
-        if trace is not None and len(trace) > 1:
-            found.setdefault(str(row["method"]).partition("(")[0], []).append(drawable(trace))
-    return found
+        if trace is None or len(trace) < 2:
+            continue
+        trace, problem = drawable(trace), _problem(row)
+        # NaN, of a trace without objectives, is the lowest of none
+        lowest[problem] = np.fmin(lowest.get(problem, math.nan), trace["objective"].min())
+        found.append((str(row["method"]).partition("(")[0], problem, trace))
+    traces: dict[str, list[pd.DataFrame]] = {}
+    for method, problem, trace in found:
+        above = trace["objective"] - lowest[problem]
+        traces.setdefault(method, []).append(trace.assign(suboptimality=above.where(above > 0)))
+    return traces
+
+
+def _problem(row: dict[Hashable, Any]) -> tuple[object, ...]:
+    """Return what runs on the same rows have in common if they minimise the same objective."""
+    setting = ("kernel", "C", "lambda", "gamma", "degree", "coef0")
+    return (*(str(row[name]) for name in setting), row["objective"] == row["primal"])
 
 
 def _picture(
@@ -68,8 +87,7 @@ def _picture(
             style = style_of(method, list(traces)) | {"markevery": max(1, x.size // 8)}
             panel.plot(x, np.nanmedian(values, axis=0), **style)
             if len(values) > 1:
-                band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-                panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
+                band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
         log_axis(panel, "x")
         if column != "objective" or _positive(traces, column):
             log_axis(panel, "y")
@@ -117,20 +135,20 @@ def on_one_grid(
 
 
 def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFrame]], window: int) -> Drawing:
-    """Draw the objective over the first and the last ``window`` iterations of every method."""
+    """Draw the objective over the first and the last ``window`` iterations of every method, on one scale."""
     figure, axes = panels(2)
+    axes[1].sharey(axes[0])
     for method, runs in traces.items():
         style = style_of(method, list(traces)) | {"markevery": max(1, window // 8)}
         for panel, last in zip(axes, (False, True), strict=True):
             x, values = _window(runs, window, last=last)
             if x.size:
                 panel.plot(x, np.nanmedian(values, axis=0), **style)
-                band = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-                panel.fill_between(x, *band, color=style["color"], alpha=0.18, linewidth=0)
-    for panel in axes:
-        low, high = panel.dataLim.intervaly
-        if low > 0 and high > 10 * low:
-            log_axis(panel, "y")
+                band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
+    low = min(panel.dataLim.intervaly[0] for panel in axes)
+    high = max(panel.dataLim.intervaly[1] for panel in axes)
+    if low > 0 and high > 10 * low:
+        log_axis(axes[0], "y")
     set_titles(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
     set_titles(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
     axes[1].invert_xaxis()

@@ -1,12 +1,13 @@
 """The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
 
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
 
 import pandas as pd
 
-from fwsvm.analysis import published
 from fwsvm.analysis.figures.style import plain_label
+from fwsvm.analysis.measures import measure
+from fwsvm.analysis.names import short_name, short_names
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables.layout import in_order
 from fwsvm.errors import ResultsError
 
@@ -53,9 +54,36 @@ def methods_of(cells: pd.DataFrame) -> list[str]:
 
 
 def label_of(dataset: str) -> str:
-    """Return a data set's name as pictures print it: the papers', or of a synthetic set its kind and rows."""
-    kind, _, numbers = dataset.removeprefix("synthetic:").partition("?")
-    rows = dict(parse_qsl(numbers)).get("rows", "")
-    return plain_label(
-        f"{kind} {rows}".strip() if dataset.startswith("synthetic:") else published.title(dataset)
-    )
+    """Return a data set's short name as pictures print it."""
+    return plain_label(short_name(dataset))
+
+
+def labels_of(datasets: list[str]) -> dict[str, str]:
+    """Return the labels of data sets that stand in one picture, no two alike."""
+    return {dataset: plain_label(name) for dataset, name in short_names(datasets).items()}
+
+
+#: The measures that the row of a point shows.
+SHOWN = ("accuracy", "time", "size", "iterations", "gap")
+
+
+def records(cells: pd.DataFrame) -> list[dict[str, str]]:
+    """Return what to say of each cell that is a point of a picture: its setting, its measures and its runs."""
+    found = []
+    for cell in cells.to_dict("records"):
+        said = {"data set": str(cell["dataset"])}
+        said["method"] = METHOD_NAMES.get(str(cell["method"]), str(cell["method"]))
+        for name in ("kernel", "C", "tolerance"):
+            value = cell.get(name)
+            if value not in {None, ""} and value == value:  # noqa: PLR0124 - NaN is unlike itself
+                said[name] = f"{value:g}" if isinstance(value, float) else str(value)
+        if pd.notna(cell.get("rows")):
+            said["training rows"] = f"{cell['rows']:,.0f}"
+        for kind in map(measure, SHOWN):
+            value, deviation = cell.get(kind.column), cell.get(f"{kind.column}_sd")
+            if pd.notna(value):
+                spread = f" ± {kind.printed_deviation(value, deviation)}" if pd.notna(deviation) else ""
+                said[kind.title] = f"{kind.printed(value)}{spread}"
+        said["runs"] = str(cell.get("statuses", ""))
+        found.append(said)
+    return found

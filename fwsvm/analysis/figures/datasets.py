@@ -3,24 +3,29 @@
 Bars from zero hide differences between accuracies of 97 and 98, and have no meaning on a log axis.
 """
 
+import pandas as pd
+
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, drawable, label_of, methods_of
+from fwsvm.analysis.figures.data import FigureData, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
-    INK,
     Drawing,
-    hollow_marker,
+    PointRows,
+    hollow,
     legend,
     log_axis,
+    owned,
     panels,
     set_titles,
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
+from fwsvm.analysis.names import short_name
+from fwsvm.results.kinds import listed
 
 
 @figure("datasets", 2)
@@ -39,45 +44,35 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
             kind = measure(name)
             if compared[kind.column].notna().any():
                 suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-                drawings.append(_picture(compared, data.order(compared), kind, asked.baseline, suffix))
+                drawings.append(_picture(compared, data, kind, asked.baseline, suffix))
     return drawings
 
 
-def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str) -> Drawing:  # type: ignore[no-untyped-def]
+def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str, suffix: str) -> Drawing:
+    known = cells[cells[kind.column].notna()]
+    order = data.order(known)
+    labels = labels_of(order)
     methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
     figure, axes = panels(1, width=5.4, height=(0.12 + 0.09 * len(methods)) * len(order) + 0.9)
     panel = axes[0]
     panel.grid(visible=False, axis="y")
     for line in range(len(order) - 1):
         panel.axhline(line + 0.5, color=GRID, linewidth=0.6)
+    rows: PointRows = {}
     for place, method in enumerate(methods):
-        here = cells[cells["method"] == method].dropna(subset=[kind.column])
+        here = known[known["method"] == method]
         style = style_of(method, methods) | {"linestyle": "none", "markersize": 5.5}
         offset = 0.8 * (place - (len(methods) - 1) / 2) / max(1, len(methods))
         heights = [order.index(dataset) + offset for dataset in here["dataset"]]
         values = here[kind.column] * kind.factor
         spread = (here[f"{kind.column}_sd"].fillna(0) * kind.factor).clip(upper=values * 0.67)
-        panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1)
-        panel.plot(values, heights, **style)
+        panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1,
+                     label=owned(style["label"]))  # fmt: skip
+        (points,) = panel.plot(values, heights, **style)
+        rows[points] = records(here)
         cut = here["censored"].astype(bool)
-        panel.plot(
-            values[cut],
-            [h for h, c in zip(heights, cut, strict=True) if c],
-            style["marker"],
-            **hollow_marker(style),
-        )
-    for place, dataset in enumerate(order):
-        here = cells[cells["dataset"] == dataset]
-        if here[kind.column].isna().all():
-            panel.text(
-                0.01,
-                place,
-                here["status"].iloc[0],
-                transform=panel.get_yaxis_transform(),
-                va="center",
-                color=INK,
-            )
-    panel.set_yticks(range(len(order)), [label_of(dataset) for dataset in order])
+        hollow(panel, values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style)
+    panel.set_yticks(range(len(order)), [labels[dataset] for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name != "accuracy":
         log_axis(panel, "x")
@@ -85,7 +80,11 @@ def _picture(cells, order: list[str], kind: Measure, baseline: str, suffix: str)
         panel.axvline(1, color="#222222", linewidth=0.8)
     title = title_of(kind, baseline)
     set_titles(panel, "", title, "")
-    legend(figure, axes)
+    cut_short = bool(known["censored"].any())
+    legend(figure, axes, cut_short=cut_short)
     caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}"
-    caption += f"{HOLLOW_NOTE}." if bool(cells["censored"].any()) else "."
-    return Drawing(f"datasets-{kind.name}{suffix}", caption, figure)
+    lacking = [name for name in data.order(cells) if name not in labels]
+    caption += f"; no number for {listed(map(short_name, lacking))}" if lacking else ""
+    return Drawing(
+        f"datasets-{kind.name}{suffix}", f"{caption}{HOLLOW_NOTE if cut_short else ''}.", figure, rows
+    )

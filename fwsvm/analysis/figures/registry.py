@@ -10,7 +10,12 @@ from fwsvm.errors import UsageError, shown
 from fwsvm.plugins import enter
 
 #: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
-TRACED = {"objective": "objective", "gap": "duality gap", "support_vectors": "support vectors"}
+TRACED = {
+    "objective": "objective",
+    "suboptimality": "objective above the lowest of all runs",
+    "gap": "duality gap",
+    "support_vectors": "support vectors",
+}
 LAST = 100
 
 

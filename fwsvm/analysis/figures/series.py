@@ -1,18 +1,21 @@
 """A measure against the number of training rows along a series (003 Figures 3, 4; 000 Figures 2 to 4)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, drawable, methods_of
+from fwsvm.analysis.figures.data import FigureData, drawable, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     INK,
     Drawing,
-    hollow_marker,
+    PointRows,
+    band,
+    hollow,
     legend,
     log_axis,
     panels,
@@ -27,21 +30,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SERIES = {"web": "Web", "adult": "Adult"}
-BAND = 0.18
+#: Curves whose distance is a smaller part of their rise than this are drawn as differences too.
+COINCIDE = 0.1
 
 
 @figure("series", 1)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
-    """Draw each measure in one picture, a panel per series that has at least three data sets."""
+    """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     cells = drawable(against_baseline(cells, asked.baseline))
-    present = [name for name in SERIES if cells.loc[_inside(cells, name), "rows"].nunique() > 2]
     drawings = []
     for name in asked.plain or ("accuracy", "time", "speedup", "size"):
         kind = measure(name)
-        if present and cells[kind.column].notna().any():
-            drawings.append(_picture(cells, present, kind, asked.baseline))
+        known = cells[cells[kind.column].notna() & cells["rows"].notna()]
+        present = [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
+        if present:
+            drawings.append(_picture(known, present, kind, asked.baseline))
     return drawings
 
 
@@ -50,57 +55,88 @@ def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
 
 
 def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str) -> Drawing:
-    figure, axes = panels(len(present))
     methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
-    for panel, name in zip(axes, present, strict=True):
-        here = cells[_inside(cells, name)]
-        sizes = here.groupby("dataset")["rows"].max().dropna().reindex(published.series(name)).dropna()
-        places = _places(sizes)
-        for method in methods:
-            points = here[(here["method"] == method) & here["dataset"].isin(sizes.index)]
-            points = points.dropna(subset=[kind.column])
-            points = points.assign(place=[places[dataset] for dataset in points["dataset"]]).sort_values(
-                "place"
-            )
-            _line(panel, points, kind, style_of(method, methods))
-        if sizes.is_unique:
-            log_axis(panel, "x")
+    points = {name: _points(cells[_inside(cells, name) & cells["method"].isin(methods)]) for name in present}
+    differ = not kind.derived and any(_coincide(one, kind) for one in points.values())
+    figure, axes = panels(len(present), 1 + differ)
+    rows: PointRows = {}
+    for place, name in enumerate(present):
+        rows |= _curves(axes[place], points[name], kind, methods)
         if kind.name != "accuracy":
-            log_axis(panel, "y")
+            log_axis(axes[place], "y")
         if kind.name == "speedup":
-            panel.axhline(1, color=INK, linewidth=0.8)
-        _name_points(panel, sizes, places)
-        set_titles(panel, SERIES[name], "training rows m", title_of(kind, baseline))
-    legend(figure, axes)
+            axes[place].axhline(1, color=INK, linewidth=0.8)
+        set_titles(axes[place], SERIES[name], "training rows m", title_of(kind, baseline))
+        if differ:
+            below = axes[len(present) + place]
+            rows |= _differences(below, points[name], kind, methods)
+            unit = "points" if kind.name == "accuracy" else "%"
+            set_titles(below, f"{SERIES[name]}, differences", "training rows m", f"from the mean ({unit})")
+    cut_short = bool(cells["censored"].any())
+    legend(figure, axes, cut_short=cut_short)
     caption = f"{title_of(kind, baseline)} against the number of training rows"
     caption += "" if kind.derived else "; bands are one standard deviation"
-    caption += f"{HOLLOW_NOTE}." if bool(cells["censored"].any()) else "."
-    return Drawing(f"series-{kind.name}", caption, figure)
+    caption += "; differences are from the mean of the methods" if differ else ""
+    caption += f"{HOLLOW_NOTE}." if cut_short else "."
+    return Drawing(f"series-{kind.name}", caption, figure, rows)
 
 
-def _places(sizes: "pd.Series[float]") -> dict[object, float]:
-    """Return the position of each data set on the axis: its size, or its number in the series if sizes repeat.
+def _points(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of one series in order, with each data set's place on the axis.
 
-    A profile that caps the number of rows leaves several data sets with the same size.
+    That is its size, or its number in the series if sizes repeat, as they do where a profile caps the rows.
     """
-    return (
-        dict(sizes.items())
-        if sizes.is_unique
-        else {dataset: float(i) for i, dataset in enumerate(sizes.index)}
+    names = [name for name in published.names()["lock"] if name in set(cells["dataset"])]
+    sizes = cells.groupby("dataset")["rows"].max().reindex(names)
+    places = dict(sizes) if sizes.is_unique else {name: float(i) for i, name in enumerate(names)}
+    placed = cells.assign(
+        place=[places[name] for name in cells["dataset"]], size=[sizes[name] for name in cells["dataset"]]
     )
+    return placed.sort_values("place", kind="stable")
 
 
-def _line(panel: "Axes", points: pd.DataFrame, kind: Measure, style: dict[str, Any]) -> None:
-    """Draw one method's means with a band of one standard deviation."""
-    values = points[kind.column] * kind.factor
-    spread = points[f"{kind.column}_sd"].fillna(0) * kind.factor
-    low = values - spread
-    if kind.name != "accuracy":
-        low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
-    panel.plot(points["place"], values, **style)
-    panel.fill_between(points["place"], low, values + spread, color=style["color"], alpha=BAND, linewidth=0)
-    cut = points["censored"].astype(bool)
-    panel.plot(points["place"][cut], values[cut], style["marker"], **hollow_marker(style))
+def _coincide(points: pd.DataFrame, kind: Measure) -> bool:
+    """Return whether the methods' curves lie so near to each other that nobody can tell them apart."""
+    values = points[kind.column] if kind.name == "accuracy" else np.log(points[kind.column])
+    if points["method"].nunique() < 2 or not np.isfinite(values).all():
+        return False
+    apart = values.groupby(points["dataset"])
+    rise = float(values.max() - values.min())
+    return rise > 0 and float((apart.max() - apart.min()).max()) < COINCIDE * rise
+
+
+def _curves(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[str]) -> PointRows:
+    """Draw each method's means with a band of one standard deviation."""
+    rows: PointRows = {}
+    for method in methods:
+        mine = points[points["method"] == method]
+        style = style_of(method, methods)
+        values = mine[kind.column] * kind.factor
+        spread = mine[f"{kind.column}_sd"].fillna(0) * kind.factor
+        low = values - spread
+        if kind.name != "accuracy":
+            low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
+        (line,) = panel.plot(mine["place"], values, **style)
+        rows[line] = records(mine)
+        band(panel, mine["place"], low, values + spread, style)
+        cut = mine["censored"].astype(bool)
+        hollow(panel, mine["place"][cut], values[cut], style)
+    _name_points(panel, points)
+    return rows
+
+
+def _differences(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[str]) -> PointRows:
+    """Draw each method's distance from the mean of the methods on the same data set."""
+    rows: PointRows = {}
+    mean = points.groupby("dataset")[kind.column].transform("mean")
+    apart = points[kind.column] - mean if kind.name == "accuracy" else points[kind.column] / mean - 1
+    for method in methods:
+        mine = points["method"] == method
+        (line,) = panel.plot(points["place"][mine], 100 * apart[mine], **style_of(method, methods))
+        rows[line] = records(points[mine])
+    panel.axhline(0, color=INK, linewidth=0.8)
+    _name_points(panel, points)
+    return rows
 
 
 def title_of(kind: Measure, baseline: str) -> str:
@@ -108,11 +144,15 @@ def title_of(kind: Measure, baseline: str) -> str:
     return kind.title.replace("the baseline", METHOD_NAMES.get(baseline, plain_label(baseline)))
 
 
-def _name_points(panel: "Axes", sizes: "pd.Series[float]", places: dict[object, float]) -> None:
+def _name_points(panel: "Axes", points: pd.DataFrame) -> None:
     """Label the axis with the data sets themselves and their sizes: they are the points of the series."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
+    named = points.drop_duplicates("dataset")
+    if (named["place"] == named["size"]).all():
+        log_axis(panel, "x")
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_minor_formatter(NullFormatter())
-    panel.set_xticks([places[d] for d in sizes.index], [f"{d}\n{m:,.0f}" for d, m in sizes.items()])
+    labels = [f"{name}\n{rows:,.0f}" for name, rows in zip(named["dataset"], named["size"], strict=True)]
+    panel.set_xticks(named["place"].tolist(), labels)
     panel.tick_params(axis="x", labelsize=6)

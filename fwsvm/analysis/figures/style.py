@@ -4,7 +4,7 @@ import hashlib
 import io
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,23 +42,43 @@ SPARE: tuple[tuple[str, str, Any], ...] = (
 INK, GRID = "#222222", "#DDDDDD"
 
 
+#: For lines of a figure, what is to be said of each of their points.
+PointRows = dict[Any, list[dict[str, str]]]
 #: What the captions of pictures with `hollow` markers end with.
 HOLLOW_NOTE = "; hollow markers have runs cut short by a limit: a time there is a lower bound"
+CUT_SHORT = "cut short by a limit"
+BAND = 0.18
 
 
-def hollow_marker(style: dict[str, Any]) -> dict[str, Any]:
-    """Return the marker style, in a method's colour, of a run that was cut short."""
-    return {"markersize": 6, "markerfacecolor": "white", "markeredgecolor": style["color"], "markeredgewidth": 1.2,
-            "linestyle": "none"}  # fmt: skip
+def hollow(panel: "Axes", x: Any, y: Any, style: dict[str, Any]) -> None:
+    """Mark points, in their method's style, as those of runs that were cut short."""
+    panel.plot(x, y, marker=style["marker"], linestyle="none", label=owned(style["label"]), markersize=6,
+               markerfacecolor="white", markeredgecolor=style["color"], markeredgewidth=1.2)  # fmt: skip
+
+
+def band(panel: "Axes", x: Any, low: Any, high: Any, style: dict[str, Any]) -> None:
+    """Fill between two curves in a method's colour."""
+    panel.fill_between(
+        x, low, high, color=style["color"], alpha=BAND, linewidth=0, label=owned(style["label"])
+    )
+
+
+def owned(label: str) -> str:
+    """Return the label of what belongs to the line of a label: it is in no legend, and hidden with the line."""
+    return f"_{label}"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished picture: the name of its file, what it shows in a sentence, and the figure."""
+    """A finished picture: the name of its file, what it shows in a sentence, and the figure.
+
+    ``rows`` has, for lines of the figure, what is to be said of each of their points (`fwsvm.analysis.figures.data`).
+    """
 
     name: str
     caption: str
     figure: "Figure"
+    rows: PointRows = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Make the name fit for files: a data set may be a path, or synthetic; take label's escapes off the caption."""
@@ -139,15 +159,21 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
     }
 
 
-def legend(figure: "Figure", axes: list["Axes"]) -> None:
-    """Put one legend for all panels above them."""
-    entries = {
+def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> None:
+    """Put one legend for all panels above them; ``cut_short`` explains hollow markers in it."""
+    entries: dict[str, Any] = {
         label: handle
         for panel in axes
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
+    if entries and cut_short:
+        from matplotlib.lines import Line2D
+
+        entries[CUT_SHORT] = Line2D([], [], marker="o", linestyle="none", markersize=6,
+                                    markerfacecolor="white", markeredgecolor=INK)  # fmt: skip
     if entries:
-        room = max(1, int(figure.get_figwidth()))  # an entry takes up to an inch
+        longest = max(map(len, entries))  # a letter takes a fifteenth of an inch, a sample line half an inch
+        room = max(1, int(figure.get_figwidth() / (0.55 + longest / 15)))
         figure.legend(
             list(entries.values()), list(entries), loc="outside upper center", ncols=min(room, 6, len(entries)),
             frameon=False, fontsize=8, handlelength=2.6,

@@ -1,23 +1,28 @@
 """Time and accuracy against C (002 Figure 1; 003 Figures 7, 8); a run cut short is a hollow marker."""
 
 import math
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from fwsvm.analysis.cells import sweeps
-from fwsvm.analysis.figures.data import FigureData, label_of, methods_of
+from fwsvm.analysis.figures.data import FigureData, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     Drawing,
-    hollow_marker,
+    PointRows,
+    hollow,
     legend,
     log_axis,
     panels,
     set_titles,
     style_of,
 )
-from fwsvm.analysis.measures import measure
+from fwsvm.analysis.measures import Measure, measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @figure("sweep", 3)
@@ -35,15 +40,18 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
         figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
         for panel in axes[len(order) :]:
             panel.set_visible(False)
+        labels = labels_of(order)
+        rows: PointRows = {}
         for panel, dataset in zip(axes, order, strict=False):
-            _curves(panel, here[here["dataset"] == dataset], kind.column, kind.factor, methods_of(here))
+            rows |= _curves(panel, here[here["dataset"] == dataset], kind, methods_of(here))
             log_axis(panel, "x")
             if name != "accuracy":
                 log_axis(panel, "y")
-            set_titles(panel, label_of(dataset), "C", kind.title)
-        legend(figure, axes[: len(order)])
-        cut_short = HOLLOW_NOTE if bool(here["censored"].any()) else ""
-        drawings.append(Drawing(f"sweep-{name}", f"{kind.title} against the penalty C{cut_short}.", figure))
+            set_titles(panel, labels[dataset], "C", kind.title)
+        cut_short = bool(here["censored"].any())
+        legend(figure, axes[: len(order)], cut_short=cut_short)
+        caption = f"{kind.title} against the penalty C{HOLLOW_NOTE if cut_short else ''}."
+        drawings.append(Drawing(f"sweep-{name}", caption, figure, rows))
     return drawings
 
 
@@ -51,7 +59,9 @@ def _linear(cells: pd.DataFrame) -> bool:
     return bool(cells["method"].isin(["liblinear", "avsf"]).all())
 
 
-def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: list[str]) -> None:  # type: ignore[no-untyped-def]
+def _curves(panel: "Axes", cells: pd.DataFrame, kind: Measure, methods: list[str]) -> PointRows:
+    """Draw a curve for each method and tolerance; return what to say of their points."""
+    rows: PointRows = {}
     tolerances = sorted(cells["tolerance"].dropna().unique(), reverse=True)
     for method in methods:
         for tolerance in tolerances or [float("nan")]:
@@ -63,6 +73,8 @@ def _curves(panel, cells: pd.DataFrame, column: str, factor: float, methods: lis
             if len(tolerances) > 1:
                 style["linestyle"] = "-" if tolerance == tolerances[0] else (0, (4, 2))
                 style["label"] += f", tolerance {tolerance:g}"
-            panel.plot(mine["C"], mine[column] * factor, **style)
+            (line,) = panel.plot(mine["C"], mine[kind.column] * kind.factor, **style)
+            rows[line] = records(mine)
             cut = mine[mine["censored"].astype(bool)]
-            panel.plot(cut["C"], cut[column] * factor, style["marker"], **hollow_marker(style))
+            hollow(panel, cut["C"], cut[kind.column] * kind.factor, style)
+    return rows

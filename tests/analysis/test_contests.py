@@ -1,0 +1,98 @@
+"""Who is best on how many problems, by how much, and where that is not certain."""
+
+import math
+
+import pytest
+
+from fwsvm.analysis import cells, results
+from fwsvm.analysis.contests import contest
+from fwsvm.analysis.figures import FigureData, draw
+from tests.analysis.folders import row, write
+
+
+def of(folder, rows):
+    return cells.cells_of_runs(results.read([write(folder, rows)]).frame)
+
+
+def runs(dataset, method, seconds, **fields):
+    return [
+        row(dataset=dataset, method=method, repetition=i, seed=i, train_seconds=s, **fields)
+        for i, s in enumerate(seconds)
+    ]
+
+
+def test_times_are_counted_and_averaged_over_the_problems_that_all_solved(tmp_path) -> None:
+    made = of(tmp_path, [
+        *runs("a", "fw", [1, 1]), *runs("a", "mfw", [4, 4]),
+        *runs("b", "fw", [9, 9]), *runs("b", "mfw", [1, 1]),
+        *runs("c", "fw", [2]),
+    ])  # fmt: skip
+    found = contest(made, "time")
+    assert found is not None
+    assert len(found.values) == 2, "a problem with one method is no contest"
+    assert found.won.to_dict() == {"fw": 1, "mfw": 1}
+    assert found.typical["fw"] == pytest.approx(math.sqrt(1 * 9))
+    assert found.typical["mfw"] == pytest.approx(math.sqrt(4 * 1))
+    assert (found.uncertain, found.judged) == (0, 2)
+
+
+def test_accuracies_that_print_alike_are_won_by_all_and_are_not_certain(tmp_path) -> None:
+    made = of(tmp_path, [
+        *runs("a", "fw", [1, 1], test_accuracy=0.9), *runs("a", "mfw", [1, 1], test_accuracy=0.90001),
+        row(dataset="b", method="fw", test_accuracy=0.8), row(dataset="b", method="mfw", test_accuracy=0.7),
+    ])  # fmt: skip
+    found = contest(made, "accuracy")
+    assert found is not None
+    assert found.won.to_dict() == {"fw": 2, "mfw": 1}
+    assert found.behind["mfw"].max() == pytest.approx(10)
+    assert found.judged == 1
+
+
+def test_a_lead_within_two_standard_errors_is_uncertain(tmp_path) -> None:
+    near = contest(of(tmp_path / "n", [*runs("a", "fw", [1, 3]), *runs("a", "mfw", [2, 3])]), "time")
+    far = contest(of(tmp_path / "f", [*runs("a", "fw", [1, 1.1]), *runs("a", "mfw", [9, 9.1])]), "time")
+    assert near is not None
+    assert far is not None
+    assert (near.uncertain, far.uncertain) == (1, 0)
+
+
+def test_times_cut_short_and_numbers_without_end_win_nothing(tmp_path) -> None:
+    made = of(tmp_path, [
+        row(dataset="a", method="fw", train_seconds=1, status="time_limit"),
+        row(dataset="a", method="mfw", train_seconds=5), row(dataset="a", method="swap", train_seconds=6),
+        row(dataset="a", method="cvm", train_seconds=0.1, objective="inf"),
+    ])  # fmt: skip
+    found = contest(made, "time")
+    assert found is not None
+    assert found.won.to_dict() == {"mfw": 1, "swap": 0}
+
+
+def test_a_sweep_is_a_contest_at_each_of_its_values(tmp_path) -> None:
+    rows = [
+        row(dataset="a", method=m, C=C, train_seconds=C * t)
+        for C in (1, 2, 4)
+        for m, t in (("fw", 1), ("mfw", 2))
+    ]
+    found = contest(of(tmp_path, rows), "time")
+    assert found is not None
+    assert found.won.to_dict() == {"fw": 3, "mfw": 0}
+
+
+def test_nothing_is_compared_where_a_method_stands_alone(tmp_path) -> None:
+    assert (
+        contest(of(tmp_path, [row(dataset="a", method="fw"), row(dataset="b", method="mfw")]), "time") is None
+    )
+
+
+def test_the_picture_has_a_dot_for_each_problem_with_its_row(tmp_path) -> None:
+    folder = write(
+        tmp_path,
+        [*runs("a", "fw", [1]), *runs("a", "mfw", [4]), *runs("b", "fw", [9]), *runs("b", "mfw", [1])],
+    )
+    frame = results.read([folder]).frame
+    (drawing,) = draw(FigureData(cells.cells_of_runs(frame), frame), ["summary"])
+    times = drawing.figure.axes[0]
+    dots = {line.get_label(): line for line in times.lines if not line.get_label().startswith("_")}
+    assert sorted(dots["MFW"].get_xdata()) == [1, 4]
+    assert [said["data set"] for said in drawing.rows[dots["MFW"]]] == ["a", "b"]
+    assert drawing.rows[dots["MFW"]][0]["training time (s)"] == "4.00"
