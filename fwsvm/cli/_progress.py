@@ -1,17 +1,20 @@
 """Progress of downloads on stderr: a bar in a terminal, a line every few seconds elsewhere."""
 
-import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-SECONDS_BETWEEN_LINES = 5.0
+from fwsvm.cli._display import SECONDS_BETWEEN_LINES, Display, is_animated
+from fwsvm.phases import Phase
+
+if TYPE_CHECKING:
+    from fwsvm.data.fetching.options import FetchOptions
 
 
 def download_bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
     """Return a progress bar for a file of a name and size (bytes, or None), for a terminal or not."""
-    return TerminalProgress(name, size) if sys.stderr.isatty() else PlainProgress(name, size)
+    return TerminalProgress(name, size) if is_animated() else PlainProgress(name, size)
 
 
 class PlainProgress:
@@ -28,8 +31,7 @@ class PlainProgress:
         self.done += count
         if time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
             self.said = time.monotonic()
-            of = f" of {self.total / 1e6:,.1f}" if self.total else ""
-            click.echo(f"{self.name}: {self.done / 1e6:,.1f}{of} MB", err=True)
+            click.echo(f"{self.name}: {amount(self.done, self.total)}", err=True)
 
     def reset(self) -> None:
         """Begin to count again."""
@@ -40,43 +42,55 @@ class PlainProgress:
 
 
 class TerminalProgress:
-    """A rich progress bar that appears with the first bytes and goes when closed."""
+    """A line of a display, or one of its own, which appears with the first bytes and goes when closed."""
 
-    def __init__(self, name: str, size: int | None) -> None:
+    def __init__(self, name: str, size: int | None, display: Display | None = None) -> None:
         self.name = name
         self.total = size or 0
-        self.progress: Any = None
-        self.task: Any = None
+        self.done = 0
+        self.display = display
+        self.own: Display | None = None
 
     def update(self, count: int) -> None:
         """Count bytes, and show them."""
-        if self.progress is None:
-            self._open()
-        self.progress.update(self.task, advance=count, total=self.total or None)
+        self.done += count
+        if not self.done:
+            return
+        if self.display is None and self.own is None:
+            self.own = Display(listens=False)
+            self.own.__enter__()
+        display = self.display or self.own
+        assert display is not None  # noqa: S101 - made above
+        display.show(
+            Phase.FETCH, min(1.0, self.done / self.total) if self.total else None,
+            f"{amount(self.done, self.total)}  {self.name}",
+        )  # fmt: skip
 
     def reset(self) -> None:
         """Begin to count again."""
-        if self.progress is not None:
-            self.progress.reset(self.task)
+        self.done = 0
 
     def close(self) -> None:
-        """Remove the bar, whether the download succeeded or not."""
-        if self.progress is not None:
-            self.progress.stop()
-            self.progress = None
+        """Remove the line, whether the download succeeded or not."""
+        if self.own is not None:
+            self.own.__exit__(None, None, None)
+            self.own = None
+        elif self.display is not None:
+            self.display.enter(Phase.LOAD)
 
-    def _open(self) -> None:
-        from rich import progress
-        from rich.console import Console
 
-        self.progress = progress.Progress(
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(),
-            progress.DownloadColumn(),
-            progress.TransferSpeedColumn(),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.progress.add_task(self.name, total=self.total or None)
-        self.progress.start()
+def amount(done: int, total: int) -> str:
+    """Return a number of bytes, and of how many where that is known (0 if not), in MB."""
+    of = f" of {total / 1e6:,.1f}" if total else ""
+    return f"{done / 1e6:,.1f}{of} MB"
+
+
+def loading(display: Display, *, offline: bool) -> "FetchOptions":
+    """Begin to show that data is loaded; return how to fetch it, with progress in the same display."""
+    from fwsvm.data.fetching.options import FetchOptions
+
+    def bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
+        return TerminalProgress(name, size, display) if display.is_live else PlainProgress(name, size)
+
+    display.enter(Phase.LOAD)
+    return FetchOptions.default(offline=offline, bar=bar)

@@ -2,26 +2,19 @@
 
 import dataclasses
 import math
-import sys
-import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from fwsvm.cli._lines import echo
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.problems.machines import KernelModel, LinearModel
-    from fwsvm.solvers.loop import Progress
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
 
 Print = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
-SECONDS_BETWEEN_LINES = 5.0
 MIB = 1 << 20
 
 
@@ -100,69 +93,6 @@ def _stop(resolved: "Resolved") -> str:
     if resolved.time_limit is not None:
         said += f", at most {resolved.time_limit:g} s"
     return said
-
-
-class TrainingProgress:
-    """Progress on stderr: one updated line on a terminal, a line every few seconds elsewhere."""
-
-    def __init__(self) -> None:
-        self.terminal = sys.stderr.isatty()
-        self.said = self.began = time.monotonic()
-        self.live: Any = None
-
-    def __enter__(self) -> Self:
-        """Return itself; the line appears with the first update."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Remove the line."""
-        if self.live is not None:
-            self.live.stop()
-
-    def update(self, progress: "Progress") -> None:
-        """Show the progress of the run."""
-        if self.terminal:
-            self._show(progress)
-        elif time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
-            self.said = time.monotonic()
-            click.echo(_line(progress), err=True)
-
-    def _show(self, progress: "Progress") -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        if self.live is None:
-            self.live = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=16),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self.task = self.live.add_task("", total=1.0)
-            self.live.start()
-        self.live.update(self.task, description=_line(progress), completed=_share(progress))
-
-
-def _share(progress: "Progress") -> float:
-    """Return the fraction of the run that is done: by subproblems, within one by the logarithm of its gap."""
-    ratio = progress.gap / progress.objective if progress.objective else math.nan
-    if not 0 < ratio < math.inf:
-        inside = 0.0
-    else:
-        inside = min(1.0, max(0.0, 1.0 - math.log(max(ratio / progress.target, 1.0)) / math.log(1e3)))
-    return (progress.subproblem + inside) / progress.subproblems
-
-
-def _line(progress: "Progress") -> str:
-    part = f"part {progress.subproblem + 1}/{progress.subproblems}  " if progress.subproblems > 1 else ""
-    gap = progress.gap / progress.objective if progress.objective else math.nan
-    stands = f"relative gap {gap:.2g}" if math.isfinite(gap) else f"objective {progress.objective:.4g}"
-    return (
-        f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}  {stands}"
-        f"  support {progress.support_vectors:,}"
-    )
 
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli._display import Display
+from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
 if TYPE_CHECKING:
@@ -41,24 +43,30 @@ def command(
     """
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
     settings = settings_from(options)
-    loaded = data_sets.load(data, zero_based=zero_based, offline=offline, scale=scale, raw=True)
-    whole = catalogue.scaled(loaded)
     say = text.printer(to_stderr=as_json)
-    text.print_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
-    del whole
     made: list[Fold] = []
-    with text.TrainingProgress() as bar:
-        for fold in cross_validate(loaded, settings, folds, bar.update):
+    with Display() as display:
+        loaded = data_sets.load(
+            data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
+        )
+        whole = catalogue.scaled(loaded)
+        text.print_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
+        del whole
+        display.count("folds", 0, folds)
+        for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display)):
             if fold.result.status is Status.INTERRUPTED:
                 click.echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", err=True)
                 break
             made.append(fold)
+            display.count("folds", len(made), folds)
+            display.begin()
             say(f"fold {len(made) - 1}", _line(fold))
             if fold.result.message != fold.result.status.sentence:
                 say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())

@@ -191,8 +191,8 @@ def _run(
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm import __version__
+    from fwsvm.cli._runs import RunsDisplay
     from fwsvm.experiments.forecast import describe, forecast
-    from fwsvm.experiments.progress import ProgressReporter
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
     from fwsvm.experiments.summary import summary
@@ -203,7 +203,7 @@ def _run(
         store.write_config(experiment.resolved, f"{asked}{profile}, by fwsvm {__version__}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
-        with ProgressReporter(len(expected), done) as teller:
+        with RunsDisplay(len(expected), done, executor.slots) as teller:
             for notice in store.notices:
                 teller.note(notice)
             teller.note(f"{experiment.name}{profile}: {describe(expected)}")

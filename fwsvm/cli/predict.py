@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.numerics.threads import MOST_THREADS
+from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from fwsvm.experiments.prediction import Prediction
@@ -52,9 +54,14 @@ def command(
     from fwsvm.problems import model_files
 
     refuse_overwriting([model, data], [output])
-    begun = time.perf_counter()
-    machine = model_files.read(model)
-    rows = unseen.load(data, zero_based=zero_based)
+    with Display() as display:
+        display.enter(Phase.LOAD)
+        begun = time.perf_counter()
+        machine = model_files.read(model)
+        rows = unseen.load(data, zero_based=zero_based)
+        loaded = time.perf_counter() - begun
+        used = threads or usable_threads()
+        predicted = prediction.predict(machine, rows.table, used)
     for notice in rows.notices:
         click.echo(f"fwsvm: {notice}", err=True)
     if rows.scaling != "none" and machine.ranges is None:
@@ -63,9 +70,6 @@ def command(
             f"`fwsvm train {data}` scales them to {rows.scaling}",
             err=True,
         )
-    loaded = time.perf_counter() - begun
-    used = threads or usable_threads()
-    predicted = prediction.predict(machine, rows.table, used)
     _tell(predicted, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:

@@ -3,13 +3,20 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fwsvm.cli import INTERRUPTED
+from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset
+    from fwsvm.experiments.record import Row
+    from fwsvm.solvers import Result, Settings
 
 
 @click.command()
@@ -38,7 +45,6 @@ def command(
     """  # noqa: D301
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
-    from fwsvm.errors import RangeError
     from fwsvm.experiments import training
     from fwsvm.experiments.store import write_trace
     from fwsvm.kernels.kernel import family
@@ -50,18 +56,17 @@ def command(
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)
     say = text.printer(to_stderr=as_json)
-    loaded = data_sets.load(data, test=test, zero_based=zero_based, offline=offline, scale=scale)
-    resolved = resolve(settings, loaded.train.X)
-    text.print_problem(say, loaded, resolved, is_file=Path(data).is_file())
-    if family(resolved.kernel_name).of_distances and (warning := training.scaling_warning(loaded.train.X)):
-        click.echo(f"fwsvm: {warning}", err=True)
-    try:
-        with text.TrainingProgress() as bar:
-            result, row = training.train(loaded, settings, bar.update)
-    except RangeError as error:
-        if as_json:
-            click.echo(json.dumps(json_values(training.range_error_row(loaded, settings, error))))
-        raise
+    with Display() as display:
+        loaded = data_sets.load(
+            data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
+        )
+        resolved = resolve(settings, loaded.train.X)
+        text.print_problem(say, loaded, resolved, is_file=Path(data).is_file())
+        if family(resolved.kernel_name).of_distances and (
+            warning := training.scaling_warning(loaded.train.X)
+        ):
+            click.echo(f"fwsvm: {warning}", err=True)
+        result, row = _trained(display, loaded, settings, as_json=as_json)
     if model is not None:
         for notice in model_files.write(model, text.with_run_facts(result, row)):
             click.echo(f"fwsvm: {notice}", err=True)
@@ -73,3 +78,20 @@ def command(
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
     sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
+
+
+def _trained(
+    display: Display, data: "Dataset", settings: "Settings", *, as_json: bool
+) -> "tuple[Result, Row]":
+    """Train with progress; a run that a `RangeError` refuses has a row, too."""
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.errors import RangeError
+    from fwsvm.experiments import training
+    from fwsvm.results.writing import json_values
+
+    try:
+        return training.train(data, settings, TrainingDisplay(display))
+    except RangeError as error:
+        if as_json:
+            click.echo(json.dumps(json_values(training.range_error_row(data, settings, error))))
+        raise

@@ -10,6 +10,7 @@ import numpy as np
 from fwsvm import promises
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode
+from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import Result
@@ -20,6 +21,7 @@ MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
 
 def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> float:
     """Return the fraction of rows whose label the machine predicts."""
+    enter(Phase.PREDICT)
     X, _ = fitted(table.X, result.model.features)
     predicted = result.model.predict(X, int(result.settings["threads"]))
     return float(np.mean(predicted == encode(table.labels, classes)))
@@ -32,6 +34,7 @@ def of_path(
 
     Seconds are each run's equal share of the whole.
     """
+    enter(Phase.PREDICT)
     started = time.perf_counter()
     X, _ = fitted(test.X, path.X.shape[1])
     codes = encode(test.labels, classes)

@@ -18,6 +18,7 @@ from fwsvm.errors import DataError, FwsvmError
 from fwsvm.experiments import accuracy, record, samples
 from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
+from fwsvm.phases import Phase, enter
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Status
 from fwsvm.solvers.c_path import CPath, Run
@@ -185,6 +186,7 @@ def failure_record(
 
 
 def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _TaskData:
+    enter(Phase.LOAD)
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
         here, planned = data.fingerprint[:12], cell.fingerprint[:12]

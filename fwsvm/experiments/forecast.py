@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fwsvm.experiments import plan, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.plan import FINAL, Cell
-from fwsvm.experiments.progress import format_duration
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Status
 
@@ -71,3 +70,11 @@ def describe(expected: list[PlannedRun]) -> str:
         if limits
         else ""
     )
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as text: 8 s, 5 min, 3 h 20 min."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

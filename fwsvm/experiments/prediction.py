@@ -9,6 +9,7 @@ import numpy as np
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode, text
 from fwsvm.errors import UsageError
+from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared
 from fwsvm.problems.machines import KernelModel, LinearModel
 
@@ -58,6 +59,7 @@ def predict(model: KernelModel | LinearModel, table: LabelledRows, threads: int 
     Unscaled rows are scaled by the machine's ranges, see `scaled_rows`.
     """
     X, ignored, far, notices = scaled_rows(model, table)
+    enter(Phase.PREDICT)
     begun = time.perf_counter()
     model.decision(X[:1], threads)
     warm = time.perf_counter()

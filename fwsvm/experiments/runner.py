@@ -17,6 +17,7 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
+from fwsvm.phases import Phase
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Status
@@ -28,8 +29,8 @@ MISSING_CODE, ERROR_CODE, INTERRUPTED_CODE = 3, 4, 130
 class Reporter(Protocol):
     """Receives the progress of an experiment."""
 
-    def watch(self, cell: Cell, inside: Progress) -> None:
-        """Receive the progress of a run."""
+    def watch(self, cell: Cell, inside: Progress | Phase) -> None:
+        """Receive the progress of a run, or the phase that it enters."""
 
     def note(self, said: str) -> None:
         """Receive a message for the user."""

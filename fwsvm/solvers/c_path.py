@@ -20,6 +20,7 @@ from scipy import sparse
 
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.numerics.threads import blas_on
+from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.solvers.certify import Candidate, is_certified
@@ -205,6 +206,7 @@ def _certified(runs: Sequence[Run], weights: np.ndarray) -> list[dict[int, Part]
     found: list[dict[int, Part]] = [{} for _ in runs]
     if not waiting:
         return found
+    enter(Phase.CHECK)
     one = runs[0].trained
     rows, pairs = as_rows(one.read.X), list(combinations(range(len(one.classes)), 2))
     for number, parts in waiting.items():

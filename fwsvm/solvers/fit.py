@@ -10,6 +10,7 @@ from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
+from fwsvm.phases import Phase, enter
 from fwsvm.solvers import certify, memory
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.gathering import Trained, gathered
@@ -86,6 +87,7 @@ def train(
     if resolved.family.kernels is None:
         refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     compile_seconds = warm_up(resolved)
+    enter(Phase.TRAIN)
     problems = Subproblems(codes, len(classes), resolved.family.multiclass)
     at_once = resolved.family.solve_at_once if columns is None and not warm_starts else None
     solved = at_once(read.X, codes, weights, problems, resolved, watch) if at_once is not None else None

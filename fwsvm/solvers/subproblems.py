@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary, Machine
 from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.column_store import SharedColumns
@@ -176,6 +177,7 @@ def _run(
 
 def _certified(candidate: Candidate[Iterate], course: Course) -> tuple[Certified, Course]:
     """Return what an iterate is worth: without a check that may take a while where an interrupt wants an answer."""
+    enter(Phase.CHECK)
     family, interrupted = candidate.resolved.family, course.status is Status.INTERRUPTED
     try:
         (found,) = family.certify([candidate], exact=candidate.resolved.final_gap and not interrupted)

@@ -7,11 +7,14 @@ one process writes all results. A chain whose worker died starts again, so a rec
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fwsvm.experiments.execute import CellWatch, Record
+from fwsvm.experiments.execute import Record
 from fwsvm.experiments.plan import Cell
+from fwsvm.phases import Phase
+from fwsvm.solvers.loop import Progress
 
 Task = Sequence[Cell]
 Deliver = Callable[[Record], None]
+Watch = Callable[[Cell, Progress | Phase], None]
 
 
 class Executor(Protocol):
@@ -21,7 +24,7 @@ class Executor(Protocol):
     def slots(self) -> int:
         """How many tasks can run in parallel."""
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
         """Run all tasks, at most ``at_once`` in parallel, and deliver every record.
 
         Threads and memory are divided by ``at_once`` even if there are fewer tasks, so that a run has the same

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from fwsvm.experiments.execute import CellWatch, Resources, run_task
-from fwsvm.experiments.executors import Deliver, Task
+from fwsvm.experiments.execute import Resources, run_task
+from fwsvm.experiments.executors import Deliver, Task, Watch
+from fwsvm.experiments.plan import Cell
+from fwsvm.phases import listening
 
 
 class Inline:
@@ -14,10 +16,20 @@ class Inline:
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:  # noqa: ARG002
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`."""
         for task in tasks:
-            for record in run_task(task, self.resources, watch):
+            self._run_task(task, deliver, watch)
+
+    def _run_task(self, task: Task, deliver: Deliver, watch: Watch) -> None:
+        present = task[0]
+
+        def start(cell: Cell) -> None:
+            nonlocal present
+            present = cell
+
+        with listening(lambda phase: watch(present, phase)):
+            for record in run_task(task, self.resources, watch, on_start=start):
                 deliver(record)
 
     def close(self) -> None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
-from fwsvm.experiments.execute import CellWatch, Record, Resources, failure_record, run_task
-from fwsvm.experiments.executors import Deliver, Task
+from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
+from fwsvm.experiments.executors import Deliver, Task, Watch
 from fwsvm.experiments.executors.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
+from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.resolve import default_cache_mib
@@ -40,15 +41,25 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
     os.environ.update(variables)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
 
+    present: list[Cell] = []
+
     def watch(cell: Cell, progress: Progress) -> None:
         pipe.send((cell, progress))
         if pipe.poll():
             raise KeyboardInterrupt
 
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+    def start(cell: Cell) -> None:
+        present[:] = [cell]
+        pipe.send(cell)
+
+    def enter(phase: Phase) -> None:
+        if present:
+            pipe.send((present[0], phase))
+
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
         while (task := pipe.recv()) is not None:
             cells, resources = task
-            for record in run_task(cells, resources, watch, on_start=pipe.send):
+            for record in run_task(cells, resources, watch, on_start=start):
                 pipe.send(record)
 
 
@@ -104,7 +115,7 @@ class Workers:
         self.busy: list[Worker] = []
         self.attempts: dict[str, int] = {}
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellWatch, *, at_once: int) -> None:
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
         """Run all tasks; see `Executor.run`."""
         at_once = max(1, min(at_once, self.slots))
         resources = self._share(at_once)
@@ -148,9 +159,7 @@ class Workers:
         pipes = {worker.pipe: worker for worker in self.busy}
         return [pipes[pipe] for pipe in wait(list(pipes), timeout)]  # type: ignore[index]
 
-    def _receive(
-        self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: CellWatch
-    ) -> None:
+    def _receive(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: Watch) -> None:
         try:
             message = worker.pipe.recv()
         except (EOFError, OSError):

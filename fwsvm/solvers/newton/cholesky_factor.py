@@ -4,11 +4,11 @@ from contextlib import nullcontext
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
-from scipy.linalg.lapack import get_lapack_funcs
 
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import broadcast, load, store, widen
 from fwsvm.numerics.threads import blas_on
+from fwsvm.solvers.newton.cholesky import factor_in_place
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.tuning import SHARED_FACTOR
 
@@ -57,10 +57,9 @@ class CholeskyFactor:
         inner = lines.matrix(rows, ridge, self.values)
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
-        (potrf,) = get_lapack_funcs(("potrf",), (self.upper,))
         with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():
-            _, failed = potrf(self.upper, lower=0, overwrite_a=1, clean=0)
-        self.rows, self.ridge, self.definite = rows, ridge, not failed
+            self.definite = factor_in_place(self.upper)
+        self.rows, self.ridge = rows, ridge
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return Q_FF x (n,), summed in float64."""

@@ -1,0 +1,266 @@
+"""The one progress display: lines at the foot of a terminal with fixed columns, plain lines elsewhere.
+
+On a terminal, on stderr:
+
+    runs      ━━━━━━━━━━──────   62%    1:07  13 of 21, about 40 s left
+              wdbc swap-2o select C=4 fold 3
+    train     ━━━━━━──────────   35%    0:04  gap 1.2e-02, 1,234 support vectors
+
+The last line is the present phase; the others are there where a command makes several runs. The time is that of the
+line's phase, and goes on by itself while nothing is told.
+"""
+
+import contextlib
+import math
+import os
+import sys
+import time
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from fwsvm import phases
+from fwsvm.phases import Phase
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
+REFRESHES = 8  # a second
+LABEL, BAR, GAP = 8, 16, "  "  # columns of the label and the bar, and what parts columns
+PIECE = 4  # columns of what moves in a bar of unknown length
+#: Functions that a first run compiles, reading of files included: 243 with the default method, fewer with most others.
+EXPECTED_FUNCTIONS = 240
+LINGER = 0.7  # seconds for which compiling stays shown after its last function: many come one after another
+MOMENT = 0.4  # seconds that a phase lasts before it is shown: parts of a run are checked one by one
+SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 5  # seconds and functions: a few are compiled without a word
+
+
+def is_animated() -> bool:
+    """Return whether stderr is a terminal on which lines can be written over."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+
+
+@dataclass
+class Line:
+    """A line of the display: its label, what is done of it (0 to 1, None where that is not known), and words.
+
+    ``spent`` are its seconds before ``since``, when it was entered last; None while another phase is present.
+    """
+
+    label: str
+    fraction: float | None = None
+    said: str = ""
+    spent: float = 0.0
+    since: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that it took so far."""
+        return self.spent + (time.monotonic() - self.since if self.since is not None else 0.0)
+
+    def leave(self) -> None:
+        """Stop its clock."""
+        self.spent, self.since = self.seconds, None
+
+    def resume(self) -> None:
+        """Let its clock go on."""
+        if self.since is None:
+            self.since = time.monotonic()
+
+
+@dataclass
+class Compiled:
+    """What was compiled so far, and whether something is being compiled."""
+
+    began: float = 0.0
+    now: bool = False
+    last: float = -math.inf
+    times: int = 0
+    announced: bool = False
+
+    @property
+    def functions(self) -> int:
+        """The number of functions; each is told of twice."""
+        return self.times // 2
+
+    @property
+    def fraction(self) -> float:
+        """What part of a first run's functions that is; a run that needs more stays just below 1."""
+        return min(0.99, self.functions / EXPECTED_FUNCTIONS)
+
+    @property
+    def words(self) -> str:
+        """For whom, how often and how long, judged by the functions so far."""
+        seconds = time.monotonic() - self.began
+        if seconds < SAY_COMPILING_AFTER or self.functions < LEAST_FUNCTIONS:
+            return "for this machine, once"
+        about = 5 * math.ceil(max(seconds, seconds / self.fraction) / 5)
+        return f"for this machine, once, about {about} s"
+
+
+class Display:
+    """Progress on stderr, as a context manager; within it, phases that are announced are shown.
+
+    ``listens`` says whether the layers below announce phases.
+    """
+
+    def __init__(self, *, listens: bool = True) -> None:
+        self.overall: Line | None = None
+        self.name = ""
+        self.lines: dict[str, Line] = {}
+        self.present: Line | None = None
+        self.previous: Line | None = None  # shown until the present one has lasted a moment
+        self.compiled = Compiled()
+        self._live: Any = None
+        self._open = contextlib.ExitStack()
+        self._listens = listens
+        self._said = self._entered = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Show the lines, as soon as there are any."""
+        if self._listens:
+            self._open.enter_context(phases.listening(self.enter))
+        if is_animated():
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(stderr=True, highlight=False, emoji=False)
+            self._live = Live(
+                get_renderable=lambda: self._rendered(console.width - 1, ascii_only=_is_ascii(console)),
+                console=console,
+                refresh_per_second=REFRESHES,
+                transient=True,
+                redirect_stdout=sys.stdout.isatty(),  # what goes to a file or another program is left alone
+            )
+            self._open.enter_context(self._live)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the lines away."""
+        self._open.close()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the lines are shown, on a terminal."""
+        return self._live is not None
+
+    def enter(self, phase: Phase) -> None:
+        """Show another phase; one that the run was in before goes on where it was left."""
+        if phase is Phase.COMPILE:
+            self._compile()
+            return
+        self.compiled.now = False
+        if self.present is None or self.present.label != phase:
+            if self.present is not None:
+                self.present.leave()
+            self.previous, self.present = self.present, self.lines.setdefault(phase, Line(phase))
+            self._entered = time.monotonic()
+        self.present.resume()
+
+    def begin(self, name: str = "") -> None:
+        """Show another run of that name, whose phases begin anew."""
+        self.name, self.lines, self.present = name, {}, None
+
+    def show(self, phase: Phase, fraction: float | None, said: str, plain: str = "") -> None:
+        """Show how far a phase is; without a terminal write ``plain``, if the last line is some seconds ago."""
+        self.enter(phase)
+        assert self.present is not None  # noqa: S101 - just entered
+        self.present.fraction, self.present.said = fraction, said
+        if not self.is_live and plain and time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
+            self._said = time.monotonic()
+            click.echo(plain, err=True)
+
+    def count(self, label: str, done: int, total: int, more: str = "") -> None:
+        """Show how many of the runs or folds are done."""
+        if self.overall is None:
+            self.overall = Line(label, since=time.monotonic())
+        self.overall.fraction = done / total if total else 1.0
+        self.overall.said = f"{done:,} of {total:,}" + (f", {more}" if more else "")
+
+    def _compile(self) -> None:
+        now, compiled = time.monotonic(), self.compiled
+        if compiled.times == 0:
+            compiled.began = now
+        if self.present is not None:
+            self.present.leave()
+        compiled.now = True
+        compiled.times, compiled.last = compiled.times + 1, now
+        late = now - compiled.began > SAY_COMPILING_AFTER and compiled.functions >= LEAST_FUNCTIONS
+        if late and not self.is_live and not compiled.announced:
+            compiled.announced = True
+            click.echo(f"compiling {compiled.words.replace(', once', ' (once', 1)})", err=True)
+
+    def _rendered(self, width: int, *, ascii_only: bool) -> "Text":
+        """Return the lines, none wider than ``width``."""
+        from rich.text import Text
+
+        lines, present, compiled = [], self.present, self.compiled
+        if self.overall is not None:
+            lines.append(drawn(self.overall, ascii_only=ascii_only))
+        if self.name:
+            lines.append(Text(indented(self.name, width)))
+        now = time.monotonic()
+        if compiled.now or now - compiled.last < LINGER:
+            present = Line(Phase.COMPILE, compiled.fraction, compiled.words, since=compiled.began)
+        elif self.previous is not None and now - self._entered < MOMENT:
+            present = self.previous
+        if present is not None:
+            lines.append(drawn(present, ascii_only=ascii_only))
+        for line in lines:
+            line.truncate(width, overflow="crop" if ascii_only else "ellipsis")
+        return Text("\n", no_wrap=True).join(lines)
+
+
+def drawn(line: Line, *, ascii_only: bool) -> "Text":
+    """Return a line in fixed columns: label, bar, per cent, time, words."""
+    from rich.text import Text
+
+    share = "" if line.fraction is None else f"{math.floor(100 * min(1.0, max(0.0, line.fraction)))}%"
+    seconds = line.seconds
+    return Text.assemble(
+        f"{line.label:<{LABEL}}{GAP}", *_bar(line.fraction, seconds, "#-" if ascii_only else "━─"),
+        f"{GAP}{share:>4}{GAP}{clock(seconds)}{GAP}{line.said}",
+    )  # fmt: skip
+
+
+def _bar(fraction: float | None, seconds: float, marks: str) -> list[tuple[str, str]]:
+    """Return the parts of a bar with their styles; without a fraction a piece of it moves to and fro."""
+    if fraction is None:
+        way = BAR - PIECE
+        first = way - abs(int(REFRESHES * seconds) % (2 * way) - way)
+        end = first + PIECE
+    else:
+        first, end = 0, min(BAR, max(0, round(BAR * fraction)))
+    dim, bright = "bright_black", "cyan"
+    return [(marks[1] * first, dim), (marks[0] * (end - first), bright), (marks[1] * (BAR - end), dim)]
+
+
+def indented(name: str, width: int) -> str:
+    """Return the name of a run as it stands below the bars: whole if it fits, else without some of its middle."""
+    room = max(8, width - LABEL - len(GAP))
+    if len(name) > room:
+        kept = room - 3
+        name = f"{name[: kept // 3]}...{name[len(name) - (kept - kept // 3) :]}"
+    return " " * (LABEL + len(GAP)) + name
+
+
+def clock(seconds: float) -> str:
+    """Return a time as a clock shows it, in six columns.
+
+    >>> clock(7), clock(127), clock(4000), clock(400_000)
+    ('  0:07', '  2:07', '  1h06', '  111h')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes:3d}:{rest:02d}"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:3d}h{minutes:02d}" if hours < 100 else f"{hours:5d}h"
+
+
+def _is_ascii(console: Any) -> bool:
+    return bool(console.options.ascii_only or console.legacy_windows)

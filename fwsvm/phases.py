@@ -1,0 +1,77 @@
+"""What a run is doing: the layers below announce the phase they enter, and who shows progress listens.
+
+Compiling is not announced where it is done, for it happens wherever a function is first called: numba tells of it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import StrEnum
+from typing import Any
+
+
+class Phase(StrEnum):
+    """A phase of a run, in their usual order."""
+
+    FETCH = "fetch"
+    LOAD = "load"
+    COMPILE = "compile"
+    TRAIN = "train"
+    CHECK = "check"
+    PREDICT = "predict"
+
+
+Listener = Callable[[Phase], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def enter(phase: Phase) -> None:
+    """Announce that a phase begins, which ends the one before; threads that a run has started are not heard."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(phase)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell the listener of each phase that is entered within the block.
+
+    It is told ``COMPILE`` before and after each function that is compiled, functions within others included, and then
+    of the phase again that compiling came in between.
+    """
+    from numba.core import event
+
+    last: list[Phase] = []
+
+    def hear(phase: Phase) -> None:
+        last[:] = [phase]
+        listener(phase)
+
+    told = _told_of_compiling(event.Listener, listener, last)
+    token = _listener.set(hear)
+    event.register("numba:compile", told)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", told)
+        _listener.reset(token)
+
+
+def _told_of_compiling(kind: type[Any], listener: Listener, last: list[Phase]) -> Any:
+    """Return a listener of numba's events, which counts how deep compiling is nested."""
+
+    class Compiling(kind):  # type: ignore[misc]  # numba has no types
+        depth = 0
+
+        def on_start(self, event: Any) -> None:  # noqa: ARG002 - which function it is does not matter
+            self.depth += 1
+            listener(Phase.COMPILE)
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            self.depth -= 1
+            listener(Phase.COMPILE)
+            if self.depth == 0 and last:
+                listener(last[0])
+
+    return Compiling()

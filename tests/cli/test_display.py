@@ -1,0 +1,205 @@
+"""The progress display: what a terminal shows, as tmux sees it, and what is written where there is none."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numba
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fwsvm.cli import _display, _runs
+from fwsvm.cli._display import Display, Line, drawn, indented
+from fwsvm.phases import Phase, enter, listening
+from fwsvm.solvers.loop import Progress
+
+WIDTH, HEIGHT = 80, 24
+LONG = """\
+name: long
+datasets: [wdbc]
+methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
+"""
+DRAWN = re.compile(r"^(\w+) +([━─]{16})  (....)  ([ \d]\d?\d:\d\d|......)(?:  (.*))?$")
+needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+
+
+class Terminal:
+    """A terminal of its own, emulated by tmux."""
+
+    def __init__(self, folder: Path) -> None:
+        self.socket = str(folder / "tmux")
+        self.run("-f", "/dev/null", "new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT), "-c", str(folder),
+                 "env", "PS1=$ ", "bash", "--norc")  # fmt: skip
+
+    def run(self, *words: str) -> str:
+        return subprocess.run(
+            ["tmux", "-S", self.socket, *words], capture_output=True, text=True, check=True
+        ).stdout
+
+    def type(self, line: str) -> None:
+        self.run("send-keys", line, "Enter")
+
+    def frame(self, *options: str) -> list[str]:
+        """Return the lines on the screen that are not empty."""
+        return [line for line in self.run("capture-pane", "-p", *options).splitlines() if line.strip()]
+
+    def wait_for(self, said: str) -> list[str]:
+        """Return the first frame that has these words."""
+        deadline = time.monotonic() + 200
+        while said not in "\n".join(frame := self.frame()):
+            assert time.monotonic() < deadline, "\n".join(frame)
+            time.sleep(0.1)
+        return frame
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    (tmp_path / "long.yaml").write_text(LONG)
+    made = Terminal(tmp_path)
+    yield made
+    made.run("kill-server")
+
+
+def fwsvm(*words: str) -> str:
+    return " ".join([sys.executable, "-m", "fwsvm", *words])
+
+
+@needs_tmux
+def test_a_terminal_shows_the_run_in_fixed_columns_that_move_and_then_go(terminal: Terminal) -> None:
+    terminal.type(fwsvm("grid", "long.yaml", "--offline"))
+    terminal.wait_for("1 of 2")
+    terminal.wait_for("train ")
+    frames = []
+    for _ in range(4):
+        frames.append(terminal.frame())
+        time.sleep(1.6)
+    for frame in frames:
+        lines = frame[-3:]
+        bars = [found for line in lines if (found := DRAWN.match(line))]
+        assert [found[1] for found in bars] == ["runs", "train"], frame
+        assert {found.start(4) for found in bars} == {34}
+        assert bars[0][5].startswith("1 of 2, about ")
+        assert lines[1].strip() == "wdbc fw final"
+        assert "gap " in bars[1][5]
+    for before, after in pairwise(frames):
+        assert before[-3].split(" of ")[0] != after[-3].split(" of ")[0]  # the clock of the runs
+        assert before[-1] != after[-1]
+    terminal.run("send-keys", "C-c")
+    left = terminal.wait_for("goes on from here")
+    assert not any(DRAWN.match(line) for line in left)
+
+
+@needs_tmux
+@pytest.mark.parametrize("setting", ["TERM=dumb", "NO_COLOR=1"])
+def test_a_dumb_terminal_gets_plain_lines_and_no_color_no_colours(terminal: Terminal, setting: str) -> None:
+    terminal.type(f"{setting} {fwsvm('train', '-m', 'fw', '--tol', '1e-12', 'wdbc')}")
+    if setting == "TERM=dumb":
+        frame = terminal.wait_for(" iteration ")
+        assert re.match(r" +\d+\.\d s  iteration [\d,]+  relative gap \S+  support \d+$", frame[-1])
+        return
+    terminal.wait_for("gap ")
+    (line,) = (line for line in terminal.frame("-e") if "train  " in line)
+    assert {"━", "─"} & set(line)
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", line)  # a colour of letters
+
+
+@given(
+    fraction=st.none() | st.floats(-1, 2), said=st.text(st.characters(codec="ascii", min_codepoint=32)),
+    spent=st.floats(0, 1e7), label=st.sampled_from(list(Phase)),
+)  # fmt: skip
+def test_columns_stay_where_they_are_whatever_is_said(
+    fraction: float | None, said: str, spent: float, label: Phase
+) -> None:
+    line = drawn(Line(label, fraction, said, spent, None), ascii_only=True).plain
+    assert line[:10].strip() == label
+    assert set(line[10:26]) <= {"#", "-"}
+    assert (line[26:28], line[32:34], line[40:42]) == ("  ", "  ", "  ")
+    assert line[42:] == said
+
+
+@given(st.text(st.characters(codec="ascii", min_codepoint=32), max_size=300), st.integers(30, 200))
+def test_a_name_is_whole_if_it_fits_and_keeps_both_ends_if_not(name: str, width: int) -> None:
+    shown = indented(name, width)
+    assert len(shown) <= width
+    assert (
+        shown.endswith(name)
+        if len(name) <= width - 10
+        else shown[10:].startswith(name[:5]) and name[-5:] in shown
+    )
+
+
+def progress(number: int, seconds: float, gap: float) -> Progress:
+    return Progress(number, 3, seconds, 1, 1.0, gap, 1e-3, 7)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1e9)), min_size=1))
+def test_what_is_done_of_a_run_is_a_part_that_never_goes_back(told: list[tuple[int, float]]) -> None:
+    share, last = _runs.Share(), 0.0
+    for seconds, (number, gap) in enumerate(sorted(told, key=lambda pair: pair[0])):
+        done = share.of(progress(number, float(seconds), gap))
+        assert max(last, number / 3) <= done <= 1
+        last = done
+
+
+def test_the_way_to_the_tolerance_is_measured_in_orders_of_magnitude_and_anew_in_each_run() -> None:
+    share = _runs.Share()
+    gaps = [1.0, 0.1, 0.01]
+    assert [round(3 * share.of(progress(0, k, gap)), 3) for k, gap in enumerate(gaps)] == [0.0, 0.333, 0.667]
+    assert share.of(progress(0, 0.5, 1.0)) == 0.0  # the clock went back: another fold
+
+
+def test_phases_are_heard_from_below_and_compiling_from_numba() -> None:
+    double = numba.njit(lambda x: 2.0 * x)  # noqa: TID251 - nothing of it is cached
+    heard: list[Phase] = []
+    with listening(heard.append):
+        enter(Phase.LOAD)
+        double(1.0)
+        double(2.0)
+    enter(Phase.CHECK)
+    assert heard == [Phase.LOAD, Phase.COMPILE, Phase.COMPILE, Phase.LOAD]
+
+
+def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
+    with Display(listens=False) as display:
+        for _ in range(60):
+            now[0] += 0.1
+            display.enter(Phase.COMPILE)
+        for k in range(60):
+            now[0] += 0.2
+            display.show(Phase.TRAIN, 0.5, "", plain=f"at {k}")
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"compiling for this machine \(once, about \d+ s\)", first)
+    assert 1 < len(rest) < 6
+    assert all(line.startswith("at ") for line in rest)
+
+
+def test_a_single_function_is_compiled_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    with Display(listens=False) as display:
+        for _ in range(2):
+            display.enter(Phase.COMPILE)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_phase_that_is_left_and_entered_again_goes_on_with_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
+    display = Display(listens=False)
+    for phase in (Phase.TRAIN, Phase.CHECK, Phase.TRAIN, Phase.COMPILE, Phase.TRAIN):
+        display.enter(phase)
+        now[0] += 1.0
+    assert {label: line.seconds for label, line in display.lines.items()} == {"train": 3.0, "check": 1.0}
+    display.begin("another run")
+    display.enter(Phase.TRAIN)
+    assert display.lines["train"].seconds == 0.0
