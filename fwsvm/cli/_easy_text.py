@@ -1,0 +1,254 @@
+"""What ``fwsvm easy`` says of each step, and its report of one page."""
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset, LabelledRows
+    from fwsvm.experiments.record import Row
+    from fwsvm.experiments.width_and_penalty import Chosen
+    from fwsvm.solvers import Result
+
+SHOWN_CLASSES, SHOWN_LABEL = 10, 20  # classes that a table has, and letters of a label
+UNIT = 1.0  # largest magnitude of sparse rows that are left as they are
+
+
+def _shown(label: str) -> str:
+    """Return a label of a file as a line of text and a table may show it."""
+    from fwsvm.errors import clipped
+
+    return clipped("".join(c if c.isprintable() and c not in "|`<>&\\" else "?" for c in label), SHOWN_LABEL)
+
+
+def _rows_of_classes(data: "Dataset") -> list[int]:
+    from fwsvm.data.labels import encode
+
+    codes = encode(data.train.labels, data.classes)
+    return [int(count) for count in np.bincount(codes, minlength=len(data.classes))]
+
+
+def checked(data: "Dataset") -> list[str]:
+    """Return sentences on the rows that were read."""
+    counts = _rows_of_classes(data)
+    parts = [
+        f"{_shown(name)} ({100 * count / sum(counts):.1f} %)"
+        for name, count in zip(data.classes[:SHOWN_CLASSES], counts, strict=False)
+    ]
+    test = f", and {data.test.rows:,} rows to test on" if data.test is not None else ""
+    more = f" and {len(counts) - SHOWN_CLASSES} more" if len(counts) > SHOWN_CLASSES else ""
+    said = [
+        f"{data.name} has {data.train.rows:,} rows of {data.train.features:,} features{test}.",
+        "Every line can be read and every value is a finite number.",
+        (
+            f"The classes are {', '.join(parts)}{more}: who always says the most frequent one is right in "
+            f"{100 * max(counts) / sum(counts):.1f} % of the rows, and a machine must do better."
+        ),
+    ]
+    if min(counts) < 10:
+        rare = _shown(data.classes[counts.index(min(counts))])
+        said.append(f"Class {rare} has {min(counts)} rows only: what is said of it is uncertain.")
+    return [*said, *(f"{notice.rstrip('.')}." for notice in data.notices)]
+
+
+def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
+    """Return the data set with the scaling that it should have, and why."""
+    from scipy.sparse import issparse
+
+    if data.scaling != "none":
+        return data, [f"Its entry says {data.scaling}, and that is done."]
+    X = data.train.X
+    values = np.asarray(X.data) if issparse(X) else np.asarray(X)
+    if issparse(X) and (not values.size or np.abs(values).max() <= UNIT):
+        return data, [
+            "The values are sparse and none is beyond 1, so they stay as they are: zeros stay zeros."
+        ]
+    if issparse(X) and values.min() < 0:
+        return data, [
+            (
+                "The values are sparse and some are negative, so they stay as they are: to map them to an interval "
+                "would make values of the zeros, which are most. If the features have unlike units, divide each by its "
+                "largest magnitude first."
+            )
+        ]
+    return replace(data, scaling="[0,1]"), [
+        (
+            "Each feature is mapped to the interval from 0 to 1 by its range over the training rows, so that no "
+            "feature decides the distances by its unit."
+        ),
+        "The machine keeps these ranges and applies them to all rows that it predicts.",
+    ]
+
+
+def chosen(found: "Chosen", data: "Dataset", folds: int) -> list[str]:
+    """Return sentences on how C and width were chosen."""
+    part = f"{found.rows:,} of the {data.train.rows:,} rows" if found.rows < data.train.rows else "the rows"
+    said = [
+        (
+            f"C is the price of an error on a training row, and gamma the width of the kernel exp(-gamma |x - z|^2); "
+            f"which fit is found by trying: {part} are divided into {folds} parts, and each part is predicted by "
+            "machines trained on the others."
+        )
+    ]
+    best = found.best
+    if best is None:
+        return [*said, ("The time limit ended this before any C was tried on all parts, so C is 1 and gamma 1/(2D), D "
+                "being the mean squared distance of two rows.")]  # fmt: skip
+    said.append(
+        f"Of {len(found.tried)} pairs C = {best.C:g} and gamma = {best.gamma:.4g} were right most often, in "
+        f"{100 * best.accuracy:.2f} % of the rows held out."
+    )
+    values = [{one.C for one in found.tried}, {one.gamma for one in found.tried}]
+    edges = [
+        name
+        for name, at, tried in zip(("C", "gamma"), (best.C, best.gamma), values, strict=True)
+        if len(tried) > 1 and at in {min(tried), max(tried)}
+    ]
+    if edges:
+        said.append(
+            f"{' and '.join(edges)} lies on the edge of what was tried, so a better one may lie beyond."
+        )
+    if found.cut:
+        said.append("The time limit ended the search early.")
+    return said
+
+
+def trained(result: "Result", row: "Row") -> list[str]:
+    """Return sentences on the training of the machine."""
+    return [
+        (
+            f"Trained on all rows with these, by {row['method']}, in {row['train_seconds']:.3g} s: "
+            f"{result.support_vectors:,} of the rows are support vectors, which the machine keeps."
+        ),
+        f"{result.message}",
+        f"Its objective is within {100 * result.relative_gap:.2g} % of the best possible, and that is proven."
+        if result.certified
+        else "How near it is to the best possible is not proven.",
+    ]
+
+
+def interval(right: float, judged: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a proportion of which ``right`` of ``judged`` were seen.
+
+    >>> [round(end, 3) for end in interval(8, 10)]
+    [0.49, 0.943]
+    """
+    z, p = 1.959964, right / judged
+    middle, half = p + z * z / (2 * judged), z * math.sqrt(p * (1 - p) / judged + z * z / (4 * judged**2))
+    return (middle - half) / (1 + z * z / judged), (middle + half) / (1 + z * z / judged)
+
+
+def tested(data: "Dataset", found: "Chosen", row: "Row") -> list[str]:
+    """Return sentences on how good the machine is on rows that it was not trained on."""
+    if data.test is not None and row.get("test_accuracy") is not None:
+        right = row["test_accuracy"] * data.test.rows
+        low, high = (100 * end for end in interval(right, data.test.rows))
+        return [
+            (
+                f"{100 * row['test_accuracy']:.2f} % of the {data.test.rows:,} test rows are predicted right, which "
+                "the machine has not seen."
+            ),
+            (
+                f"With as few or as many rows as these the true share lies between {low:.1f} and {high:.1f} % (95 % "
+                "interval)."
+            ),
+        ]
+    if (best := found.best) is None:
+        return [
+            "There are no test rows, and nothing was cross-validated: how good the machine is is not known."
+        ]
+    low, high = (100 * end for end in interval(best.right, best.judged))
+    return [
+        (
+            f"There are no test rows. In cross-validation {100 * best.accuracy:.2f} % were right (95 % interval "
+            f"{low:.1f} to {high:.1f} %), a little more than to be expected of new "
+            "rows, for C and gamma were chosen by it."
+        ),
+    ]
+
+
+def saved(model: Path, data: "Dataset") -> list[str]:
+    """Return sentences on the files that were written."""
+    ranges = f" {model}.range has its scaling for svm-scale." if data.scaling != "none" else ""
+    return [(f"The machine is in {model}, a text file in LIBSVM's format.{ranges} "
+            f"`fwsvm predict {shlex.quote(str(model))} ROWS` predicts others.")]  # fmt: skip
+
+
+def confused(result: "Result", data: "Dataset") -> Counter[tuple[str, str]] | None:
+    """Return how often each label was predicted as which on the test rows; None without any."""
+    from fwsvm.data.labels import text
+    from fwsvm.experiments.prediction import predict
+
+    if data.test is None:
+        return None
+    table: LabelledRows = data.test
+    return Counter(zip(map(text, table.labels.tolist()), predict(result.model, table).labels, strict=True))
+
+
+def report(
+    steps: Sequence[tuple[str, str]], data: "Dataset", found: "Chosen", result: "Result", model: Path,
+    confusion: Counter[tuple[str, str]] | None,
+) -> str:  # fmt: skip
+    """Return the report in Markdown: the steps, what was tried, what was confused, and how to repeat it."""
+    from fwsvm import __version__
+
+    lines = [f"# {model.name}", ""]
+    for number, (title, said) in enumerate(steps, 1):
+        lines += [f"{number}. **{title}** {said}", ""]
+    if found.tried:
+        lines += ["## Right in cross-validation (%)", "", *_grid(found), ""]
+    if confusion is not None:
+        lines += [
+            "## Test rows: labels (down) and predictions (across)",
+            "",
+            *_confusion(data, confusion),
+            "",
+        ]
+    lines += ["## To repeat it", "", "```sh", _again(data, result, model), "```", ""]
+    settings = ", ".join(
+        f"{name} {result.settings[name]}" for name in ("C", "gamma", "stop", "tolerance", "seed")
+    )
+    lines.append(f"fwsvm {__version__}; data {data.fingerprint[:16]}; {settings}.")
+    return "\n".join(lines) + "\n"
+
+
+def _grid(found: "Chosen") -> list[str]:
+    gammas = sorted({one.gamma for one in found.tried})
+    at = {(one.C, one.gamma): one for one in found.tried}
+    lines = [
+        f"| C | {' | '.join(f'gamma {gamma:.4g}' for gamma in gammas)} |",
+        "|--:" * (len(gammas) + 1) + "|",
+    ]
+    for C in sorted({one.C for one in found.tried}):
+        cells = [at.get((C, gamma)) for gamma in gammas]
+        shown = [
+            "" if one is None else f"{100 * one.accuracy:.2f}" + " *" * (one == found.best) for one in cells
+        ]
+        lines.append(f"| {C:g} | {' | '.join(shown)} |")
+    return lines
+
+
+def _confusion(data: "Dataset", confusion: Counter[tuple[str, str]]) -> list[str]:
+    most = [name for name, _ in Counter(data.classes).items()][:SHOWN_CLASSES]
+    lines = [f"| | {' | '.join(map(_shown, most))} |", "|--:" * (len(most) + 1) + "|"]
+    lines += [
+        f"| {_shown(true)} | {' | '.join(f'{confusion[true, said]:,}' for said in most)} |" for true in most
+    ]
+    if len(data.classes) > SHOWN_CLASSES:
+        lines += ["", f"The first {SHOWN_CLASSES} of {len(data.classes)} classes."]
+    return lines
+
+
+def _again(data: "Dataset", result: "Result", model: Path) -> str:
+    """Return the command that trains the same machine."""
+    words = ["fwsvm", "train", "--method", str(result.settings["method"]), "-C", repr(result.settings["C"]),
+             "--gamma", repr(result.settings["gamma"]), "--seed", str(result.settings["seed"])]  # fmt: skip
+    if data.scaling != "none":
+        words += ["--scale", data.scaling]
+    return shlex.join([*words, "--model", str(model), data.name])

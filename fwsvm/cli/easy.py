@@ -1,0 +1,120 @@
+"""``fwsvm easy``: from files to a tested machine, each step with a sentence that says what it does and why."""
+
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fwsvm.cli import INTERRUPTED
+from fwsvm.cli._display import Display
+from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._progress import loading
+from fwsvm.numerics.threads import MOST_THREADS
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import Dataset
+    from fwsvm.experiments.record import Row
+    from fwsvm.solvers import Result, Settings
+
+SEARCH_SHARE = 0.6  # of a time limit, that the choice of C and width may take
+
+
+@dataclass
+class Steps:
+    """What was done, said as it is done and kept for the report: a title and its sentences a step."""
+
+    said: list[tuple[str, str]] = field(default_factory=list)
+
+    def __call__(self, title: str, *sentences: str) -> None:
+        """Print a step, and keep it."""
+        from fwsvm.cli._lines import echo
+
+        text = " ".join(sentence for sentence in sentences if sentence)
+        self.said.append((title, text))
+        echo(f"{f'{len(self.said)} {title}':<12}{text}", 12)
+
+
+@click.command()
+@click.argument("train")
+@click.argument("test", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="Where the machine goes [default: TRAIN.model]."
+)
+@click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True,
+              help="Parts of the training rows that are held out in turn to choose C and width.")  # fmt: skip
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+              help="For the whole: the choice gets three fifths, the training what is left.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the folds.")
+@click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use [default: all there are]."
+)
+@click.option("--offline", is_flag=True, help="Ask no server for data.")
+def command(
+    train: str, test: Path | None, model: Path | None, folds: int, time_limit: float | None, seed: int,
+    threads: int | None, *, offline: bool,
+) -> None:  # fmt: skip
+    """Check and scale the rows of TRAIN, choose C and width, train, test on TEST, and write machine and report.
+
+    TRAIN and TEST are files in LIBSVM's format; TRAIN may be a name of `fwsvm data list`. Each step says what it does
+    and why. The machine keeps the scaling, so `fwsvm predict` takes rows as they are in their files. MODEL.report.md
+    has on one page what was done, what came out, and the commands that repeat it.
+
+    \b
+    fwsvm easy train.svm test.svm
+    """  # noqa: D301
+    from fwsvm import data as data_sets
+    from fwsvm.cli import _easy_text as text
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.experiments.width_and_penalty import choose
+    from fwsvm.files.atomic import replacing
+    from fwsvm.problems import model_files
+    from fwsvm.solvers import Settings, Status
+
+    begun = time.monotonic()
+    model = model or Path(f"{Path(train).name.partition('?')[0].replace(':', '-')}.model")
+    report = Path(f"{model}.report.md")
+    refuse_overwriting([train, test], [model, model_files.range_path(model), report])
+    settings, steps = Settings(seed=seed, threads=threads), Steps()
+    with Display() as display:
+        loaded = data_sets.load(train, test=test, raw=True, options=loading(display, offline=offline))
+        steps("check", *text.checked(loaded))
+        loaded, sentences = text.with_scaling(loaded)
+        steps("scale", *sentences)
+        chosen = choose(
+            loaded, settings, folds, watch=TrainingDisplay(display),
+            seconds=SEARCH_SHARE * time_limit if time_limit else None,
+            count=lambda done, total: display.count("choose", done, total),
+        )  # fmt: skip
+        display.overall = None
+        steps("choose", *text.chosen(chosen, loaded, folds))
+        if chosen.best is not None:
+            settings = replace(settings, C=chosen.best.C, gamma=chosen.best.gamma)
+        left = max(0.1, time_limit - (time.monotonic() - begun)) if time_limit else None
+        result, row = _trained(display, loaded, replace(settings, time_limit=left))
+        steps("train", *text.trained(result, row))
+        steps("test", *text.tested(loaded, chosen, row))
+    _write(model, result, row)
+    steps("save", *text.saved(model, loaded))
+    with replacing(report) as stream:
+        stream.write(text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded)))
+    click.echo(f"\nAll of this is in {report}.")
+    sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
+
+
+def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[Result, Row]":
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.experiments import training
+
+    display.begin()
+    return training.train(data, settings, TrainingDisplay(display))
+
+
+def _write(model: Path, result: "Result", row: "Row") -> None:
+    from fwsvm.cli._training_text import with_run_facts
+    from fwsvm.problems import model_files
+
+    for notice in model_files.write(model, with_run_facts(result, row)):
+        click.echo(f"fwsvm: {notice}", err=True)

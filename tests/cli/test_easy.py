@@ -1,0 +1,129 @@
+"""``fwsvm easy``: from files to a tested machine, with a sentence at each step, a report, and a way to repeat it."""
+
+import math
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm import data
+from fwsvm.cli import _easy_text, main
+from fwsvm.experiments import width_and_penalty
+from fwsvm.experiments.cross_validation import cross_validate
+from fwsvm.problems import model_files
+from fwsvm.solvers import Settings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in a folder with rows to train and to test on."""
+    monkeypatch.chdir(tmp_path)
+    assert run("subset", "wdbc", "300", "train.svm", "test.svm").exit_code == 0
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, [*words])
+
+
+def test_each_step_is_said_and_the_machine_is_as_good_as_is_said(folder: Path) -> None:
+    done = run("easy", "train.svm", "test.svm")
+    assert done.exit_code == 0, done.output
+    titles = re.findall(r"^(\d) (\w+)  ", done.stdout, re.MULTILINE)
+    assert [name for _, name in titles] == ["check", "scale", "choose", "train", "test", "save"]
+    said = float(re.search(r"([\d.]+) % of the 269 test rows", done.stdout)[1])
+    assert said > 95
+    predicted = run("predict", "train.svm.model", "test.svm", "labels")
+    assert float(re.search(r"Accuracy = ([\d.]+)%", predicted.stderr)[1]) == pytest.approx(said, abs=0.01)
+
+
+def test_the_report_has_the_steps_and_a_command_that_makes_the_same_machine(folder: Path) -> None:
+    done = run("easy", "train.svm", "test.svm", "--model", "first")
+    report = (folder / "first.report.md").read_text("utf-8")
+    assert len(report.splitlines()) < 60
+    for line in done.stdout.splitlines()[:6]:
+        assert line[12:] in report
+    (again,) = re.findall(r"^fwsvm train .*$", report, re.MULTILINE)
+    again = [word if word != "first" else "second" for word in shlex.split(again)[1:]]
+    assert run(*again).exit_code == 0
+    first, second = model_files.read("first"), model_files.read("second")
+    assert first.kernel == second.kernel
+    np.testing.assert_array_equal(first.coefficients, second.coefficients)
+    table = re.search(r"Test rows.*?\n\n(.*?)\n\n", report, re.DOTALL)[1]
+    assert (
+        sum(map(int, re.findall(r"(?<=\| )\d+(?= \|)", table.split("\n", 2)[2].replace("| 1 |", "|")))) == 269
+    )
+
+
+def test_without_test_rows_the_cross_validated_accuracy_is_given_as_what_it_is(folder: Path) -> None:
+    done = run("easy", "train.svm", "--folds", "3")
+    assert done.exit_code == 0, done.output
+    assert "There are no test rows. In cross-validation" in done.stdout
+    assert "chosen by it" in done.stdout
+
+
+def test_a_time_limit_leaves_a_machine_and_says_what_it_cut(folder: Path) -> None:
+    done = run("easy", "train.svm", "test.svm", "--time-limit", "1e-9")
+    assert done.exit_code == 0, done.output
+    assert "The time limit ended this before any C was tried on all parts, so C is 1" in done.stdout
+    assert (folder / "train.svm.model").exists()
+
+
+def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> None:
+    assert "would be written over" in run("easy", "train.svm", "--model", "train.svm").stderr
+    (folder / "bad.svm").write_text("1 1:2\n-1 2:x\n")
+    done = run("easy", "bad.svm")
+    assert (done.exit_code, "bad.svm:2" in done.stderr) == (3, True), done.stderr
+    (folder / "few.svm").write_text("1 1:2\n-1 1:3\n-1 1:4\n")
+    done = run("easy", "few.svm")
+    assert done.exit_code == 3
+    assert "too few rows to be in every training part" in done.stderr
+
+
+def test_sparse_rows_keep_their_zeros(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{1 - 2 * (i % 2)} {1 + i % 2}:1 {3 + rng.integers(500)}:1\n" for i in range(60))
+    (folder / "words").write_text(rows)
+    assert "zeros stay zeros" in run("easy", "words").stdout
+    (folder / "signed").write_text(rows.replace("1:1", "1:-9"))
+    assert "some are negative, so they stay as they are" in run("easy", "signed").stdout
+    assert not (folder / "signed.model.range").exists()
+
+
+def test_labels_of_a_file_stay_text_in_the_report(folder: Path) -> None:
+    rows = "".join(f"{'<b>|x`' if i % 2 else 'y'} 1:{i % 2 + 0.01 * i} 2:{i / 40}\n" for i in range(40))
+    (folder / "hostile").write_text(rows)
+    assert run("easy", "hostile", "hostile").exit_code == 0
+    report = (folder / "hostile.model.report.md").read_text("utf-8")
+    assert "?b??x?" in report
+    assert "<b>" not in report.replace("fwsvm train", "")
+
+
+def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(width_and_penalty, "PENALTIES", (0.1, 1.0, 10.0))
+    monkeypatch.setattr(width_and_penalty, "WIDTHS", (1.0, 16.0))
+    loaded = data.load("wdbc", raw=True, scale="[0,1]")
+    found = width_and_penalty.choose(loaded, Settings(seed=3), 4)
+    assert (found.runs, found.cut, len(found.tried)) == (24, False, 6)
+    for one in found.tried:
+        settings = Settings(seed=3, C=one.C, gamma=one.gamma, tolerance=1e-2)
+        right = sum(fold.right for fold in cross_validate(loaded, settings, 4))
+        assert one.right == pytest.approx(right, abs=2)  # ends elsewhere within the tolerance
+    assert found.best.accuracy == max(one.accuracy for one in found.tried)
+
+
+def test_of_equal_pairs_the_smallest_C_wins_and_then_the_widest_kernel() -> None:  # noqa: N802
+    pairs = [(2.0, 1.0), (1.0, 2.0), (0.5, 2.0)]
+    tried = tuple(width_and_penalty.Tried(gamma, C, 9, 10) for gamma, C in pairs)
+    assert width_and_penalty.Chosen(tried, 10, 3, cut=False).best == tried[0]
+    assert width_and_penalty.Chosen(tried[1:], 10, 2, cut=False).best == tried[2]
+
+
+def test_an_interval_holds_what_was_seen_and_narrows_with_the_rows() -> None:
+    for right, judged in ((0, 5), (5, 5), (50, 100), (5000, 10000)):
+        low, high = _easy_text.interval(right, judged)
+        assert 0 <= low <= right / judged <= high + 1e-12 <= 1 + 1e-9
+        assert high - low < 4 / math.sqrt(judged)
