@@ -29,7 +29,7 @@ install: .venv/installed ## create .venv and install fwsvm there, editable, with
 	@touch $@
 
 .venv/installed: .venv/pip pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[plots,distributed,sklearn]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[plots,report,distributed,sklearn]" --group dev
 	@touch $@
 
 run: .venv/installed ## a small experiment on data that ships with fwsvm, offline

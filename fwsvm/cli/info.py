@@ -9,7 +9,12 @@ from typing import Any
 import click
 
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "requests")
-EXTRAS = {"plots": ("matplotlib",), "distributed": ("dask", "distributed"), "sklearn": ("scikit-learn",)}
+EXTRAS = {
+    "plots": ("matplotlib",),
+    "report": ("bokeh",),
+    "distributed": ("dask", "distributed"),
+    "sklearn": ("scikit-learn",),
+}
 VARIABLES = ("FWSVM_CACHE", "FWSVM_MIRROR", "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME")
 MB = 1e6
 

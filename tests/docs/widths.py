@@ -6,13 +6,13 @@ that would have to be scrolled sideways. `make docs` does it where a browser is 
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.browser import chromium
+
 WIDTHS = (360, 768, 1280)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 LOOK = """<body>{frames}<pre id="found"></pre><script>
 onload = () => {{
   const wide = [...document.querySelectorAll("iframe")].filter(
@@ -49,9 +49,9 @@ def too_wide(site: Path, browser: str) -> list[str]:
 
 def main(site: Path) -> int:
     """Print what is too wide; return the exit code."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    browser = chromium.found()
     if browser is None:
-        print(f"note: no browser ({', '.join(BROWSERS)}), so nobody looked at the pages")
+        print(f"note: no browser ({', '.join(chromium.NAMES)}), so nobody looked at the pages")
         return 0
     wide = too_wide(site, browser)
     print("\n".join(f"wider than its window: {page}" for page in wide) or "no page is wider than its window")

@@ -2,9 +2,11 @@
 
 import contextlib
 import csv
+import html.parser
 import io
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -202,9 +204,32 @@ def no_formulas(text: str) -> None:
                 float(field)
 
 
-def no_markup(text: str) -> None:
-    """Check that names of the folder did not become elements of an HTML page."""
-    assert "<script" not in text
+class _Elements(html.parser.HTMLParser):
+    """What an HTML page or fragment has besides text: scripts, and attributes that run or fetch something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: Counter[str] = Counter()
+        self.active: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "script":
+            self.scripts[given.get("type") or ""] += 1
+        fetching = {"src", "srcset", "action", "formaction", "data"} & set(given)
+        if fetching or tag in {"iframe", "object", "embed", "base", "link"}:
+            self.active.append(tag)
+        self.active += [name for name in given if name.startswith("on")]
+
+
+def no_markup(text: str, *, page: bool = False) -> None:
+    """Check that names of the folder did not become elements of an HTML page, or of a fragment, which has no script."""
+    found = _Elements()
+    found.feed(text)
+    assert found.active == []
+    assert found.scripts[""] == page, "the page has one script of its own"
+    assert set(found.scripts) <= {"", "application/json", "text/plain"}
+    assert page or not sum(found.scripts.values())
     assert "</td></td>" not in text
 
 

@@ -21,6 +21,7 @@ from fwsvm.errors import ResultsError
 from fwsvm.results import reading
 from fwsvm.results.kinds import shortened
 from tests.analysis.folders import row, write, write_trace
+from tests.fuzz.results_folder import no_markup
 
 NAMES = (
     "$\\frac{$",
@@ -72,7 +73,7 @@ def test_pictures_have_names_of_their_own_that_files_can_have(foreign: Path, tmp
 def test_names_are_no_markup_no_formulas_and_no_mathematics(foreign: Path) -> None:
     read = results.read([foreign])
     drawn = draw_tables(cells.cells_of_runs(read.frame), ["accuracy"])
-    assert "<script" not in page(read.select([f"method={NAMES[1]}"]), mixed_load=True)
+    no_markup(page(read.select([f"method={NAMES[1]}"]), mixed_load=True), page=True)
     assert "<script" not in render(drawn, "html")
     markdown = render(drawn, "markdown")
     assert "| \\$\\\\frac{\\$ " in markdown

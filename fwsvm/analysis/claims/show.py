@@ -86,15 +86,16 @@ def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
         ours = html.escape(verdict.ours.evidence) if verdict.ours else ""
         printed = html.escape(verdict.printed.evidence) if verdict.printed else ""
         rows.append(
-            f"<tr class='{verdict.word.replace(' ', '-')}'><th scope=row>{html.escape(claim.name)}</th>"
-            f"<td>{html.escape(claim.statement)} <small>({html.escape(claim.place)})</small></td>"
-            f"<td><strong>{verdict.word}</strong> {ours}</td><td>{html.escape(printed_place(verdict))} "
-            f"<small>{printed}</small></td></tr>"
+            f"<tbody class={verdict.word.replace(' ', '-')}><tr><th scope=row>{html.escape(claim.name)}</th>"
+            f"<td data-head=statement>{html.escape(claim.statement)} <small>({html.escape(claim.place)})</small></td>"
+            f"<td data-head=ours><strong>{verdict.word}</strong> {ours}</td>"
+            f'<td data-head="as printed">{html.escape(printed_place(verdict))} '
+            f"<small>{printed}</small></td></tr></tbody>"
         )
     heads = "".join(f"<th scope=col>{head}</th>" for head in ("claim", "statement", "ours", "as printed"))
     return (
-        f"<div class=scroll><table class=claims><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
-        f"</table></div><p>{html.escape(summary(verdicts))}</p>"
+        f"<div class='table words'><table><caption>{html.escape(summary(verdicts))}</caption>"
+        f"<thead><tr>{heads}</tr></thead>{''.join(rows)}</table></div>"
         + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in notes)
     )
 

@@ -20,7 +20,7 @@ from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
-GRID_POINTS = 200
+GRID_POINTS = 120
 
 
 @figure("convergence", 4)

@@ -4,5 +4,5 @@ layout     the rows, columns and measures of a paper's table; each paper's layou
 build      a layout filled with cells, ours and printed
 drawing    tables by name: a paper's table, or a plain table of a measure
 sizes      the papers' tables of data sets
-model      a table before it is rendered; `render` writes it for terminals, Markdown, LaTeX, HTML or CSV
+model      a table before it is rendered; `render` writes it for terminals, Markdown, LaTeX or CSV, `html` as HTML
 """

@@ -75,12 +75,23 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
 def tables_for(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataFrame, list[str]]]:
     """Return which cells to show in which tables: all in the named ones, or each experiment in its own.
 
-    An experiment that fills no paper's table gets accuracy, time and size, as far as they were measured.
+    Experiments that fill the same tables of a paper, with other data sets each, fill them together. One that fills no
+    paper's table gets accuracy, time and size, as far as they were measured.
     """
     if names:
         return [(cells, list(names))]
-    experiments = [cells[cells["experiment"] == name] for name in dict.fromkeys(cells["experiment"])]
-    return [(some, fitting_layouts(some) or measured_names(some)) for some in experiments]
+    found: list[tuple[pd.DataFrame, list[str]]] = []
+    for experiment in dict.fromkeys(cells["experiment"]):
+        here = cells[cells["experiment"] == experiment]
+        layouts = fitting_layouts(here)
+        for place, (others, theirs) in enumerate(found):
+            joined = pd.concat([others, here])
+            if layouts and theirs == layouts and not joined.duplicated(["dataset", "method"]).any():
+                found[place] = joined, layouts
+                break
+        else:
+            found.append((here, layouts or measured_names(here)))
+    return found
 
 
 def draw_tables(

@@ -1,13 +1,13 @@
 """Rendering a table as text of 80 columns, Markdown, LaTeX (booktabs), HTML, or tidy CSV."""
 
-import html
 import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
+from fwsvm.analysis.tables.html import html_table
+from fwsvm.analysis.tables.model import Table, TableEntry
 from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
@@ -172,29 +172,6 @@ def latex(table: Table) -> str:
          r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
          *notes, r"\end{table}"]
     )  # fmt: skip
-
-
-def html_table(table: Table) -> str:
-    """Return an HTML fragment: figure, caption, table, notes."""
-
-    def cell(entry: TableEntry) -> str:
-        shown = html.escape(entry.text) + (
-            f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
-        )
-        return f"<td>{f'<strong>{shown}</strong>' if entry.best else shown}{html.escape(entry.mark)}</td>"
-
-    def line(row: TableRow) -> str:
-        labels = "".join(f"<th scope=row>{html.escape(label)}</th>" for label in row.labels)
-        return f"<tr{' class=first' if row.first else ''}>{labels}{''.join(map(cell, row.entries))}</tr>"
-
-    heads = "".join(f"<th scope=col>{html.escape(head)}</th>" for head in (*table.label_heads, *table.heads))
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.notes)
-    return (
-        f"<figure class=table><figcaption>{html.escape(table.title)}</figcaption><div class=scroll><table>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(line, table.rows))}</tbody></table></div>"
-        + (f"<ul class=notes>{notes}</ul>" if notes else "")
-        + "</figure>"
-    )
 
 
 def tidy_csv(tables: Sequence[Table]) -> str:

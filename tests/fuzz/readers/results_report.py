@@ -24,4 +24,4 @@ def read(folder: Path) -> None:
     """Write its page."""
     page = folder / "page.html"
     results_folder.call(report.command, folder, "--mixed-load", "--out", page)
-    results_folder.no_markup(page.read_text("utf-8"))
+    results_folder.no_markup(page.read_text("utf-8"), page=True)

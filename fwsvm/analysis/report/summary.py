@@ -1,0 +1,197 @@
+"""The top of a report, in words: what was run, what won, what is uncertain, and in one folded line what is missing."""
+
+import html
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from fwsvm.analysis import comparisons
+from fwsvm.analysis.cells import final_rows, without_sweeps
+from fwsvm.analysis.claims.evaluate import caveats
+from fwsvm.analysis.contests import Contest, contest
+from fwsvm.analysis.names import short_names
+from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.results import DONE
+from fwsvm.analysis.tables.html import folded, named
+from fwsvm.errors import ResultsError
+from fwsvm.results.kinds import listed, shortened
+
+NAMED = 12  # methods and machines in a sentence
+MOST_MISSING = 200  # data sets in the folded list
+LEVEL = 0.05
+
+
+def summary(frame: pd.DataFrame, cells: pd.DataFrame, warnings: Sequence[str]) -> str:
+    """Return the words above a report's figure; ``cells`` are those of ``frame``, rows of runs.csv."""
+    final = final_rows(frame)
+    contests = [found for name in ("time", "accuracy") if (found := contest(cells, name)) is not None]
+    parts = (
+        ("What was run", _run(frame, final, cells)),
+        ("What won", _won(cells, contests)),
+        ("What is uncertain", [*warnings, *_uncertain(final, cells, contests)]),
+    )
+    said = "".join(
+        f"<h3>{title}</h3><ul>{''.join(f'<li>{folded(line, 600)}</li>' for line in lines)}</ul>"
+        for title, lines in parts
+        if lines
+    )
+    return said + _missing(final)
+
+
+def _run(frame: pd.DataFrame, final: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
+    methods = [_method(method) for method in dict.fromkeys(cells["method"])]
+    counts = ", ".join(f"{count:,} {status}" for status, count in final["status"].value_counts().items())
+    kernels = [str(kernel) for kernel in dict.fromkeys(cells["kernel"]) if kernel]
+    times = sorted({int(runs) for runs in cells["runs"]})
+    lines = [
+        f"{_number(len(final), 'reported run')} ({counts}) of {_number(len(methods), 'method')} "
+        f"({listed(methods, ', ', NAMED)}) on {_number(cells['dataset'].nunique(), 'data set')}"
+        + (f", {listed(kernels)} kernel" if kernels else "")
+        + f"; each cell {_times(times)}."
+    ]
+    searched = int((frame["role"] == "select").sum())
+    profiles = [str(profile) for profile in dict.fromkeys(frame["profile"]) if profile]
+    lines.append(
+        (f"Profile {listed(map(shortened, profiles))}; " if profiles else "")
+        + (f"{_number(searched, 'run')} of the parameter search" if searched else "no parameter search")
+        + "."
+    )
+    machines = dict.fromkeys(
+        f"{shortened(str(machine))} ({shortened(str(cpu))}, {_number(int(threads), 'thread')})"
+        for machine, cpu, threads in zip(
+            final["machine"], final["cpu"], final["threads"].fillna(1), strict=True
+        )
+        if machine
+    )
+    started = sorted(str(when) for when in frame["started_utc"] if when)
+    if machines:
+        when = f", started between {shortened(started[0])} and {shortened(started[-1])}" if started else ""
+        lines.append(f"On {listed(machines, '; ', 3)}{when}.")
+    return lines
+
+
+def _times(runs: list[int]) -> str:
+    often = {1: "once", 2: "twice"}
+    few = [often.get(number, f"{number} times") for number in dict.fromkeys((runs[0], runs[-1]))]
+    return " to ".join(few)
+
+
+def _won(cells: pd.DataFrame, contests: Sequence[Contest]) -> list[str]:
+    if not contests:
+        alone = cells["method"].nunique() == 1
+        return ["One method alone: nothing to compare." if alone else "No problem was solved by two methods."]
+    return [_winners(found) for found in contests]
+
+
+def _winners(found: Contest) -> str:
+    time = found.measure.name == "time"
+    number = len(found.values)
+    counts = [f"{_method(method)} on {count}" for method, count in found.won.items() if count]
+    won = f"{'Fastest' if time else 'Most accurate, or as accurate'}: {listed(counts, ', ', NAMED)} of {number} "
+    won += "problem" if number == 1 else "problems"
+    typical = found.typical.sort_values(kind="stable")
+    if typical.empty:
+        return f"{won}; none was solved by all methods."
+    whole = len(found.behind.dropna())
+    behind = [f"{_method(method)} {value:.3g}" for method, value in typical.items()]
+    what = (
+        "typical time over the shortest (geometric mean)"
+        if time
+        else "mean points below the highest accuracy"
+    )
+    return f"{won}. {what.capitalize()}, over {whole} that all solved: {listed(behind, ', ', NAMED)}."
+
+
+def _uncertain(final: pd.DataFrame, cells: pd.DataFrame, contests: Sequence[Contest]) -> list[str]:
+    lines = [line for found in contests for line in _chance(found)]
+    lines += [line for found in contests for line in _not_told_apart(cells, found.measure.name)]
+    done = final[final["status"].isin(DONE)]
+    if len(done):
+        certified = int(done["certified"].sum())
+        lines.append(
+            f"{certified:,} of {_number(len(done), 'finished run')} have a certificate within their tolerance."
+        )
+    void = cells[cells["void"] != ""]
+    if len(void):
+        reasons = listed(dict.fromkeys(void["void"]), "; ", 3)
+        lines.append(
+            f"{len(void)} of {_number(len(cells), 'cell')} promise little, though a rule ended them: {reasons}."
+        )
+    cut = int(cells["censored"].sum())
+    if cut:
+        lines.append(f"{_number(cut, 'cell')} cut short by a time limit: a time there is a lower bound.")
+    return lines + [
+        f"{line[0].upper()}{line[1:]}." for line in caveats(cells) if line.startswith("ours have fewer")
+    ]
+
+
+def _chance(found: Contest) -> list[str]:
+    what = "times" if found.measure.name == "time" else "accuracies"
+    if not found.judged:
+        return [f"No two methods ran more than once on a problem: how much {what} vary is not known."]
+    if not found.uncertain:
+        return []
+    on = f"On {found.uncertain} of {_number(found.judged, 'problem')}"
+    return [
+        f"{on} the best two {what} are within two standard errors of each other: the order may be chance."
+    ]
+
+
+def _not_told_apart(cells: pd.DataFrame, name: str) -> list[str]:
+    """Say which methods the Nemenyi test over all data sets leaves together."""
+    plain = without_sweeps(cells)
+    methods = list(dict.fromkeys(plain["method"]))
+    if len(methods) < 3:
+        return []
+    try:
+        compared = comparisons.compare(plain, methods, name, alpha=LEVEL)
+    except ResultsError:
+        return []  # too few data sets have all methods; the section of tests says which
+    groups = [
+        " and ".join(_method(compared.methods[place]) for place in group)
+        for group in compared.nemenyi.groups()
+    ]
+    if not groups:
+        return []
+    over = f"over {compared.friedman.n} data sets, at level {LEVEL:g}"
+    what = "time" if name == "time" else "accuracy"
+    return [f"In {what} the Nemenyi test, {over}, does not tell apart {listed(groups, '; ', NAMED)}."]
+
+
+def _missing(final: pd.DataFrame) -> str:
+    """Return one folded line for all runs that did not finish: by data set, with one message each."""
+    bad = final[~final["status"].isin(DONE)]
+    if bad.empty:
+        return ""
+    names = short_names(str(dataset) for dataset in final["dataset"])
+    places = []
+    for dataset, runs in list(bad.groupby("dataset", sort=False))[:MOST_MISSING]:
+        methods = listed(dict.fromkeys(_method(str(method)) for method in runs["method"]), ", ", NAMED)
+        counts = ", ".join(f"{count} {status}" for status, count in runs["status"].value_counts().items())
+        message = next((str(message) for message in runs["message"] if message), "")
+        name = str(dataset)
+        places.append(
+            f"<li><strong>{named(name, names[name])}</strong>: {html.escape(f'{counts} ({methods})')}"
+            f"<br><small>{html.escape(shortened(message, 400))}</small></li>"
+        )
+    number = bad["dataset"].nunique()
+    more = f"<li>{number - MOST_MISSING} more</li>" if number > MOST_MISSING else ""
+    line = (
+        f"Not finished: {_number(len(bad), 'run')} on {_number(number, 'data set')} "
+        f"({_counted(bad['status'])}), which tables and figures leave out where nothing else ran"
+    )
+    return f"<details class=missing><summary>{html.escape(line)}</summary><ul>{''.join(places)}{more}</ul></details>"
+
+
+def _counted(statuses: Iterable[str]) -> str:
+    return ", ".join(
+        f"{count} {status}" for status, count in pd.Series(list(statuses)).value_counts().items()
+    )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _method(name: object) -> str:
+    return METHOD_NAMES.get(str(name), shortened(str(name), 40))
