@@ -37,6 +37,17 @@ class Commands(click.Group):
         command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named; of one that there is not, say the nearest."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from fwsvm.cli._libsvm_words import nearest_command
+
+            raise click.UsageError(f"No such command {shown(args[0])}{nearest_command(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted

@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli import _names
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
     from fwsvm.solvers.settings import Settings
 
 _OPTIONS = (
-    click.option("--method", "-m", default="auto", show_default=True, help="One of `fwsvm methods`."),
+    click.option("--method", "-m", default="auto", show_default=True, shell_complete=_names.methods,
+                 help="One of `fwsvm methods`."),
     click.option("--param", "parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
     click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
     click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C rows)."),
-    click.option("--kernel", help="One of `fwsvm kernels` [default: the method's]."),
+    click.option("--kernel", shell_complete=_names.kernels, help="One of `fwsvm kernels` [default: the method's]."),
     click.option("--kernel-param", "kernel_parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
     click.option("--gamma", type=float, help="Width of the kernel: exp(-gamma |x-z|^2) for rbf."),

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli import _names
 from fwsvm.cli._display import Display
+from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from fwsvm.experiments.cross_validation import Fold
 
 
-@click.command("cv")
-@click.argument("data")
+@libsvm_command("cv")
+@click.argument("data", shell_complete=_names.datasets)
 @click.option(
     "--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts to hold out in turn."
 )

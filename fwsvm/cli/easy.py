@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import INTERRUPTED
+from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._progress import loading
@@ -38,7 +38,7 @@ class Steps:
 
 
 @click.command()
-@click.argument("train")
+@click.argument("train", shell_complete=_names.datasets)
 @click.argument("test", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--model", type=click.Path(path_type=Path), help="Where the machine goes [default: TRAIN.model]."

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli import _names
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command("grid")
-@click.argument("config", type=click.Path(path_type=Path), required=False)
+@click.argument("config", type=click.Path(path_type=Path), required=False, shell_complete=_names.experiments)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
 @click.option("--copy", "copied", metavar="NAME",
               help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.")  # fmt: skip

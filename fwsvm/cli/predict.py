@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from fwsvm.experiments.prediction import Prediction
 
 
-@click.command()
+@libsvm_command("predict")
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("data")
+@click.argument("data", shell_complete=_names.datasets)
 @click.argument("output", type=click.Path(path_type=Path), required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import INTERRUPTED
+from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from fwsvm.solvers import Result, Settings
 
 
-@click.command()
-@click.argument("data")
+@libsvm_command("train")
+@click.argument("data", shell_complete=_names.datasets)
 @training_options
 @scale_option
 @click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")

@@ -42,6 +42,11 @@ def shipped_experiments() -> list[ShippedExperiment]:
     ]
 
 
+def shipped_names() -> list[str]:
+    """Return the names of all shipped experiments."""
+    return list(_files())
+
+
 def config_file(word: Path) -> Path:
     """Return the file that is meant: ``word`` if it exists or has a folder, else the shipped experiment of that name.
 

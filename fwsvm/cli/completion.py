@@ -1,0 +1,65 @@
+"""``fwsvm completion``: the completion of commands, options and names for a shell."""
+
+import os
+from pathlib import Path
+
+import click
+
+from fwsvm.errors import UsageError
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS), required=False)
+@click.option("--install", is_flag=True, help="Put it where the shell looks for it, instead of printing it.")
+def command(shell: str | None, install: bool) -> None:
+    """Print, or install, what completes commands, options, methods, data sets and experiments in SHELL.
+
+    Without SHELL it is the one that the environment names.
+
+    \b
+    fwsvm completion --install
+    """  # noqa: D301
+    from click.shell_completion import get_completion_class
+
+    from fwsvm.cli import main
+
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    kind = get_completion_class(name) if name in SHELLS else None
+    if kind is None:
+        raise UsageError(f"the environment names the shell {name!r}; give one of {', '.join(SHELLS)}")
+    made = kind(main, {}, "fwsvm", "_FWSVM_COMPLETE")
+    script = made.source_template % made.source_vars()
+    if not install:
+        click.echo(script)
+        return
+    place = _place(name)
+    _write(place, script)
+    click.echo(f"wrote {place}; it holds in each {name} that starts from now on")
+    if name == "zsh":
+        click.echo(
+            f"if nothing is completed, add to ~/.zshrc: fpath+={place.parent}; autoload -U compinit; compinit"
+        )
+
+
+def _place(shell: str) -> Path:
+    """Return the user's file from which a shell loads the completion of fwsvm."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    shared = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return {
+        "bash": shared / "bash-completion" / "completions" / "fwsvm",
+        "zsh": shared / "zsh" / "site-functions" / "_fwsvm",
+        "fish": config / "fish" / "completions" / "fwsvm.fish",
+    }[shell]
+
+
+def _write(place: Path, script: str) -> None:
+    from fwsvm.files.atomic import replacing
+
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{place.parent} cannot be made: {error.strerror or error}") from None
+    with replacing(place, UsageError) as stream:
+        stream.write(script)

@@ -1,0 +1,94 @@
+"""Lines of LIBSVM's users, and mistyped commands: each is answered by what to type instead, and that can be typed."""
+
+import shlex
+
+import click
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fwsvm.cli import main
+from fwsvm.cli._libsvm_words import PROGRAMS
+
+
+def answer(line: str) -> str:
+    done = CliRunner().invoke(main, shlex.split(line))
+    assert done.exit_code == 2, done.output
+    assert isinstance(done.exception, SystemExit)
+    return done.stderr.splitlines()[-1]
+
+
+def ours(said: str) -> str:
+    return said.partition("In the words of fwsvm: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [
+        ("train -c 10 -g 0.5 a.svm", "fwsvm train -C 10 --gamma 0.5 a.svm"),
+        ("train -c10 -g0.5 a.svm a.model", "fwsvm train -C 10 --gamma 0.5 --model a.model a.svm"),
+        ("train -s 0 -t 1 -d 2 -r 0 a.svm", "fwsvm train --kernel poly --degree 2 --coef0 0 a.svm"),
+        ("train -v 5 -c 2 a.svm a.model", "fwsvm cv --folds 5 -C 2 a.svm"),
+        ("train -e 0.01 -m 200 -h 0 -q a.svm", "fwsvm train --tol 0.01 --cache-mb 200 a.svm"),
+        ("train -m fw -C 3 -g 2 'a b'", "fwsvm train -m fw -C 3 --gamma 2 'a b'"),
+        ("train --stop gap -v 3 a.svm", "fwsvm cv --stop gap --folds 3 a.svm"),
+        ("cv -c 1 a.svm", "fwsvm cv -C 1 a.svm"),
+    ],
+)
+def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:
+    assert ours(answer(line)) == same
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("train -s 3 a.svm", "only -s 0, C-SVC, is here"),
+        ("train -t 3 a.svm", "the kernel of -t 3 is not here"),
+        ("train -n 0.5 a.svm", "nu-SVC and one-class machines are not here"),
+        ("train -w1 5 -w-1 2 a.svm", "-w"),
+        ("predict -b 1 test model out", "-b"),
+        ("train -v 5 a.svm", "-v is the command cv"),
+    ],
+)
+def test_what_is_not_here_or_elsewhere_is_said(line: str, why: str) -> None:
+    assert why in answer(line)
+
+
+def parses(line: str) -> None:
+    """Have click read a line, without running it."""
+    words = shlex.split(line)[1:]
+    context = click.Context(main, info_name="fwsvm")
+    command = main.get_command(context, words[0])
+    assert command is not None
+    command.make_context(words[0], words[1:], context)
+
+
+@given(st.lists(st.sampled_from(
+    ["-s 0", "-t 0", "-t 1", "-t 2", "-d 3", "-g 0.5", "-g0.5", "-r 1", "-c 10", "-c10", "-m 100", "-e 0.1", "-h 0",
+     "-v 5", "-b 0", "-b 1", "-q", "-w1 2", "-w-1 0.5"]), unique=True), st.booleans())  # fmt: skip
+def test_every_answer_is_a_line_that_can_be_typed(options: list[str], model: bool) -> None:
+    line = " ".join(["train", *options, "-p 0.1", "data.svm", *(["data.model"] if model else [])])
+    parses(ours(answer(line)))
+
+
+def test_an_option_that_is_nobodys_stays_an_error_of_its_own() -> None:
+    assert "No such option" in answer("train --x 3 a.svm")
+    assert "svm-train" not in answer("train -z 3 a.svm")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("predcit", "predict"), ("gird", "grid")])
+def test_a_mistyped_command_is_answered_by_the_nearest(typed: str, meant: str) -> None:
+    assert answer(f"{typed} wdbc").endswith(f"No such command '{typed}'; did you mean {meant}?")
+
+
+def test_a_word_near_nothing_is_no_command() -> None:
+    assert answer("zzzzzz").endswith("No such command 'zzzzzz'")
+    assert len(answer("x" * 5000)) < 200
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_libsvm_is_answered_by_the_command_that_does_its_work(program: str) -> None:
+    said = answer(f"{program} a b")
+    assert said.endswith(f"LIBSVM's {program} is `fwsvm {PROGRAMS[program]}`")
+    assert main.get_command(click.Context(main), PROGRAMS[program].split()[0]) is not None
