@@ -53,11 +53,24 @@ def test_the_summary_says_what_ran_what_won_and_what_is_uncertain(tmp_path) -> N
     assert "Fastest: FW on 2 of 2 problems." in said
     geometric = math.sqrt((4.1 / 1.05) * (2.25 / 2.05))
     assert f"over 2 that all solved: FW 1, MFW {geometric:.3g}." in said
-    assert "Mean points below the highest accuracy, over 2 that all solved: FW 0, MFW 10." in said
+    assert "Mean of points below the highest accuracy, over 2 that all solved: FW 0, MFW 10." in said
     assert "On 1 of 2 problems the best two times are within two standard errors" in said
     assert "8 of 8 finished runs have a certificate" in said
     assert "Not finished: 2 runs on 1 data set (2 missing)" in said
     assert "no file" in said
+
+
+def test_one_problem_that_ran_once_is_summed_up_without_means(tmp_path) -> None:
+    said = text_of(
+        made(tmp_path, [row(dataset="a", method=m, train_seconds=t) for m, t in (("fw", 1), ("mfw", 3))]),
+        "summary",
+    )
+    assert "Fastest: FW on 1 of 1 problem. Time over the shortest: FW 1, MFW 3." in said
+    assert "Accuracies are alike: all methods are best on all of 1 problem." in said
+    assert (
+        "No two methods ran more than once on a problem: how much times and accuracies vary is not known."
+        in said
+    )
 
 
 def test_data_sets_of_which_nothing_finished_stand_in_the_folded_line_alone(tmp_path) -> None:

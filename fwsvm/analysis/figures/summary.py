@@ -43,7 +43,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
         rows |= _dots(panel, one, methods)
     problems = max(len(one.behind) for one in contests)
     caption = (
-        f"How far each method is behind the best, a dot for each of {problems} problems; strokes are means "
+        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
         "(of times geometric) over the problems that all methods solved."
     )
     return [Drawing("summary", caption, figure, rows)]

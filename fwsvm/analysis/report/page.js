@@ -21,6 +21,7 @@
     const bodies = [...table.tBodies];
     const heads = [...table.tHead.rows[0].cells];
     if (bodies.length < 2) return;
+    table.classList.add("sorts");
     heads.forEach((head, column) => {
       if (head.tagName !== "TH") return;
       const button = make("button", { type: "button" }, ...head.childNodes);
@@ -90,24 +91,38 @@
   const hidden = new Set(); // names of methods, hidden in all figures
   const figures = [];
 
+  const SIZES = { circle: 7, square: 7, diamond: 11, star: 12 }; // which look alike in size
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colour = (hex) => variable(`--c-${hex.slice(1).toLowerCase()}`) || hex;
   const plain = (text) => new M.PlainText({ text }); // Bokeh sets other texts with $$ as mathematics
 
+  // 1, 2, 5, 10 ... within a few decades, powers of ten beyond, and even steps within a factor of four.
+  const steps = Array.from({ length: 25 }, (_, i) => [1, 2, 5].map((digit) => Number(`${digit}e${i - 12}`))).flat();
+  const logTicker = ({ start, end }) => {
+    const factor = Math.max(start, end) / Math.min(start, end);
+    if (factor < 4) return new M.BasicTicker({ desired_num_ticks: 5 });
+    if (factor < 300) return new M.FixedTicker({ ticks: steps });
+    return new M.LogTicker({ desired_num_ticks: 5, num_minor_ticks: 0 });
+  };
+
   const axis = (given, side, plot) => {
     const ink = variable("--c-222222");
     const soft = {
-      axis_label: plain(given.label), axis_label_text_font_size: "12px", axis_label_text_font_style: "normal",
+      axis_label: given.label ? plain(given.label) : null, axis_label_text_font_size: "12px", axis_label_text_font_style: "normal",
       axis_label_text_color: ink, major_label_text_color: ink, major_label_text_font_size: "11px",
       axis_line_color: ink, major_tick_line_color: ink, minor_tick_line_color: null,
       major_label_policy: new M.NoOverlap(),
     };
     const made = given.log ? new M.LogAxis(soft) : new M.LinearAxis(soft);
-    if (given.log) made.ticker = new M.LogTicker({ desired_num_ticks: 5, num_minor_ticks: 0 });
+    if (given.log) made.ticker = logTicker(side === "below" ? plot.x_range : plot.y_range);
     if (given.ticks) {
       const [places, texts] = given.ticks;
       made.ticker = new M.FixedTicker({ ticks: places });
       made.major_label_overrides = new Map(places.map((place, i) => [place, plain(texts[i])]));
+    }
+    if (given.log) {
+      const range = side === "below" ? plot.x_range : plot.y_range;
+      range.properties.start.change.connect(() => { made.ticker = logTicker(range); });
     }
     plot.add_layout(made, side);
     plot.add_layout(new M.Grid({ axis: made, dimension: side === "below" ? 0 : 1,
@@ -164,7 +179,7 @@
       const data = { x: curve.marks[0], y: curve.marks[1] };
       fields.forEach((_, j) => { data[`f${j}`] = rows.map((row) => row[j]); });
       const fill = curve.hollow ? variable("--paper") : tint;
-      const look = { marker: { value: curve.marker }, size: 7, line_color: curve.hollow ? tint : variable("--paper"),
+      const look = { marker: { value: curve.marker }, size: SIZES[curve.marker] ?? 10, line_color: curve.hollow ? tint : variable("--paper"),
                      line_width: curve.hollow ? 1.5 : 0.5, fill_color: fill };
       const points = add(curve.name, new M.Scatter({ ...xy, ...look }), data);
       points.nonselection_glyph = null;

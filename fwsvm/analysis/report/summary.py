@@ -85,25 +85,34 @@ def _won(cells: pd.DataFrame, contests: Sequence[Contest]) -> list[str]:
 
 def _winners(found: Contest) -> str:
     time = found.measure.name == "time"
-    number = len(found.values)
-    counts = [f"{_method(method)} on {count}" for method, count in found.won.items() if count]
-    won = f"{'Fastest' if time else 'Most accurate, or as accurate'}: {listed(counts, ', ', NAMED)} of {number} "
-    won += "problem" if number == 1 else "problems"
+    number, won = len(found.values), found.won
+    if len(won) > 1 and (won == number).all():
+        alike = "Times" if time else "Accuracies"
+        return f"{alike} are alike: all methods are best on all of {_number(number, 'problem')}."
+    counts = [f"{_method(method)} on {count}" for method, count in won.items() if count]
+    said = f"{'Fastest' if time else 'Most accurate, or as accurate'}: {listed(counts, ', ', NAMED)} of "
+    said += _number(number, "problem")
     typical = found.typical.sort_values(kind="stable")
     if typical.empty:
-        return f"{won}; none was solved by all methods."
+        return f"{said}; none was solved by all methods."
     whole = len(found.behind.dropna())
     behind = [f"{_method(method)} {value:.3g}" for method, value in typical.items()]
-    what = (
-        "typical time over the shortest (geometric mean)"
-        if time
-        else "mean points below the highest accuracy"
-    )
-    return f"{won}. {what.capitalize()}, over {whole} that all solved: {listed(behind, ', ', NAMED)}."
+    what = "time over the shortest" if time else "points below the highest accuracy"
+    mean = "" if whole == 1 else "Geometric mean of " if time else "Mean of "
+    over = "" if whole == 1 else f", over {whole} that all solved"
+    return f"{said}. {(mean + what)[0].upper()}{(mean + what)[1:]}{over}: {listed(behind, ', ', NAMED)}."
 
 
 def _uncertain(final: pd.DataFrame, cells: pd.DataFrame, contests: Sequence[Contest]) -> list[str]:
-    lines = [line for found in contests for line in _chance(found)]
+    once = [
+        "times" if found.measure.name == "time" else "accuracies" for found in contests if not found.judged
+    ]
+    lines = []
+    if once:
+        lines.append(
+            f"No two methods ran more than once on a problem: how much {' and '.join(once)} vary is not known."
+        )
+    lines += [line for found in contests for line in _chance(found)]
     lines += [line for found in contests for line in _not_told_apart(cells, found.measure.name)]
     done = final[final["status"].isin(DONE)]
     if len(done):
@@ -126,9 +135,8 @@ def _uncertain(final: pd.DataFrame, cells: pd.DataFrame, contests: Sequence[Cont
 
 
 def _chance(found: Contest) -> list[str]:
+    """Say on how many problems the order of the best two may be chance."""
     what = "times" if found.measure.name == "time" else "accuracies"
-    if not found.judged:
-        return [f"No two methods ran more than once on a problem: how much {what} vary is not known."]
     if not found.uncertain:
         return []
     on = f"On {found.uncertain} of {_number(found.judged, 'problem')}"
