@@ -12,7 +12,8 @@ from fwsvm.experiments import config
 from fwsvm.experiments.config import sweeps
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.solvers import METHODS
-from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
+from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
+from fwsvm.solvers.settings import SEARCHES, STOPS
 
 OF_DATASETS = ("name", "source", "methods", *sweeps.SETTING_KEYS, *config.ROW_KEYS)
 OF_METHODS = ("name", "parameters", *sweeps.SETTING_KEYS)
@@ -26,7 +27,7 @@ PLACES = {
 }
 VALUES = {
     "kernel": KERNELS, "width_rule": width_rules(), "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS,
-    "method": METHODS,
+    "candidates": CANDIDATES, "method": METHODS,
 }  # fmt: skip
 
 

@@ -23,15 +23,26 @@ _OPTIONS = (
                  help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
     click.option("--gamma", type=float, help="Width of the kernel: exp(-gamma |x-z|^2) for rbf."),
     click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
-    click.option("--width-rule", default="paper", show_default=True,
-                 help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D."),
+    click.option("--width-rule",
+                 help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D "
+                 "[default: paper; libcvm under --protocol fw-svms]."),
     click.option("--degree", type=int, default=3, show_default=True, help="Of the poly kernel."),
     click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
     click.option("--stop", help="relative, gap or meb (simplex); relative or eps (linear) [default: relative]."),
     click.option("--tol", "tolerance", type=float, help="Tolerance of the stopping rule [default: 1e-3]."),
     click.option("--search", help="Simplex methods: look at all rows (full) or at 59 of them (sampled)."),
     click.option("--protocol", default="default", show_default=True,
-                 help="default, paper (sampled search, MEB rule at 1e-6) or libcvm."),
+                 help="default, paper (sampled search, MEB rule at 1e-6), libcvm, or fw-svms (what the authors of "
+                 "003 ran)."),
+    click.option("--retries", type=int, metavar="N",
+                 help="Sampled search: stop after so many samples without a violator [default: the protocol's, 7; 1 "
+                 "under fw-svms]."),
+    click.option("--first-level", type=float, metavar="TOL",
+                 help="Start at this tolerance and halve it down to --tol [default: the protocol's: 0.1 for libcvm, "
+                 "0.005 for fw-svms, else none]."),
+    click.option("--candidates",
+                 help="What cvm samples from: uniform, all rows; outside, those outside the core set; balanced, "
+                 "these, class by class in turn [default: the protocol's: balanced for fw-svms, else uniform]."),
     click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after so long on the clock."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers."),

@@ -88,6 +88,8 @@ def _stop(resolved: "Resolved") -> str:
     said = f"{resolved.stop} {resolved.tolerance:g}"
     if resolved.family.searches:
         said += f", {resolved.search} search"
+        if resolved.protocol.label != "default":
+            said += f", protocol {resolved.protocol.label}"
     if resolved.max_iterations is not None:
         said += f", at most {resolved.max_iterations:,} iterations"
     if resolved.time_limit is not None:

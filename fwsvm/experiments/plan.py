@@ -13,6 +13,7 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.numerics.compile import code_digest
 from fwsvm.parameters import labelled
 from fwsvm.solvers import Settings, method
+from fwsvm.solvers.protocols import OPTIONS
 from fwsvm.solvers.registry import FAMILIES
 
 SELECT, FINAL = "select", "final"
@@ -97,9 +98,15 @@ class Cell:
 
 
 def method_label(settings: Settings) -> str:
-    """Return the method's name, with those of its parameters that differ from their defaults."""
+    """Return the method's name, with those of its parameters, and settings of its protocol, that were changed."""
     chosen = method(settings.method)
-    return labelled(settings.method, chosen.make(settings.parameters)._asdict(), chosen.parameters())
+    sampling = "sampled" in FAMILIES[chosen.family].searches
+    changed = {name: getattr(settings, name) for name in OPTIONS if sampling}
+    return labelled(
+        settings.method,
+        chosen.make(settings.parameters)._asdict() | changed,
+        chosen.parameters() | dict.fromkeys(changed),
+    )
 
 
 def run_id(

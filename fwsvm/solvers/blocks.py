@@ -26,7 +26,7 @@ from fwsvm.solvers.fit import fit, warm_up
 from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.registry import method
-from fwsvm.solvers.resolve import Resolved, resolve
+from fwsvm.solvers.resolve import Resolved, resolve, width_rule_of
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import rows_drawn
@@ -190,11 +190,12 @@ def _resolved(settings: Settings, found: Survey) -> Resolved:
     resolved = resolve(settings if given else replace(settings, gamma=1.0), nothing)
     if given or not hasattr(resolved.kernel, "gamma"):
         return resolved
-    rule, width = kernel_family(resolved.kernel_name).width(settings.width_rule)
+    wanted = width_rule_of(settings)
+    rule, width = kernel_family(resolved.kernel_name).width(wanted)
     if width.spread is not mean_squared_distance:
         raise UsageError(
             f"{chosen.name} from blocks: the default width of the {resolved.kernel_name} kernel "
-            f"(rule {settings.width_rule}) needs all rows at once; give gamma"
+            f"(rule {wanted}) needs all rows at once; give gamma"
         )
     return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(found.spread)), width_rule=rule)
 

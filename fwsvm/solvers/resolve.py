@@ -3,7 +3,7 @@
 import functools
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,14 +16,14 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
+from fwsvm.solvers.protocols import CANDIDATES, OPTIONS, PAPER_TOLERANCE, PROTOCOLS, Protocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
-from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, SPELLED, Settings
+from fwsvm.solvers.settings import SEARCHES, SPELLED, Settings
 
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 MOST_SEED = 2**64 - 1
-MOST = {"max_iterations": 2**53, "threads": MOST_THREADS, "cache_mib": 1 << 30}
+MOST = {"max_iterations": 2**53, "retries": 2**31, "threads": MOST_THREADS, "cache_mib": 1 << 30}
 DEFAULT_TOLERANCE = 1e-3
-PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Resolved:
     stop: str
     tolerance: float
     search: str
-    protocol: str
+    protocol: Protocol
     time_limit: float | None
     max_iterations: int | None
     seed: int
@@ -94,15 +94,14 @@ def resolve(
     """
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
-    paper = settings.protocol in {"paper", "libcvm"}
-    _one_of("protocol", settings.protocol, PROTOCOLS)
-    search = settings.search or ("sampled" if paper and "sampled" in family.searches else "full")
+    protocol = protocol_of(settings)
+    search = settings.search or ("sampled" if protocol.published and "sampled" in family.searches else "full")
     _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
-    stop = settings.stop or ("meb" if paper and "meb" in family.stops else family.stops[0])
+    stop = settings.stop or ("meb" if protocol.published and "meb" in family.stops else family.stops[0])
     _one_of(f"stop of {chosen.name}", stop, family.stops)
     tolerance = settings.tolerance
     if tolerance is None:
-        tolerance = PAPER_TOLERANCE if paper and stop == "meb" else DEFAULT_TOLERANCE
+        tolerance = PAPER_TOLERANCE if protocol.published and stop == "meb" else DEFAULT_TOLERANCE
     _positive("tolerance", tolerance)
     _whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None:
@@ -126,7 +125,7 @@ def resolve(
         stop=stop,
         tolerance=float(tolerance),
         search=search,
-        protocol=settings.protocol,
+        protocol=protocol,
         time_limit=settings.time_limit,
         max_iterations=settings.max_iterations
         if settings.max_iterations is not None
@@ -136,6 +135,35 @@ def resolve(
         cache_mib=settings.cache_mib or default_cache_mib(),
         final_gap=settings.final_gap,
     )
+
+
+def protocol_of(settings: Settings) -> Protocol:
+    """Return the protocol with what the settings change of it.
+
+    Raises
+    ------
+    UsageError
+        A name that does not exist, or a number out of range.
+    """
+    _one_of("protocol", settings.protocol, tuple(PROTOCOLS))
+    if settings.retries is not None:
+        _whole("retries", settings.retries, 1, MOST["retries"])
+    if settings.first_level is not None:
+        _positive("first-level", settings.first_level)
+    if settings.candidates is not None:
+        _one_of("candidates", settings.candidates, CANDIDATES)
+    given = {name: getattr(settings, name) for name in OPTIONS}
+    return replace(
+        PROTOCOLS[settings.protocol], **{name: value for name, value in given.items() if value is not None}
+    )
+
+
+def width_rule_of(settings: Settings) -> str:
+    """Return the rule of the default width: the one that is given, else the protocol's; `UsageError` for no rule."""
+    if settings.width_rule is None:
+        return protocol_of(settings).width_rule
+    _one_of("width rule", settings.width_rule, width_rules())
+    return settings.width_rule
 
 
 def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: Any) -> tuple[str, Any, str]:
@@ -158,15 +186,14 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
         return name, known.checked(**given), ""
     if settings.sigma2 is not None and not known.sigma2:
         raise UsageError(f"sigma2 is the rbf kernel's; give the {name} kernel gamma")
-    _one_of("width rule", settings.width_rule, width_rules())
-    gamma, rule = settings.gamma, "given"
+    wanted, gamma, rule = width_rule_of(settings), settings.gamma, "given"
     if settings.sigma2 is not None:
         _positive("sigma2", settings.sigma2)
         gamma = gamma_of(settings.sigma2)
     if gamma is not None:
         _positive("gamma", gamma)
     else:
-        rule, width = known.width(settings.width_rule)
+        rule, width = known.width(wanted)
         gamma = width.gamma(X, counts)
     return name, known.checked(gamma=float(gamma), **given), rule
 

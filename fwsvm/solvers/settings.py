@@ -6,7 +6,6 @@ from typing import Any
 
 STOPS = ("relative", "gap", "meb", "eps")
 SEARCHES = ("full", "sampled")
-PROTOCOLS = ("default", "paper", "libcvm")
 SPELLED = {"cache_mib": "cache-mb"}  # settings that the command line calls by another name
 
 
@@ -25,7 +24,7 @@ class Settings:
     kernel : str or None
         A registered kernel; None: rbf for kernel methods, linear for linear ones.
     gamma, sigma2, width_rule, degree, coef0
-        The kernel's parameters; at most one of gamma and sigma2, else the width rule.
+        The kernel's parameters; at most one of gamma and sigma2, else the width rule (None: the protocol's).
     kernel_parameters : mapping of str to value
         Parameters that only this kernel has.
     C, lambda_ : float or None
@@ -34,8 +33,10 @@ class Settings:
         The stopping rule and its tolerance (relative, 1e-3).
     search : {"full", "sampled"} or None
         How simplex methods look for the ascent vertex.
-    protocol : {"default", "paper", "libcvm"}
-        How simplex methods start, sample and stop (conventions 4).
+    protocol : {"default", "paper", "libcvm", "fw-svms"}
+        How simplex methods start, sample and stop (`fwsvm.solvers.protocols`).
+    retries, first_level, candidates : int, float, {"uniform", "outside", "balanced"}, or None
+        Settings of the protocol by themselves (`fwsvm.solvers.protocols.Protocol`); None: the protocol's.
     time_limit : float or None, seconds on the clock of the algorithm
     max_iterations : int or None
     seed : int
@@ -52,7 +53,7 @@ class Settings:
     kernel: str | None = None
     gamma: float | None = None
     sigma2: float | None = None
-    width_rule: str = "paper"
+    width_rule: str | None = None
     degree: int = 3
     coef0: float = 1.0
     kernel_parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +63,9 @@ class Settings:
     tolerance: float | None = None
     search: str | None = None
     protocol: str = "default"
+    retries: int | None = None
+    first_level: float | None = None
+    candidates: str | None = None
     time_limit: float | None = None
     max_iterations: int | None = None
     seed: int = 0

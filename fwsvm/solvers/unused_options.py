@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.settings import SPELLED, Settings
 
@@ -21,6 +22,10 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     kernel = f"the {name} kernel"
     known, given = kernel_family(name), (settings.gamma, settings.sigma2) != (None, None)
     parameters = known.parameters
+    published = PROTOCOLS.get(settings.protocol, PROTOCOLS["default"]).published
+    sampled = settings.search == "sampled" or (settings.search is None and published)
+    samples = sampled and "sampled" in family.searches
+    whose_search = "full search" if "sampled" in family.searches else chosen.name
     idle = {
         "gamma": kernel if "gamma" not in parameters else "",
         "sigma2": "" if known.sigma2 else kernel,
@@ -30,6 +35,9 @@ def refuse_what_does_nothing(settings: Settings) -> None:
         "search": chosen.name if not family.searches else "",
         "cache_mib": "" if family.keeps_values else chosen.name,
         "protocol": chosen.name if "sampled" not in family.searches and "meb" not in family.stops else "",
+        "retries": "" if samples else whose_search,
+        "first_level": "" if "sampled" in family.searches else chosen.name,
+        "candidates": whose_search if not samples else "" if chosen.name == "cvm" else chosen.name,
     }
     for setting, whose in idle.items():
         if whose and getattr(settings, setting) != _DEFAULTS[setting]:

@@ -11,14 +11,26 @@ from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, Trial, Vali
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers import FAMILIES, METHODS, Settings
-from fwsvm.solvers.settings import PROTOCOLS, SEARCHES, STOPS
+from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
+from fwsvm.solvers.settings import SEARCHES, STOPS
 
 MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of the pen
 MAX_SWEEP_RATIO = 1e300  # of the last value of a range to the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
-SOLVER_KEYS = ("C", "lambda", "stop", "tolerance", "search", "protocol", "limits")
+SOLVER_KEYS = (
+    "C",
+    "lambda",
+    "stop",
+    "tolerance",
+    "search",
+    "protocol",
+    "retries",
+    "first_level",
+    "candidates",
+    "limits",
+)
 SETTING_KEYS = (*KERNEL_KEYS, *SOLVER_KEYS, "repetitions", "select", "warm_start")
 SELECT_KEYS = ("holdout", "folds", "method", "C", "sigma2", "gamma")
 LIMIT_KEYS = ("time_seconds", "iterations")
@@ -94,13 +106,18 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
         "width_rule": width_rules(),
         "stop": [stop for stop in STOPS if stop in family.stops],
         "search": SEARCHES,
-        "protocol": PROTOCOLS,
+        "protocol": tuple(PROTOCOLS),
+        "candidates": CANDIDATES,
     }
     for key, names in allowed.items():
         if key in keys:
             given[key] = keys[key].one_of(names, f"{key} of {chosen.name}")
     if "degree" in keys:
         given["degree"] = keys["degree"].integer("degree")
+    if "retries" in keys:
+        given["retries"] = keys["retries"].integer("retries", least=1)
+    if "first_level" in keys:
+        given["first_level"] = keys["first_level"].number("first_level")
     if "coef0" in keys:
         given["coef0"] = keys["coef0"].number("coef0", above=-math.inf)
     given["kernel_parameters"] = _kernel_parameters(keys, given.get("kernel", family.default_kernel))

@@ -11,6 +11,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
@@ -23,7 +24,7 @@ def _start(
 ) -> Solver:  # fmt: skip
     from fwsvm.solvers.chunking.run import ChunkRun
 
-    samples = resolved.search == "sampled" or resolved.protocol != "default"
+    samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])

@@ -16,6 +16,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.auto.pairs import Goal, Solutions, solve_pairs
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.loop import Clock, Progress, Watch
+from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.solver import Counters
@@ -86,7 +87,7 @@ def _suits(rows: int, problems: Subproblems, resolved: Resolved) -> bool:
         problems.in_pairs
         and rows <= MOST_ROWS
         and resolved.stop != "meb"  # its goal is in parts of the largest K~_ii of each pair
-        and (resolved.search, resolved.protocol) == ("full", "default")
+        and (resolved.search, resolved.protocol) == ("full", PROTOCOLS["default"])
         and resolved.max_iterations is None
         and resolved.final_gap
     )

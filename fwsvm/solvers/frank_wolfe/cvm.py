@@ -7,12 +7,16 @@ Then the ascent vertex of all rows enters.
 
 from typing import NamedTuple
 
+from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
 from fwsvm.solvers.frank_wolfe.engine import choose, find
 from fwsvm.solvers.frank_wolfe.gradient.interface import select
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, best_partner, swap, toward
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.registry import register
+from fwsvm.solvers.resolve import Resolved
+
+LIBCVM_INNER = 1e-3  # inside the core set, absolute
 
 
 @register("cvm", family="simplex", paper="003 Algorithm 1", tolerance="the Frank-Wolfe gap 2 (R - min q)")
@@ -24,10 +28,33 @@ class CVM(NamedTuple):
 
     Parameters
     ----------
-    inner : largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that violates by less
+    inner : largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that violates by less;
+        0: by inner_share
+    inner_share : inner as a part of the run's tolerance; 0: as the protocol has it, 0.1 under fw-svms, else 1e-3 for
+        inner itself
     """
 
-    inner: float = 1e-3
+    inner: float = 0.0
+    inner_share: float = 0.0
+
+
+def first_inner(rule: CVM, resolved: Resolved) -> float:
+    """Return the tolerance inside the core set that a run begins with.
+
+    Raises
+    ------
+    UsageError
+        ``inner`` or ``inner_share`` is negative, or both are given.
+    """
+    if rule.inner < 0.0 or rule.inner_share < 0.0 or (rule.inner and rule.inner_share):
+        raise UsageError(
+            f"cvm needs inner or inner_share, a positive number, not inner {rule.inner:g} and inner_share "
+            f"{rule.inner_share:g}; leave one of them out"
+        )
+    share = rule.inner_share or resolved.protocol.inner_share
+    if rule.inner or share is None:
+        return rule.inner or LIBCVM_INNER
+    return share * resolved.tolerance
 
 
 @njit

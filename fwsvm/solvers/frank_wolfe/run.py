@@ -9,6 +9,7 @@ from fwsvm.kernels.column_cache import EVALUATIONS, MISSES
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate
 from fwsvm.solvers.column_store import SharedColumns
+from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
@@ -17,8 +18,9 @@ from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, State
-from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL, largest_gap, stopping_line
+from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
+from fwsvm.solvers.protocols import BALANCED, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.tuning import CHECK_COST, MARGIN
@@ -60,10 +62,11 @@ class SimplexRun:
         self.order, rows = by_class(problem)
         plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
         self.storage = GradientStorage(
-            self.rule, resolved, rows, plus, penalties, problem.stream, Sampled() if self.sampled else Full(), columns
+            self.rule, resolved, rows, plus, penalties, problem.stream,
+            _sampling(rule, resolved) if self.sampled else Full(), columns,
         )  # fmt: skip
         self.widest = float(self.qp.diagonal.max())
-        self.level = FIRST_LEVEL if resolved.protocol == "libcvm" else resolved.tolerance
+        self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         self.switch = 0.0  # relative gap at which another method is to take over
         self.outcome: Outcome | None = None  # of the present point, once computed,
         self.exact: np.ndarray | None = None  # and its gradient
@@ -74,7 +77,8 @@ class SimplexRun:
             weights = warm_start.weights[self.order]
             support = np.flatnonzero(weights)
             weights = weights[support]
-        self.state.now["inner"] = getattr(self.rule, "inner", 0.0)
+        if isinstance(rule, CVM):
+            self.state.now["inner"] = first_inner(rule, resolved)
         self.storage.start_at(support, weights, None if gradient is None else gradient[self.order])
         self.set_goal()
 
@@ -168,7 +172,7 @@ class SimplexRun:
         if (
             self.sampled
             and stop == NO_VIOLATOR
-            and (self.resolved.protocol != "default" or not self.resolved.final_gap)
+            and (self.resolved.protocol.published or not self.resolved.final_gap)
         ):
             return Status.SAMPLED_STOP
         if not self.resolved.final_gap:
@@ -276,6 +280,14 @@ class SimplexRun:
         self.storage.fetch_active()
         self.set_goal()
         self.last = NOTHING
+
+
+def _sampling(rule: Any, resolved: Resolved) -> Sampled:
+    """Return how a run of this method looks for the ascent vertex among some rows."""
+    protocol = resolved.protocol
+    # Only CVM never steps toward a row of the active set: it has solved that.
+    chosen = protocol.candidates if isinstance(rule, CVM) else UNIFORM
+    return Sampled(retries=protocol.retries, outside=chosen != UNIFORM, in_turn=chosen == BALANCED)
 
 
 def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:

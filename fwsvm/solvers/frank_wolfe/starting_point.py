@@ -19,7 +19,7 @@ def starting_point(
     qp: SimplexQP, rows: Rows, resolved: Resolved, stream: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and positive weights: the optimum over a few rows drawn at random."""
-    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol == "libcvm")
+    which = draw(qp, np.random.default_rng(stream), balanced=resolved.protocol.balanced_start)
     if resolved.search == "sampled":
         few = some_rows(rows, which)
         gram = weighted_sums(resolved.kernel, few, np.arange(len(which)), np.eye(len(which)), few)

@@ -1,7 +1,5 @@
 """Stopping rules: the largest gap at which a run may stop, as a line a + b R of its objective R."""
 
-FIRST_LEVEL = 0.1  # LIBCVM's tolerance schedule starts here and halves
-
 
 def stopping_line(stop: str, level: float, widest: float) -> tuple[float, float]:
     """Return a and b of the largest gap a + b R at which a run by this rule to this tolerance may stop.

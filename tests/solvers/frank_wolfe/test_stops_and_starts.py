@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit, resolve, warm_up
 from fwsvm.solvers.frank_wolfe.gradient import sampled as by_active
 from fwsvm.solvers.frank_wolfe.starting_point import CORE_TOLERANCE, POINTS, draw
 from fwsvm.solvers.frank_wolfe.starting_point import optimum as core_optimum
-from fwsvm.solvers.frank_wolfe.stopping import FIRST_LEVEL
+from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.tuning import FIRST_ROOM
 from tests import naive
 from tests.solvers.certified import outcome
@@ -199,8 +200,100 @@ def test_libcvm_halves_its_tolerance_from_a_tenth():
     assert levels == [0.1, 0.05, 0.025, 0.0125, 0.01]
 
 
+def test_fw_svms_is_what_the_authors_of_003_ran():
+    X, y = clouds(2)
+    protocol = resolve(Settings("cvm", protocol="fw-svms"), X)
+    assert (protocol.search, protocol.stop, protocol.tolerance) == ("sampled", "meb", 1e-6)
+    assert protocol.width_rule == "libcvm"
+    for method in SIMPLEX:
+        run = start(method, X, y, protocol="fw-svms", tolerance=1e-3)
+        assert run.state.search == (59, 1, method == "cvm", method == "cvm")
+        assert run.level == 0.005
+        assert run.state.now["inner"] == (1e-4 if method == "cvm" else 0.0)
+
+
+def test_each_setting_of_a_protocol_can_be_changed_alone():
+    X, y = clouds(2)
+    own = {"retries": 3, "first_level": 0.02, "candidates": "uniform", "width_rule": "readme"}
+    for name, value in own.items():
+        protocol = resolve(Settings(protocol="fw-svms", **{name: value}), X)
+        usual = resolve(Settings(protocol="fw-svms"), X)
+        changed = {n for n in ("retries", "first_level", "candidates")
+                   if getattr(protocol.protocol, n) != getattr(usual.protocol, n)}  # fmt: skip
+        changed |= {"width_rule"} if protocol.width_rule != usual.width_rule else set()
+        assert changed == {name}
+    inner = {"inner": 1e-5, "inner_share": 0.02}
+    for name, value in inner.items():
+        run = start("cvm", X, y, protocol="fw-svms", tolerance=1e-3, parameters={name: value})
+        assert run.state.now["inner"] == pytest.approx({"inner": 1e-5, "inner_share": 2e-5}[name])
+    assert start("cvm", X, y, protocol="paper").state.now["inner"] == 1e-3
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"inner": -1.0}, {"inner_share": -1.0}, {"inner": 1e-3, "inner_share": 0.1}]
+)
+def test_cvm_takes_one_inner_tolerance(wrong):
+    X, y = clouds(2)
+    with pytest.raises(UsageError, match="cvm needs inner or inner_share"):
+        start("cvm", X, y, parameters=wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"retries": 0}, {"retries": 1.5}, {"first_level": 0.0}, {"candidates": "all"}, {"protocol": "003"}],
+)
+def test_what_is_no_setting_of_a_protocol_is_refused(wrong):
+    X, _ = clouds(2)
+    with pytest.raises(UsageError, match=next(iter(wrong)).replace("_", "-")):
+        resolve(Settings(**wrong), X)
+
+
+@pytest.mark.parametrize("candidates", ["outside", "balanced"])
+@given(seeds, st.integers(0, 4), st.integers(2, 40))
+@settings(deadline=None, max_examples=20)
+def test_candidates_are_outside_the_core_set_and_if_balanced_of_both_classes(
+    candidates, seed, classes_left, m
+):
+    X, y = clouds(seed, m=m)
+    run = start("cvm", X, y, protocol="fw-svms", candidates=candidates, search="by-active")
+    s, rng = run.state, np.random.default_rng(seed)
+    plus = int((y > 0).sum())
+    left = rng.permutation(m)[: max(1, rng.integers(m))]
+    if classes_left:  # rows of one class alone are outside
+        left = np.flatnonzero(y > 0) if classes_left % 2 else np.flatnonzero(y < 0)
+        left = left if len(left) else np.arange(m)
+    inside = np.setdiff1d(np.arange(m), left)
+    s.place[:], s.place[inside] = -1, np.arange(len(inside))
+    s.active[: len(inside)], s.now["active"] = inside, len(inside)
+    by_active.draw(s.search, s)
+    drawn = s.drawn[: s.search.candidates]
+    assert set(drawn) <= set(left)
+    both = 0 < (left < plus).sum() < len(left)
+    assert candidates == "outside" or (drawn < plus).sum() in ({30} if both else {0, 59})
+
+
+def test_without_a_row_outside_the_core_set_candidates_are_of_all_rows():
+    X, y = clouds(1, m=10)
+    result = fit(
+        X, (y < 0).astype(int), ("1", "-1"), Settings("cvm", protocol="fw-svms", C=0.01, gamma=0.5, threads=1)
+    )
+    assert result.support_vectors == 10
+    assert result.status is Status.CONVERGED
+
+
 @each_method
-@pytest.mark.parametrize("protocol", ["paper", "libcvm"])
+def test_the_schedule_reaches_the_tolerance_whatever_its_first_level(method):
+    X, y = clouds(3)
+    gaps = []
+    for level in (None, 0.3, 1e-9):
+        run = start(method, X, y, first_level=level, tolerance=1e-4)
+        assert run_until_miss(run) is Status.CONVERGED
+        gaps.append(outcome(run).relative_gap)
+    assert max(gaps) <= 1e-4
+
+
+@each_method
+@pytest.mark.parametrize("protocol", ["paper", "libcvm", "fw-svms"])
 def test_a_sampled_stop_is_no_certificate(method, protocol):
     """The papers' runs end as `sampled_stop`, unless the true gap, looked at afterwards, is within the tolerance."""
     X, y = clouds(4, m=300)
@@ -252,7 +345,7 @@ def test_a_run_cut_short_on_libcvms_schedule_claims_nothing(method):
     """Its first goals are looser than the tolerance; a gap within those is none within that."""
     X, y = clouds(3)
     run = start(method, X, y, protocol="libcvm", stop="relative", tolerance=1e-6)
-    while run.level == FIRST_LEVEL:
+    while run.level == PROTOCOLS["libcvm"].first_level:
         if run.advance(10) < 10:
             run.check_stop()
     found = outcome(run)

@@ -32,11 +32,15 @@ OWN_LINES = 2  # the first line that belongs to an active row
 class Sampled(NamedTuple):
     """Look at ``candidates`` rows drawn with replacement, up to ``retries`` times while none violates the goal.
 
-    59 candidates hold one of the best 5 per cent with probability 0.95 (003 Theorem 1).
+    59 candidates hold one of the best 5 per cent with probability 0.95 (003 Theorem 1). With ``outside`` they are drawn
+    from the rows outside the active set, with ``in_turn`` from its two classes in turn, as LIBCVM and the program of
+    003's authors do for CVM.
     """
 
     candidates: int = 59
     retries: int = 7
+    outside: bool = False
+    in_turn: bool = False
 
 
 @select.implements(Sampled)
@@ -59,9 +63,31 @@ def _select_from_some(search, s):
 @njit(each_step=True)
 def draw(search, s):
     """Draw candidates, with replacement."""
-    for c in range(search.candidates):
-        s.drawn[c] = below(s.random, s.q.size)
+    if search.outside and s.now[0].active < s.q.size:
+        _draw_outside(search, s)
+    else:
+        for c in range(search.candidates):
+            s.drawn[c] = below(s.random, s.q.size)
     s.now[0].draws += 1
+
+
+@njit(each_step=True)
+def _draw_outside(search, s):
+    """Draw rows outside the active set; of the two classes in turn, or of one where the other has none left."""
+    active, m = s.now[0].active, s.q.size
+    first, size = 0, m
+    plus_active = 0
+    for p in range(active):
+        plus_active += s.active[p] < s.plus
+    plus_left, minus_left = s.plus - plus_active, m - s.plus - (active - plus_active)
+    for c in range(search.candidates):
+        if search.in_turn:
+            from_plus = plus_left > 0 and (c % 2 == 0 or minus_left == 0)
+            first, size = (0, s.plus) if from_plus else (s.plus, m - s.plus)
+        i = first + below(s.random, size)
+        while s.place[i] >= 0:
+            i = first + below(s.random, size)
+        s.drawn[c] = i
 
 
 @njit(each_step=True)

@@ -30,6 +30,8 @@ class Tracked(NamedTuple):
 
     candidates: int
     retries: int
+    outside: bool
+    in_turn: bool
 
 
 update.implements(Tracked)(update_all)

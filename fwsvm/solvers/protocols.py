@@ -1,0 +1,74 @@
+"""Protocols: how simplex methods start, sample and stop, each as a set of settings (conventions 4).
+
+``paper`` is what 003 and 000 print, ``libcvm`` what LIBCVM 2.2 does, and ``fw-svms`` what the program of 003's authors
+was run with: what no text names was found by running it (docs/methods/protocols.md).
+"""
+
+from dataclasses import asdict, dataclass
+
+from fwsvm.parameters import labelled
+
+PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
+CANDIDATES = ("uniform", "outside", "balanced")
+UNIFORM, OUTSIDE, BALANCED = CANDIDATES
+OPTIONS = ("retries", "first_level", "candidates")  # settings of a protocol that a user may change alone
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How simplex methods start, sample and stop.
+
+    Attributes
+    ----------
+    name : str
+    published : bool
+        Whether runs look for the ascent vertex by sampling and stop by the MEB rule at 1e-6 where nothing else is
+        said, and end where samples hold no violator, though the gap over all rows has not been looked at.
+    balanced_start : bool
+        Whether the rows of the starting point are drawn class by class in turn.
+    retries : int
+        Samples without a violator after which a sampled run stops.
+    first_level : float or None
+        Where the schedule of tolerances starts, which halves down to the tolerance; None, or at most the tolerance:
+        there is no schedule.
+    candidates : {"uniform", "outside", "balanced"}
+        What CVM draws its samples from: all rows, the rows outside the core set, or these class by class in turn.
+    inner_share : float or None
+        CVM's inner tolerance by the tolerance of the run; None: LIBCVM's.
+    width_rule : str
+        Rule of the kernel's default width.
+    """
+
+    name: str
+    published: bool = True
+    balanced_start: bool = False
+    retries: int = 7
+    first_level: float | None = None
+    candidates: str = UNIFORM
+    inner_share: float | None = None
+    width_rule: str = "paper"
+
+    @property
+    def label(self) -> str:
+        """The name, with those of its settings that a user changed."""
+        known = PROTOCOLS[self.name]
+        return labelled(self.name, asdict(self), asdict(known))
+
+
+PROTOCOLS = {
+    protocol.name: protocol
+    for protocol in (
+        Protocol("default", published=False),
+        Protocol("paper"),
+        Protocol("libcvm", balanced_start=True, first_level=0.1),
+        Protocol(
+            "fw-svms",
+            balanced_start=True,
+            retries=1,
+            first_level=0.005,
+            candidates=BALANCED,
+            inner_share=0.1,
+            width_rule="libcvm",
+        ),
+    )
+}
