@@ -1,0 +1,106 @@
+"""Our runs under `--protocol fw-svms` beside those of the program of 003's authors: counts, gaps and accuracies.
+
+    python benchmarks/referee.py [--mirror FOLDER] [--repeat 5] [--csv FILE] [SET:METHOD ...]
+    python benchmarks/referee.py --candidates [--mirror FOLDER] [--repeat 5] [--csv FILE] [SET ...]
+
+Medians over seeds 0, 1, ...; theirs are single runs, in `THEIRS`: the licence of their program is restrictive, so it is
+not run here. Their CVM counts each inner step twice, here each counts once. The second form compares what cvm draws its
+candidates from, under `--protocol libcvm`, by the gap over all rows that a sampled run ends with.
+"""
+
+import statistics
+from typing import Any, NamedTuple
+
+import side_by_side as bench
+
+
+class Theirs(NamedTuple):
+    """A run of the authors' program: iterations, inner steps, R, gap over all rows, support vectors, accuracy."""
+
+    C: float
+    width_rule: str
+    iterations: float
+    steps: float | None = None
+    objective: float | None = None
+    gap: float | None = None
+    support_vectors: int | None = None
+    test_accuracy: float | None = None
+
+
+#: By set and method; where several runs of theirs are known, the middle of the range.
+THEIRS = {
+    "a1a:cvm": Theirs(1, "paper", 1053, 815e3, test_accuracy=0.844),
+    "a1a:fw": Theirs(1, "paper", 332_660, test_accuracy=0.844),
+    "a1a:mfw": Theirs(1, "paper", 7520, test_accuracy=0.844),
+    "a1a:swap": Theirs(1, "paper", 4702),
+    "a2a:cvm": Theirs(1, "paper", 1504, 1.49e6),
+    "a2a:fw": Theirs(1, "paper", 274_557),
+    "a2a:mfw": Theirs(1, "paper", 10_472),
+    "a2a:swap": Theirs(1, "paper", 6224),
+    "a4a:fw": Theirs(1, "paper", 290_445),
+    "a4a:mfw": Theirs(1, "paper", 18_535),
+    "a4a:swap": Theirs(1, "paper", 12_949),
+    "a5a:cvm": Theirs(1, "paper", 3984, 6.8e6, 3.8291e-4, 1.2e-4, 3976),
+    "a5a:fw": Theirs(1, "paper", 230_967, None, 3.8509e-4, 1.1e-5, 4082),
+    "a5a:mfw": Theirs(1, "paper", 23_074, None, 3.8288e-4, 8.4e-6, 4118),
+    "a5a:swap": Theirs(1, "paper", 13_425, None, 3.8291e-4, 1.4e-5, 4079),
+    "w7a:fw": Theirs(16, "paper", 513, test_accuracy=0.9778),
+    "w7a:mfw": Theirs(16, "paper", 780, test_accuracy=0.9764),
+    "w1a:fw": Theirs(1024, "paper", 299, test_accuracy=0.9747),
+    "w1a:mfw": Theirs(1024, "paper", 523, test_accuracy=0.9720),
+    "pendigits:cvm": Theirs(8, "libcvm", float("nan"), test_accuracy=0.9860),
+    "pendigits:fw": Theirs(8, "libcvm", 14_684, test_accuracy=0.9828),
+    "pendigits:mfw": Theirs(8, "libcvm", 22_829, test_accuracy=0.9848),
+}
+FIGURES = ("iterations", "steps", "objective", "gap", "support_vectors", "test_accuracy", "train_seconds")
+ADULT = ("a1a", "a2a", "a5a")
+
+
+def median_row(repeat: int, name: str, *words: object) -> dict[str, Any]:
+    """Run with as many seeds, a fresh process each, and return the medians, and the range of the gaps."""
+    runs = [
+        bench.run(bench.fwsvm("train", "--json", "--threads", 1, "--seed", seed, *words, name))
+        for seed in range(repeat)
+    ]
+    row = {key: statistics.median(run[key] for run in runs) for key in FIGURES}
+    return row | {"gaps": bench.listed(run["gap"] for run in runs)}
+
+
+def beside_theirs(case: str, repeat: int) -> dict[str, Any]:
+    """Return a line of ours beside theirs, with the ratio of iterations."""
+    theirs, (name, _, method) = THEIRS[case], case.partition(":")
+    ours = median_row(
+        repeat, name, "-m", method, "--protocol", "fw-svms", "-C", theirs.C, "--width-rule", theirs.width_rule
+    )
+    known = {f"their_{key}": value for key, value in theirs._asdict().items() if value is not None}
+    return {"set": name, "method": method} | known | ours | {"ratio": ours["iterations"] / theirs.iterations}
+
+
+def by_candidates(name: str, candidates: str, repeat: int) -> dict[str, Any]:
+    """Return a line of cvm with these candidates."""
+    ours = median_row(repeat, name, "-m", "cvm", "--protocol", "libcvm", "--candidates", candidates)
+    return {"set": name, "candidates": candidates} | ours
+
+
+def main() -> None:
+    """Measure, print a line a case, and write them as CSV if asked to."""
+    asked = bench.parser(__doc__, 5)
+    asked.add_argument("cases", nargs="*", metavar="SET[:METHOD]")
+    asked.add_argument("--candidates", action="store_true", help="compare what cvm draws its candidates from")
+    given = bench.parse(asked)
+    rows = []
+    if given.candidates:
+        pairs = [
+            (name, which) for name in given.cases or ADULT for which in ("uniform", "outside", "balanced")
+        ]
+        lines = (by_candidates(name, which, given.repeat) for name, which in pairs)
+    else:
+        lines = (beside_theirs(case, given.repeat) for case in given.cases or THEIRS)
+    for row in lines:
+        rows.append(row)
+        bench.show(row)
+        bench.write(given.csv, rows)
+
+
+if __name__ == "__main__":
+    main()
