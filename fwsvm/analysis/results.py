@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.errors import ResultsError, UsageError
+from fwsvm.results import archives
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
@@ -81,8 +82,13 @@ def read(paths: Iterable[Path]) -> Results:
 
 
 def result_folders(path: Path) -> list[Path]:
-    """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
+    """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it.
+
+    An archive is unpacked; its folder is there until the process ends.
+    """
     try:
+        if archives.is_archive(path):
+            return [archives.unpacked(path)]
         if path.name == "runs.csv" and path.is_file():
             return [path.parent]
         if present(path / "runs.csv"):

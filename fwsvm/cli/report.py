@@ -22,12 +22,14 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     """
     from fwsvm.analysis.report import page
     from fwsvm.analysis.writing import write_whole
+    from fwsvm.results.archives import is_archive
     from fwsvm.results.files import refuse_link, refuse_reference
 
     results = read_results(folders, where)
-    path = out or folders[0] / "report.html"
+    first = folders[0]
+    path = out or (first.with_suffix(".html") if is_archive(first) else first / "report.html")
     if out is None:
         refuse_reference(path)
-        refuse_link(path, folders[0])
+        refuse_link(path, path.parent)
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")

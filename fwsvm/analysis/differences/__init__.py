@@ -1,0 +1,1 @@
+"""Two results of one experiment against each other (`fwsvm compare`): `evaluate` judges, `show` makes tables."""

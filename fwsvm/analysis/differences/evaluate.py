@@ -1,0 +1,222 @@
+"""Two results of the same experiment against each other: what became better or worse, by how much, and how surely.
+
+Runs are paired by data set, method, setting, seed and repetition. The accuracy of a data set and method differs by the
+mean difference of its pairs, its time by their geometric mean ratio; of a method with six data sets or more these are
+the pairs of one more comparison, over all of them. A difference within the margin is none. Six pairs or more are tested
+as well, by Wilcoxon's signed-rank test with Holm's adjustment over all that are tested; with fewer no outcome of that
+test is below 0.05, and the margin decides alone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from fwsvm.analysis.cells import REPEATED, final_rows, refuse_mixed_load
+from fwsvm.analysis.results import DONE
+from fwsvm.analysis.statistics.holm import holm
+from fwsvm.analysis.statistics.wilcoxon import Wilcoxon, wilcoxon
+from fwsvm.errors import ResultsError
+from fwsvm.status import SEVERITY
+
+Verdict = Literal["better", "same", "worse"]
+GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
+LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
+ALPHA = 0.05
+#: Labels, and the old and new values of the pairs, each (n,); logarithms of what is compared by ratios.
+Pairs = tuple[tuple[str, ...], np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is compared: a column, whether larger is better, and whether by ratios or by differences."""
+
+    name: str
+    column: str
+    larger_is_better: bool
+    ratio: bool
+
+
+MEASURED = {
+    "accuracy": Measured("accuracy", "test_accuracy", larger_is_better=True, ratio=False),
+    "time": Measured("time", "train_seconds", larger_is_better=False, ratio=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a measure of a data set and method differs.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Data set and method, and what else sets it apart from others of these names.
+    measure : str
+    old, new : float
+        Means over the pairs, geometric for ratios.
+    effect : float
+        Mean of new - old, or geometric mean of new / old.
+    pairs : int
+    p : float
+        Of the signed-rank test, adjusted by Holm; nan where there are too few pairs.
+    rank_biserial : float
+        Effect size of the pairs, -1 to 1: what part of the ranks speaks for larger new values, less what part against.
+    verdict : "better", "same" or "worse"
+    """
+
+    labels: tuple[str, ...]
+    measure: str
+    old: float
+    new: float
+    effect: float
+    pairs: int
+    p: float
+    rank_biserial: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences; runs that end less well than before; labels that only one side has; sentences to say."""
+
+    differences: tuple[Difference, ...]
+    endings: tuple[str, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether anything is."""
+        return bool(self.endings) or any(one.verdict == "worse" for one in self.differences)
+
+
+def compare(
+    old: pd.DataFrame, new: pd.DataFrame, measures: Sequence[str], margins: dict[str, float], *, mixed_load: bool
+) -> Comparison:  # fmt: skip
+    """Compare the reported runs of two results (rows of runs.csv).
+
+    ``margins`` are the smallest accuracy difference and time ratio that count. Times that were measured under different
+    loads or on different machines are left out, with a notice, unless ``mixed_load``.
+
+    Raises
+    ------
+    ResultsError
+        No run is in both.
+    """
+    sides = [_numbered(final_rows(frame)) for frame in (old, new)]
+    keys = [*GROUP, *REPEATED, "_place"]
+    both = sides[0].merge(sides[1], on=keys, suffixes=("_old", "_new"))
+    if both.empty:
+        raise ResultsError("no run is in both results: data sets, methods or settings differ")
+    named = _labels(pd.concat([side[GROUP] for side in sides]).drop_duplicates())
+    notices: list[str] = []
+    if "time" in measures and not mixed_load:
+        try:
+            apart = [frame.assign(experiment=side) for side, frame in (("old", old), ("new", new))]
+            refuse_mixed_load(pd.concat(apart, ignore_index=True))
+        except ResultsError as error:
+            notices.append(f"times are not compared: {error}")
+            measures = [name for name in measures if name != "time"]
+    done = both[both["status_old"].isin(DONE) & both["status_new"].isin(DONE)]
+    found = [one for name in measures for one in _of_measure(done, MEASURED[name], margins[name], named)]
+    groups = [set(side[GROUP].itertuples(index=False, name=None)) for side in sides]
+    return Comparison(
+        tuple(found),
+        tuple(_endings(both, named)),
+        tuple(sorted(" ".join(named[key]) for key in _filled(groups[0] - groups[1]))),
+        tuple(sorted(" ".join(named[key]) for key in _filled(groups[1] - groups[0]))),
+        tuple(notices),
+    )
+
+
+def _filled(keys: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
+    return {tuple("" if value != value else value for value in key) for key in keys}  # noqa: PLR0124 - nan
+
+
+def _numbered(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in the order of C and width, each with its place among those that differ in these alone.
+
+    A chosen C may differ between two results; of a series of C the first goes with the first.
+    """
+    rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in GROUP})
+    rows = rows.sort_values(["C", "gamma_set"], kind="stable")
+    return rows.assign(_place=rows.groupby([*GROUP, *REPEATED], dropna=False).cumcount())
+
+
+def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
+    """Return what a table calls each group: data set, method, and the settings in which groups of that name differ."""
+    found = {}
+    varying = [
+        name for name in GROUP[2:] if (groups.groupby(GROUP[:2], dropna=False)[name].nunique() > 1).any()
+    ]
+    for key in groups.itertuples(index=False, name=None):
+        of = dict(zip(GROUP, key, strict=True))
+        more = ", ".join(f"{name} {of[name]}" for name in varying)
+        found[key] = (str(of["dataset"]), str(of["method"]), *([more] if varying else []))
+    return found
+
+
+def _of_measure(
+    done: pd.DataFrame, measured: Measured, margin: float, named: dict[tuple[object, ...], tuple[str, ...]]
+) -> list[Difference]:
+    columns = [f"{measured.column}_{side}" for side in ("old", "new")]
+    usable = done[np.isfinite(done[columns].to_numpy(dtype=float)).all(axis=1)]
+    if measured.ratio:
+        usable = usable[(usable[columns] > 0).all(axis=1)]
+    scale = np.log if measured.ratio else np.asarray
+    paired: list[Pairs] = []
+    for key, group in usable.groupby(GROUP, sort=False, dropna=False):
+        old, new = (scale(group[column].to_numpy(dtype=float)) for column in columns)
+        paired.append((named[tuple(key)], old, new))
+    paired += _over_data_sets(paired)
+    tests = [wilcoxon(new, old) for _, old, new in paired]
+    ps = np.array([test.p_two_sided if test.n >= LEAST_PAIRS else math.nan for test in tests])
+    if (there := ~np.isnan(ps)).any():
+        ps[there] = holm(ps[there])
+    return [
+        _difference(measured, margin, pairs, test, float(p))
+        for pairs, test, p in zip(paired, tests, ps, strict=True)
+    ]
+
+
+def _over_data_sets(paired: list[Pairs]) -> list[Pairs]:
+    """Return, for each method on enough data sets, the means of these as pairs."""
+    methods: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for (_, *method), old, new in paired:
+        methods.setdefault(tuple(method), []).append((float(old.mean()), float(new.mean())))
+    return [
+        ((f"all {len(means)}", *method), *np.array(means).T)
+        for method, means in methods.items()
+        if len(means) >= LEAST_PAIRS
+    ]
+
+
+def _difference(measured: Measured, margin: float, paired: Pairs, test: Wilcoxon, p: float) -> Difference:
+    labels, old, new = paired[0], float(paired[1].mean()), float(paired[2].mean())
+    ranks = test.rank_sum_positive + test.rank_sum_negative
+    signed = (test.rank_sum_positive - test.rank_sum_negative) / ranks if ranks else 0.0
+    change = new - old
+    beyond = abs(change) > (math.log(margin) if measured.ratio else margin)
+    verdict: Verdict = "same"
+    if beyond and not p >= ALPHA:
+        verdict = "better" if (change > 0) == measured.larger_is_better else "worse"
+    if measured.ratio:
+        old, new, change = math.exp(old), math.exp(new), math.exp(change)
+    return Difference(labels, measured.name, old, new, change, test.n, p, signed, verdict)
+
+
+def _endings(both: pd.DataFrame, named: dict[tuple[object, ...], tuple[str, ...]]) -> list[str]:
+    """Return a sentence for each way in which runs end worse than before: by a severer status."""
+    order = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
+    ranks = [both[f"status_{side}"].map(order).fillna(-1) for side in ("old", "new")]
+    worse = both[ranks[1] < ranks[0]]
+    counts = worse.groupby([*GROUP, "status_old", "status_new"], sort=False, dropna=False).size()
+    return [
+        f"{' '.join(named[tuple(key[:-2])])}: {count} {'run' if count == 1 else 'runs'} {key[-1]}, before {key[-2]}"
+        for key, count in counts.items()
+        if isinstance(key, tuple)
+    ]

@@ -1,0 +1,46 @@
+"""``fwsvm archive``: a results folder in one file, for a repository."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("archive")
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write it [default: RESULTS.zip].",
+)
+def command(results: Path, out: Path | None) -> None:
+    """Pack the folder RESULTS into one zip: rows, traces, log, configuration, data lock, environment, checksums.
+
+    The same folder makes the same file on every machine with the same packages. `merge`, `report`, `compare`, `table`,
+    `stats`, `plot` and `claims` read it like a folder; a file that was altered is refused.
+    """
+    from fwsvm.cli._files import refuse_overwriting
+    from fwsvm.data.lock import lockfile
+    from fwsvm.results import archives
+    from fwsvm.results.files import refuse_reference
+
+    out = out or results.with_name(f"{results.resolve().name}{archives.SUFFIX}")
+    refuse_reference(out.parent)
+    refuse_overwriting([results / "runs.csv"], [out])
+    added = {"datasets.lock": lockfile.lock_path().read_bytes(), "environment.json": _environment()}
+    if lockfile.overlay_path().exists():
+        added["datasets.own.lock"] = lockfile.overlay_path().read_bytes()
+    runs = archives.write(results, out, added)
+    click.echo(f"{out}: {runs} runs, {out.stat().st_size / 1e6:,.1f} MB")
+
+
+def _environment() -> bytes:
+    """Return the packages beside which the archive is made; where each run was made stands in its row."""
+    from importlib.metadata import distributions
+
+    from fwsvm.experiments.environment import environment
+
+    packages = {found.name: found.version for found in distributions() if found.name}
+    facts = {"packed": environment().as_columns(), "packages": dict(sorted(packages.items()))}
+    return json.dumps(facts, indent=1).encode()

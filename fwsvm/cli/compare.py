@@ -1,0 +1,68 @@
+"""``fwsvm compare``: what became better or worse between two results of an experiment."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from fwsvm.cli._analysis import (
+    coloured,
+    emit,
+    format_option,
+    mixed_load_option,
+    out_option,
+    read_results,
+    where_option,
+)
+
+WORSE = 1  # the exit code of a comparison that found something worse, as of diff and grep
+
+
+@click.command("compare")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option("--measure", "measures", multiple=True, type=click.Choice(["accuracy", "time"]),
+              help="Compare only this; may be repeated [default: both].")  # fmt: skip
+@click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",
+              help="Smallest difference of accuracies that counts, in points of a per cent.")  # fmt: skip
+@click.option("--time-margin", type=click.FloatRange(1, min_open=True), default=1.2, show_default=True,
+              metavar="FACTOR", help="Smallest ratio of times that counts.")  # fmt: skip
+@format_option("terminal", "markdown", "latex", "csv", "html")
+@mixed_load_option
+@where_option
+@out_option
+def command(
+    old: Path, new: Path, measures: tuple[str, ...], accuracy_margin: float, time_margin: float, form: str,
+    mixed_load: bool, where: tuple[str, ...], out: Path | None,
+) -> None:  # fmt: skip
+    """Say for each data set and method whether NEW is better, the same or worse than OLD.
+
+    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
+    and repetition. Six pairs or more are tested (Wilcoxon, Holm), and r is the effect size; fewer are judged by the
+    margin alone. Times from different machines or loads are not compared.
+
+    Exit code: 0 if nothing is worse, 1 if something is, or a run that converged does not any more.
+    """
+    from fwsvm.analysis.differences.evaluate import compare
+    from fwsvm.analysis.differences.show import table
+    from fwsvm.analysis.tables.render import render
+
+    margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
+    before, after = (read_results((path,), where).frame for path in (old, new))
+    found = compare(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
+    for notice in found.notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+    compared = dict.fromkeys(one.measure for one in found.differences)
+    emit(
+        render(
+            [table(found, name, margins[name]) for name in compared], form, colour=coloured() and out is None
+        ),
+        out,
+    )
+    for ending in found.endings:
+        click.echo(f"worse: {ending}", err=True)
+    for labels, side in ((found.only_old, old), (found.only_new, new)):
+        if labels:
+            more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+            click.echo(f"only in {side}: {', '.join(labels[:10])}{more}", err=True)
+    sys.exit(WORSE if found.is_worse else 0)

@@ -1,0 +1,153 @@
+"""Archives of results: whole, the same bytes again, and refused where anything in them is not as it was written."""
+
+import hashlib
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.analysis import results
+from fwsvm.cli import main
+from fwsvm.errors import ResultsError
+from fwsvm.results import archives
+from tests.analysis.folders import row, write, write_trace
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [row(dataset=name, method=method) for name in ("a1a", "w1a") for method in ("fw", "swap")]
+    made = write(tmp_path / "mine", rows)
+    write_trace(made, rows[0]["run_id"], pd.DataFrame(
+        {"seconds": [0.1], "iteration": [1], "objective": [0.5], "gap": [0.1], "support_vectors": [3]}))  # fmt: skip
+    (made / "log.jsonl").write_text('{"event": "start"}\n')
+    return made
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def packed(folder: Path) -> Path:
+    done = run("archive", folder)
+    assert done.exit_code == 0, done.output
+    return folder.with_name(f"{folder.name}.zip")
+
+
+def test_an_archive_has_the_rows_and_all_that_they_came_from(folder: Path) -> None:
+    file = packed(folder)
+    with zipfile.ZipFile(file) as archive:
+        names = set(archive.namelist())
+        assert json.loads(archive.read("environment.json"))["packages"]["numpy"]
+        assert b"wdbc" in archive.read("datasets.lock")
+    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert names == there | {"manifest.json", "datasets.lock", "environment.json"}
+    pd.testing.assert_frame_equal(
+        results.read([file]).frame.drop(columns="folder"), results.read([folder]).frame.drop(columns="folder")
+    )
+
+
+def test_the_same_folder_makes_the_same_bytes(folder: Path) -> None:
+    first = packed(folder).read_bytes()
+    assert packed(folder).read_bytes() == first
+
+
+def test_merge_takes_an_archive_like_its_folder(folder: Path) -> None:
+    file = packed(folder)
+    assert run("merge", file, "--out", folder / "again").exit_code == 0
+    for name in ("runs.csv", "log.jsonl", "experiment.yaml"):
+        assert (folder / "again" / name).read_bytes().endswith((folder / name).read_bytes()[-20:])
+    assert {p.name for p in (folder / "again" / "traces").iterdir()} == {
+        p.name for p in (folder / "traces").iterdir()
+    }
+
+
+def test_table_and_report_take_an_archive(folder: Path) -> None:
+    file = packed(folder)
+    assert run("table", file).stdout == run("table", folder).stdout
+    assert run("report", file).stdout.strip() == f"wrote {folder.with_name('mine.html')}"
+
+
+def rewritten(file: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
+    """Return an archive with other members, its manifest left as ``change`` leaves it."""
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    other = file.with_name("other.zip")
+    other.write_bytes(stream.getvalue())
+    return other
+
+
+def listed(members: dict[str, bytes], name: str, content: bytes) -> None:
+    """Add a member and its entry of the manifest."""
+    said = json.loads(members["manifest.json"])
+    said["files"][name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    members |= {name: content, "manifest.json": json.dumps(said).encode()}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda m: m.update({"runs.csv": m["runs.csv"].replace(b"0.9", b"1.0")}),
+            "not what its checksum says",
+        ),
+        (lambda m: m.pop("log.jsonl"), "in its list of files or inside it, but not both"),
+        (lambda m: m.update({"traces/x.csv": b""}), "in its list of files or inside it, but not both"),
+        (lambda m: m.pop("manifest.json"), "no archive that `fwsvm archive` wrote"),
+        (lambda m: m.pop("runs.csv"), "no archive that `fwsvm archive` wrote"),
+        (lambda m: m.update({"manifest.json": b"[" * 100_000}), "manifest.json is damaged"),
+        (lambda m: m.update({"manifest.json": b"[]"}), "manifest.json is damaged"),
+        (lambda m: m.update({"manifest.json": b'{"format": "other"}'}), "its format is 'other'"),
+        (lambda m: listed(m, "../escaped", b"x"), "is no file of a results archive"),
+        (lambda m: listed(m, "traces/../../escaped.csv", b"x"), "is no file of a results archive"),
+        (lambda m: listed(m, "/escaped", b"x"), "is no file of a results archive"),
+        (lambda m: listed(m, "datasets.own.lock", bytes(1 << 25)), "larger inside than results are"),
+    ],
+)
+def test_an_archive_that_was_altered_is_refused(
+    folder: Path, change: Callable[[dict[str, bytes]], None], said: str
+) -> None:
+    with pytest.raises(ResultsError, match=said):
+        results.read([rewritten(packed(folder), change)])
+    assert not list(folder.parent.rglob("*escaped*"))
+
+
+def test_two_members_of_one_name_are_refused(folder: Path) -> None:
+    file = packed(folder)
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("runs.csv", b"")
+    with pytest.raises(ResultsError, match="two files inside it have one name"):
+        results.read([file])
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip at all"])
+def test_what_is_no_zip_is_said(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.zip").write_bytes(content)
+    assert "not a whole zip archive" in run("table", tmp_path / "x.zip").stderr
+
+
+def test_a_changed_file_is_read_anew(folder: Path) -> None:
+    file = packed(folder)
+    assert len(results.read([file]).frame) == 4
+    write(folder, [row(dataset="a1a", method="fw")])
+    shutil.rmtree(folder / "traces")
+    assert len(results.read([packed(folder)]).frame) == 1
+
+
+def test_a_folder_with_a_torn_line_is_not_archived(folder: Path) -> None:
+    with (folder / "runs.csv").open("a") as stream:
+        stream.write("torn,")
+    done = run("archive", folder)
+    assert (done.exit_code, "torn" in done.stderr) == (2, True)
+    assert not folder.with_name("mine.zip").exists()
+    assert archives.is_archive(folder) is False
