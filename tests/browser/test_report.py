@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from fwsvm.analysis.figures.style import SPARE
 from fwsvm.cli import main
 from tests.analysis.folders import like_paper, row, write, write_trace
 
@@ -18,6 +19,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("bokeh")
 pytestmark = pytest.mark.xdist_group("browser")
 Image = pytest.importorskip("PIL.Image")
+ImageColor = pytest.importorskip("PIL.ImageColor")
 
 REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 LIGHT, DARK = False, True
@@ -99,6 +101,14 @@ def test_it_fits_every_width_and_nothing_complains(tab, request, which, width, d
     assert tab.value(beyond) == []
 
 
+def test_every_method_has_marks_that_are_seen(tab, hostile):
+    tab.open(hostile)
+    first_figure(tab)
+    colours = ["#E69F00", *(colour for colour, _, _ in SPARE[:3])]
+    # strokes of a cross are thin: few of their pixels have the colour itself
+    assert all(len(marks_of(tab, ImageColor.getrgb(colour), near=40)) > 10 for colour in colours)
+
+
 def test_hostile_names_are_text_in_words_tables_and_figures(tab, hostile):
     tab.open(hostile)
     everything_drawn(tab)
@@ -177,10 +187,10 @@ def test_tables_filter_by_words_and_by_full_names(tab, page):
     assert column(tab, 0) == every
 
 
-def pixels(tab, colour: tuple[int, int, int]) -> np.ndarray:
-    """Return where the window shows exactly this colour, (n, 2) of x and y."""
+def pixels(tab, colour: tuple[int, int, int], near: int = 0) -> np.ndarray:
+    """Return where the window shows this colour, within ``near`` steps of 255, (n, 2) of x and y."""
     shown = np.asarray(Image.open(io.BytesIO(tab.picture(whole=False))).convert("RGB")).astype(int)
-    y, x = np.nonzero((shown == colour).all(axis=2))
+    y, x = np.nonzero((abs(shown - colour) <= near).all(axis=2))
     return np.column_stack([x, y])
 
 
@@ -228,10 +238,10 @@ def click_at(tab, x: float, y: float) -> None:
     tab.value("new Promise(done => setTimeout(done, 200))")
 
 
-def marks_of(tab, colour: tuple[int, int, int]) -> np.ndarray:
+def marks_of(tab, colour: tuple[int, int, int], near: int = 0) -> np.ndarray:
     """Return where marks of this colour are in the first figure's panels, below their tools."""
     top = tab.value("document.querySelector('figure.drawn .panels').getBoundingClientRect().y")
-    found = pixels(tab, colour)
+    found = pixels(tab, colour, near)
     found = found[found[:, 1] > top + 40]
     assert len(found)
     return found

@@ -105,7 +105,7 @@
     return new M.LogTicker({ desired_num_ticks: 5, num_minor_ticks: 0 });
   };
 
-  const axis = (given, side, plot) => {
+  const axis = (given, side, plot, room) => {
     const ink = variable("--c-222222");
     const soft = {
       axis_label: given.label ? plain(given.label) : null, axis_label_text_font_size: "12px", axis_label_text_font_style: "normal",
@@ -118,7 +118,9 @@
     if (given.ticks) {
       const [places, texts] = given.ticks;
       made.ticker = new M.FixedTicker({ ticks: places });
-      made.major_label_overrides = new Map(places.map((place, i) => [place, plain(texts[i])]));
+      const most = room < 500 ? 16 : 40; // letters, so that the panel has room beside them
+      const cut = (text) => plain(text.length > most ? `${text.slice(0, most - 1)}…` : text);
+      made.major_label_overrides = new Map(places.map((place, i) => [place, cut(texts[i])]));
     }
     if (given.log) {
       const range = side === "below" ? plot.x_range : plot.y_range;
@@ -147,8 +149,8 @@
     });
     plot.toolbar.logo = null;
     plot.toolbar.autohide = false;
-    axis(panel.x, "below", plot);
-    axis(panel.y, "left", plot);
+    axis(panel.x, "below", plot, Infinity);
+    axis(panel.y, "left", plot, place.clientWidth);
     for (const { at, across } of panel.rules) {
       const dimension = across === "x" ? "width" : "height";
       plot.add_layout(new M.Span({ location: at, dimension, line_color: variable("--c-222222"), line_width: 0.8 }));
@@ -179,8 +181,9 @@
       const data = { x: curve.marks[0], y: curve.marks[1] };
       fields.forEach((_, j) => { data[`f${j}`] = rows.map((row) => row[j]); });
       const fill = curve.hollow ? variable("--paper") : tint;
-      const look = { marker: { value: curve.marker }, size: SIZES[curve.marker] ?? 10, line_color: curve.hollow ? tint : variable("--paper"),
-                     line_width: curve.hollow ? 1.5 : 0.5, fill_color: fill };
+      const outlined = curve.hollow || curve.marker === "x"; // which has strokes alone
+      const look = { marker: { value: curve.marker }, size: SIZES[curve.marker] ?? 10, fill_color: fill,
+                     line_color: outlined ? tint : variable("--paper"), line_width: outlined ? 2 : 0.5 };
       const points = add(curve.name, new M.Scatter({ ...xy, ...look }), data);
       points.nonselection_glyph = null;
       if (curve.hollow) continue; // the point below it tells its row
