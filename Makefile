@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n auto
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: all help install hooks docs run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -160,6 +160,10 @@ docs: .venv/docs ## build the documentation into .cache/site, offline; links tha
 .venv/docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@
+
+dist: .venv/installed ## build the wheel and the source archive into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
 
 format: .venv/installed ## format the sources and mend what can be mended
 	$(BIN)/ruff format

@@ -1,0 +1,159 @@
+"""The wheel and the source archive: what is in them, and that the wheel alone runs in an empty folder."""
+
+import email
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from fwsvm import __version__
+from fwsvm.cli.info import EXTRAS
+
+ROOT = Path(__file__).parents[1]
+pytest.importorskip("hatchling", reason="needs hatchling, which builds the package")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the wheel and the source archive, built from this checkout without a network."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+def wheel_of(folder: Path) -> Path:
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path) -> Path:
+    """Return a folder with what the wheel installs, and nothing else.
+
+    It is the same one each time, for code is compiled anew for another: half a minute.
+    """
+    folder = ROOT / ".cache" / "wheel" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(wheel_of(built)) as archive:
+        archive.extractall(folder)  # noqa: S202 - built here
+    return folder
+
+
+def run(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python that finds fwsvm in the wheel before any other."""
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=os.environ | {"PYTHONPATH": str(installed)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def metadata(built: Path) -> email.message.Message:
+    with zipfile.ZipFile(wheel_of(built)) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(archive.read(name))
+
+
+def test_the_wheel_runs_alone_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    where = run(installed, tmp_path, "-c", "import fwsvm; print(fwsvm.__file__, fwsvm.__version__)").stdout
+    assert where.split() == [str(installed / "fwsvm" / "__init__.py"), __version__]
+    for words in (
+        ("grid", "--list"),
+        ("grid", "quickstart", "--profile", "smoke", "--only", "method=swap-2o"),
+        ("table", "results/quickstart"),
+        ("archive", "results/quickstart"),
+        ("train", "wdbc", "--method", "swap-2o", "--model", "wdbc.model"),
+        ("predict", "wdbc.model", "wdbc", "labels"),
+        ("data", "list"),
+        ("man", "train"),
+    ):
+        done = run(installed, tmp_path, "-m", "fwsvm", *words)
+        assert done.returncode == 0, (words, done.stderr)
+        assert done.stdout or words[0] == "predict"
+
+
+def test_the_wheel_has_the_package_its_lock_and_experiments_and_nothing_else(built: Path) -> None:
+    with zipfile.ZipFile(wheel_of(built)) as archive:
+        names = set(archive.namelist())
+    assert {name.split("/")[0] for name in names} == {"fwsvm", f"fwsvm-{__version__}.dist-info"}
+    ours = {str(p.relative_to(ROOT)) for p in (ROOT / "fwsvm").rglob("*.py")}
+    experiments = {f"fwsvm/experiments/configs/{p.name}" for p in (ROOT / "configs").glob("*.yaml")}
+    assert names >= ours | experiments | {"fwsvm/py.typed", "fwsvm/data/datasets.lock"}
+
+
+def test_the_source_archive_makes_the_same_wheel_and_has_no_results(built: Path, tmp_path: Path) -> None:
+    (source,) = built.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    assert not (unpacked / "results" / "reference").exists()
+    assert (unpacked / "tests" / "conftest.py").exists()
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "again")],
+        cwd=unpacked, check=True, capture_output=True,
+    )  # fmt: skip
+    with zipfile.ZipFile(wheel_of(built)) as first, zipfile.ZipFile(wheel_of(tmp_path / "again")) as second:
+        members = [{info.filename: info.CRC for info in one.infolist()} for one in (first, second)]
+    assert members[0] == members[1]
+
+
+def test_the_metadata_names_versions_and_addresses(built: Path) -> None:
+    said = metadata(built)
+    classifiers = said.get_all("Classifier", [])
+    versions = {c.rpartition(" ")[2] for c in classifiers if re.search(r":: 3\.\d+$", c)}
+    assert versions == {"3.11", "3.12", "3.13"}
+    assert said["Requires-Python"] == ">=3.11"
+    addresses = [entry.rpartition(", ")[2] for entry in said.get_all("Project-URL", [])]
+    cited = set(re.findall(r"arXiv:([\d.]+)", (ROOT / "CITATION.cff").read_text("utf-8")))
+    assert {address.rpartition("/")[2] for address in addresses} == cited
+    assert set(said.get_all("Provides-Extra", [])) >= set(EXTRAS)
+
+
+def test_what_a_registry_shows_of_the_readme_needs_no_file_beside_it(built: Path) -> None:
+    shown = str(metadata(built).get_payload())
+    assert "![" not in shown
+    assert re.findall(r"\]\((?!https?:|#)", shown) == []
+    assert "## Start" in shown
+
+
+BLOCKED = "import sys; sys.modules[{0!r}] = None; from fwsvm.cli import main; main({1!r}, prog_name='fwsvm')"
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "extra"),
+    [
+        ("matplotlib", ["plot", str(ROOT / "results" / "reference" / "adult"), "--out", "figures"], "plots"),
+        (
+            "distributed",
+            ["grid", "quickstart", "--profile", "smoke", "--scheduler", "tcp://localhost:1"],
+            "distributed",
+        ),
+    ],
+)
+def test_an_extra_that_is_not_there_is_a_sentence(
+    installed: Path, tmp_path: Path, module: str, words: list[str], extra: str
+) -> None:
+    done = run(installed, tmp_path, "-c", BLOCKED.format(module, words))
+    assert done.returncode == 2, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("fwsvm: ")
+    assert f"pip install 'fwsvm[{extra}]'" in last
+
+
+def test_the_classifiers_without_scikit_learn_are_a_sentence(installed: Path, tmp_path: Path) -> None:
+    done = run(
+        installed, tmp_path, "-c", "import sys; sys.modules['sklearn'] = None; import fwsvm.estimators"
+    )
+    assert done.returncode == 1
+    assert "pip install 'fwsvm[sklearn]'" in done.stderr.splitlines()[-1]
