@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm.cli import _names
+from fwsvm.cli._display import Display
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
+from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,17 +152,21 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
     """Load every data set once, and print its shape and notices."""
     from fwsvm.experiments.samples import data_info
 
-    known = {}
-    for data in experiment.datasets:
-        known[data] = found = data_info(data, offline=offline)
-        if found.missing:
-            click.echo(f"missing: {found.missing}", err=True)
-            continue
-        test = f" + {found.test_rows:,} to test" if found.test_rows else ""
-        shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
-        click.echo(f"{data.name}: {shape}", err=True)
-        for notice in found.notices:
-            echo(f"  {notice}", 4, err=True)
+    known: dict[DataSpec, DataInfo] = {}
+    with Display() as display:
+        for data in experiment.datasets:
+            display.count("data", len(known), len(experiment.datasets))
+            display.begin(data.name)
+            display.enter(Phase.LOAD)
+            known[data] = found = data_info(data, offline=offline)
+            if found.missing:
+                click.echo(f"missing: {found.missing}", err=True)
+                continue
+            test = f" + {found.test_rows:,} to test" if found.test_rows else ""
+            shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
+            click.echo(f"{data.name}: {shape}", err=True)
+            for notice in found.notices:
+                echo(f"  {notice}", 4, err=True)
     return known
 
 
@@ -232,4 +238,4 @@ def _list(expected: "list[PlannedRun]") -> None:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
         state = "open: parameters to be chosen" if entry.state == "open" else entry.state
         click.echo(f"{identity}  {entry.cell.label}  {state}")
-    click.echo(describe(expected), err=True)
+    echo(describe(expected), 2, err=True)
