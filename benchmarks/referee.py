@@ -19,7 +19,7 @@ class Theirs(NamedTuple):
 
     C: float
     width_rule: str
-    iterations: float
+    iterations: float | None
     steps: float | None = None
     objective: float | None = None
     gap: float | None = None
@@ -48,7 +48,7 @@ THEIRS = {
     "w7a:mfw": Theirs(16, "paper", 780, test_accuracy=0.9764),
     "w1a:fw": Theirs(1024, "paper", 299, test_accuracy=0.9747),
     "w1a:mfw": Theirs(1024, "paper", 523, test_accuracy=0.9720),
-    "pendigits:cvm": Theirs(8, "libcvm", float("nan"), test_accuracy=0.9860),
+    "pendigits:cvm": Theirs(8, "libcvm", None, test_accuracy=0.9860),
     "pendigits:fw": Theirs(8, "libcvm", 14_684, test_accuracy=0.9828),
     "pendigits:mfw": Theirs(8, "libcvm", 22_829, test_accuracy=0.9848),
 }
@@ -73,7 +73,8 @@ def beside_theirs(case: str, repeat: int) -> dict[str, Any]:
         repeat, name, "-m", method, "--protocol", "fw-svms", "-C", theirs.C, "--width-rule", theirs.width_rule
     )
     known = {f"their_{key}": value for key, value in theirs._asdict().items() if value is not None}
-    return {"set": name, "method": method} | known | ours | {"ratio": ours["iterations"] / theirs.iterations}
+    ratio = {} if theirs.iterations is None else {"ratio": ours["iterations"] / theirs.iterations}
+    return {"set": name, "method": method} | known | ours | ratio
 
 
 def by_candidates(name: str, candidates: str, repeat: int) -> dict[str, Any]:
