@@ -35,7 +35,7 @@ PIECE = 4  # columns of what moves in a bar of unknown length
 EXPECTED_FUNCTIONS = 240
 LINGER = 0.7  # seconds for which compiling stays shown after its last function: many come one after another
 MOMENT = 0.4  # seconds that a phase lasts before it is shown: parts of a run are checked one by one
-SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 5  # seconds and functions: a few are compiled without a word
+SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 12  # seconds and functions: a few are compiled without a word
 
 
 def is_animated() -> bool:
