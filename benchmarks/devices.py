@@ -125,9 +125,9 @@ PAIRS = (
     train("usps", "64", "swap-2o"),
     train("pendigits", "64", "swap-2o"),
 )
+FEW = (train("shuttle", "64", "swap-2o"), train("mushrooms", "64", "swap-2o"))
 NEWTON = (train("a5a", "256", "newton"), train("a5a", "4096", "newton"), train("w7a", "64", "newton"))
 PATHS = (path("a5a"), path("w7a"), path("satimage"))
-CHUNKS = (train("shuttle", "64", "chunking"), train("a7a", "1", "chunking"), train("w7a", "64", "chunking"))
 LINEAR = tuple(
     train(*each, "avsf") for each in (("a9a", "10"), ("w7a", "100"), ("sector", "10"), ("news20", "1"))
 )
@@ -147,8 +147,8 @@ DEVICES = {
         (*ONE_CLASS, *PAIRS), 40,
     ),
     "larger blocks for few rows": Device(constants(SMALLEST_BLOCK="1"), PAIRS, 2),
-    "walk through the active rows": Device(constants(SCAN_FROM="0"), (*ONE_CLASS, *PAIRS), 20),
-    "scan of all rows": Device(constants(SCAN_FROM="1 << 30"), ONE_CLASS, 60),
+    "scan of all rows for a partner": Device(constants(SCAN_FROM="0"), (*ONE_CLASS, *PAIRS), 60),
+    "walk through the active rows": Device(constants(SCAN_FROM="1 << 30"), (*ONE_CLASS, *FEW, *PAIRS), 20),
     "scans in stretches": Device(constants(SCAN_STRETCH="8"), ONE_CLASS, 12),
     "margin of the goal": Device(constants(MARGIN="0.0"), (*ONE_CLASS, *PAIRS), 3),
     "team of threads in a scan": Device(
@@ -162,14 +162,11 @@ DEVICES = {
     "first steps by swap-2o": Device(constants(FIRST_SWAPS="0.0", NEWTON_OVERHEAD="0"), NEWTON, 25),
     "repairs by swap-2o": Device(constants(MOST_REPAIRS="0"), (*NEWTON, *PATHS[:2]), 12),
     "border of a factor": Device(constants(BORDER_SHARE="0.0"), (*NEWTON, *PATHS), 125),
-    "ridge of another C as preconditioner": Device(constants(RIDGE_WITHIN="1.0"), PATHS, 25),
     "rough systems first": Device(constants(ROUGH_RESIDUAL="1e-10", RESIDUAL_SHARE="1e-9"), NEWTON, 10),
-    "working set along C": Device(constants(WORKING_SET_FROM=NEVER), PATHS[:2], 160),
     "certificates of several C together": Device(constants(CERTIFY_AFTER="0.0", CERTIFIED_TOGETHER="1"), PATHS, 110),
     "columns kept along C": Device(
         {"solvers/column_store.py": (("if found is not None and (", "if False and ("),)}, PATHS, 84,
     ),
-    "rough first chunk": Device(constants(ROUGH_CHUNK="1e-3"), CHUNKS, 5),
     "surveys of the rows at rest": Device(
         constants(REST_MARGIN="1e300"), LINEAR, 60,
     ),

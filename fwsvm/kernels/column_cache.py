@@ -183,23 +183,6 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
         _fill_sparse(columns, wanted, lines)
 
 
-def copy_columns(columns: ColumnCache, others: ColumnCache, which: np.ndarray) -> None:
-    """Fill an empty cache over the rows ``which`` of another one's with the columns that the other holds."""
-    there = np.flatnonzero(others.slot_of[which] >= 0)[: len(columns.row_of)].astype(np.int32)
-    lines = np.arange(len(there), dtype=np.int32)
-    _copy_some(others.cached, others.slot_of[which[there]], which, columns.cached)
-    columns.row_of[lines], columns.slot_of[there], columns.counts[USED] = there, lines, len(there)
-
-
-@njit
-def _copy_some(cached, lines, which, out):
-    """Copy entries ``which`` of some lines to the first lines of ``out``."""
-    for c in range(lines.size):
-        line, to = cached[lines[c]], out[c]
-        for t in range(which.size):
-            to[t] = line[which[t]]
-
-
 def get_columns(
     columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

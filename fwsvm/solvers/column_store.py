@@ -7,23 +7,20 @@ from typing import Any
 from fwsvm.kernels.column_cache import ColumnCache, column_cache
 from fwsvm.kernels.rows import Rows
 
-WORKING_SET = -1  # beside the number of a subproblem
-
 
 @dataclass
 class ColumnStore:
-    """Column caches that outlive a run, and the memory reserved beside them; `of` gives access to a subproblem's.
+    """Column caches that outlive a run; `of` gives access to a subproblem's.
 
     Threads may use it at the same time, each for subproblems of its own.
     """
 
-    caches: dict[tuple[int, ...], ColumnCache] = field(default_factory=dict)
-    reserved: dict[tuple[int, ...], int] = field(default_factory=dict)
+    caches: dict[int, ColumnCache] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)
 
     def of(self, number: int) -> "SharedColumns":
         """Return the place of subproblem ``number``."""
-        return SharedColumns(self, (number,))
+        return SharedColumns(self, number)
 
     @property
     def nbytes(self) -> int:
@@ -34,15 +31,10 @@ class ColumnStore:
 
 @dataclass(frozen=True)
 class SharedColumns:
-    """A subproblem's place in a `ColumnStore`: the cache over its rows, and memory for what belongs to it."""
+    """A subproblem's place in a `ColumnStore`: the cache over its rows."""
 
     store: ColumnStore
-    key: tuple[int, ...]
-
-    @property
-    def of_working_set(self) -> "SharedColumns":
-        """The place of a working set of this subproblem."""
-        return SharedColumns(self.store, (*self.key, WORKING_SET))
+    number: int
 
     @property
     def nbytes(self) -> int:
@@ -55,7 +47,7 @@ class SharedColumns:
         One of another kernel, precision or number of rows gives way to a new one, which is kept for the next run as
         long as all caches of the store fit in the budget of this one.
         """
-        found = self.store.caches.get(self.key)
+        found = self.store.caches.get(self.number)
         if found is not None and (
             (found.kernel, found.rows.values.dtype, found.rows.height, len(found.rows.values))
             == (kernel, rows.values.dtype, rows.height, len(rows.values))
@@ -63,22 +55,7 @@ class SharedColumns:
             return found
         made = column_cache(kernel, rows, budget_bytes, threads)
         with self.store.lock:
-            self.store.caches.pop(self.key, None)
+            self.store.caches.pop(self.number, None)
             if self.store.nbytes + made.cached.nbytes <= budget_bytes:
-                self.store.caches[self.key] = made
+                self.store.caches[self.number] = made
         return made
-
-    def reserve(self, nbytes: int, budget_bytes: int) -> bool:
-        """Reserve memory beside the caches of the store, in place of what was reserved here; False without room."""
-        with self.store.lock:
-            self.store.reserved.pop(self.key, None)
-            fits = self.store.nbytes + sum(self.store.reserved.values()) + nbytes <= budget_bytes
-            if fits:
-                self.store.reserved[self.key] = nbytes
-        return fits
-
-    def drop(self) -> None:
-        """Keep no columns here any longer, and no memory reserved."""
-        with self.store.lock:
-            self.store.caches.pop(self.key, None)
-            self.store.reserved.pop(self.key, None)

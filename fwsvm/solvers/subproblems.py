@@ -151,13 +151,13 @@ def solve(
     started = time.perf_counter()
     end: Iterate | Certified
     if resolved.deferred and at.outcome is None and at.warm_start and course.status is Status.CONVERGED:
-        end = replace(at, warm_start=WarmStart(at.warm_start.weights))  # which holds no factor while it waits
+        end = replace(
+            at, warm_start=WarmStart(at.warm_start.weights)
+        )  # which holds no gradient while it waits
     else:
         end, course = _certified(Candidate(problem, resolved, at), course)
     check = course.check_seconds + time.perf_counter() - started
-    after = None
-    if columns is not None and at.warm_start is not None:
-        after = at.warm_start.within(lambda nbytes: columns.reserve(nbytes, resolved.cache_bytes))
+    after = at.warm_start if columns is not None else None
     return Part(number, rows, course, counters, at.support_vectors, check, end, method), after
 
 

@@ -104,9 +104,6 @@ MOST_SHARPENINGS = 2
 #: Share of the factored rows that may change before a new factor is made. Evidence: n / 3 columns of a border cost
 #: what a new factor of n rows does.
 BORDER_SHARE = 1 / 8
-#: Factor between two ridges up to which one's factor preconditions the system with the other. Evidence: none;
-#: conjugate gradients are left a condition number of as much.
-RIDGE_WITHIN = 4.0
 #: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
 MOST_REFINEMENTS = 12
 #: Entries of a sum that stay in the first-level cache while Gram rows are added. Evidence: none; 16 KiB.
@@ -117,13 +114,6 @@ HELD_COLUMNS = 0.75
 #: Rows of a factor from which on BLAS has several threads. Evidence: with fewer, BLAS's threads wait for each other
 #: where others use the cores.
 SHARED_FACTOR = 4096
-#: Rows of a problem from which on a working set is set up. Evidence: with a working set w7a's grid along C takes a
-#: tenth less; with fewer rows scans cost less than setting it up.
-WORKING_SET_FROM = 4096
-#: Share of the rows that a working set may hold. Evidence: benchmarks/grids.py shows the effect; no figure kept.
-LARGEST_WORKING_SET = 1 / 3
-#: Share of a working set that would do, below which it is chosen anew. Evidence: as above.
-SMALLER_WORKING_SET = 3 / 5
 
 # ---------------------------------------------------------------- chunking
 
@@ -136,8 +126,6 @@ SMALL_CLASS = 64
 CHUNK_SPARE = 1.5
 #: Share of the rows above which a chunk is all of them. Evidence: none.
 LARGEST_CHUNK = 1 / 2
-#: Relative gap on the first chunk, whose solution is only a guess at what matters. Evidence: as `FIRST_CHUNK`.
-ROUGH_CHUNK = 1e-2
 
 # ---------------------------------------------------------------- dual coordinate descent
 

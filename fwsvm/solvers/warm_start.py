@@ -1,6 +1,5 @@
 """Where a run on a two-class problem ended, as a value from which the next one on the same rows may start."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,3 @@ class WarmStart:
     """
 
     weights: np.ndarray
-
-    def within(self, reserve: Callable[[int], bool]) -> "WarmStart":  # noqa: ARG002  (weights take no memory to speak of)
-        """Return the start without what there is no memory to keep, which ``reserve`` is asked for in bytes."""
-        return self

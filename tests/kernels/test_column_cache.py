@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.kernels.column_cache import EVALUATIONS, FEWEST, MISSES, USED, column_cache, compute, copy_columns
+from fwsvm.kernels.column_cache import EVALUATIONS, FEWEST, MISSES, USED, column_cache, compute
 from fwsvm.kernels.linear import Linear
 from fwsvm.kernels.rows import as_rows
 
@@ -96,21 +96,3 @@ def test_places_beyond_two_to_the_31_are_addressed():
     for i in wanted:
         column = columns.cached[columns.slot_of[i]]
         np.testing.assert_array_equal(column[[0, 1, m - 1]], (i + 1.0) * np.array([1.0, 2.0, m]))
-
-
-@pytest.mark.parametrize("budget", [8 * 4 * 20, 1 << 20])
-def test_a_store_of_some_rows_takes_over_what_another_has(budget):
-    """What it takes over are its columns, and cost no evaluation."""
-    m, which = 60, np.array([3, 10, 11, 40, 59, *range(12, 27)])
-    which.sort()
-    others = store(m, 1 << 20)
-    compute(others, np.array([10, 2, 59, 41, 40, 20], np.int32), np.zeros(m))
-    some = column_cache(Linear(), as_rows(which[:, None] + 1.0, np.float32), budget)
-    copy_columns(some, others, which)
-    np.testing.assert_array_equal(which[some.slot_of >= 0], [10, 20, 40, 59])
-    assert some.counts[EVALUATIONS] == 0
-    compute(some, np.array([0], np.int32), np.zeros(len(which)))
-    for t in np.flatnonzero(some.slot_of >= 0):
-        np.testing.assert_array_equal(some.cached[some.slot_of[t]], (which[t] + 1.0) * (which + 1.0))
-        assert some.row_of[some.slot_of[t]] == t
-    assert np.count_nonzero(some.slot_of >= 0) == some.counts[USED] == 5

@@ -127,25 +127,6 @@ def test_a_run_may_begin_where_one_with_another_penalty_ended():
     assert steps[2][1] < 30 < steps[2][0], "Newton's steps alone from a neighbour's end"
 
 
-@pytest.mark.parametrize(("cache_mib", "factors"), [(64, 0), (1, 1)])
-def test_the_factor_of_one_penalty_serves_for_the_next_where_there_is_room_for_it(
-    cache_mib, factors, monkeypatch
-):
-    X, codes = clouds(3, m=510)  # whose columns leave 8 KiB of one MiB
-    made, path = [], CPath(X, codes, CLASSES)
-    monkeypatch.setattr(
-        "fwsvm.solvers.newton.active_set_system.CholeskyFactor",
-        lambda *given: made.append(1) or CholeskyFactor(*given),
-    )
-    step(path, 1e4, cache_mib=cache_mib)
-    before = len(made)
-    warm = step(path, 2e4, cache_mib=cache_mib)
-    assert before >= 1
-    assert len(made) - before == factors
-    cold = train(X, codes, 2e4, tolerance=1e-6, cache_mib=cache_mib)
-    assert warm.objective == pytest.approx(cold.objective, rel=2e-6)
-
-
 @given(st.integers(0, 2**32), st.integers(1, 40))
 @settings(deadline=None, max_examples=20)
 def test_a_square_multiplies_and_solves_as_its_matrix_does(seed, n):
@@ -307,9 +288,9 @@ def test_what_a_run_leaves_to_the_next_holds_no_kernel_columns():
         pass
     columns = weakref.ref(run.simplex.qp.columns.cached)
     start = run.iterate().warm_start
-    assert start.factor is not None
+    assert start.newton
     del run
-    store.of(0).drop()  # as where there is no room to keep them
+    store.caches.clear()  # as where there is no room to keep them
     gc.collect()
     assert columns() is None
 

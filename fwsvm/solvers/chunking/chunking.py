@@ -6,7 +6,7 @@ f_t = y_t (<w, phi(x_t)> + b) well above 1, will hardly become one. Vapnik (1982
 found, and exchange rows that cannot matter for rows that violate their condition; SVM-light and LIBSVM set rows aside
 on the way (shrinking). Here:
 
-1. Solve on an eighth of the rows, drawn at random class by class, to a relative gap of 1e-2.
+1. Solve on an eighth of the rows, drawn at random class by class, to the goal.
 2. Compute q = K~ alpha at all rows from scratch: in single precision, and where that shows no row outside the chunk
    that surely keeps the gap 2 (R - min q) above the goal, in double. If the gap is within the goal, that was the
    certificate: done.

@@ -16,7 +16,6 @@ from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, Solver
-from fwsvm.solvers.tuning import ROUGH_CHUNK
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
@@ -48,18 +47,15 @@ class ChunkRun:
         )  # what all before the present one did
         self.inner: Solver | None = None
         if warm_start is None:
-            self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)), rough=True)
+            self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)))
         else:  # of a run with another penalty
             self.alpha = warm_start.weights[self.order]
             self._start(self._matters(self._survey(np.float32)))
 
-    def _start(self, chunk: np.ndarray, *, rough: bool = False) -> None:
+    def _start(self, chunk: np.ndarray) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
         self.chunk, settings = chunk, self.settings
-        self.is_rough = rough and not self._is_whole
-        if self.is_rough:
-            settings = replace(settings, stop="relative", tolerance=ROUGH_CHUNK)
-        elif settings.stop == "meb" and self.found is not None:
+        if settings.stop == "meb" and self.found is not None:
             # the rule speaks of the largest K~_ii of all rows
             settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
         X = self.rows if self._is_whole else some_rows(self.rows, chunk)
@@ -128,7 +124,7 @@ class ChunkRun:
             self.outcome = outcome
             if outcome.within:
                 return Status.CONVERGED
-            if not self.is_rough and self._outside(q) <= 0.0:
+            if self._outside(q) <= 0.0:
                 return Status.STALLED  # no other row would help: it is the inner method that can do no better
         falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles

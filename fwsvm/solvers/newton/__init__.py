@@ -3,8 +3,8 @@
 The problem, its objective and its certificate are those of `fwsvm.solvers.frank_wolfe`, which also takes the first
 steps. `gram_rows` reads rows of the Gram matrix from the column cache, `cholesky_factor` factors a block of it,
 `bordered_factor` updates a factor for rows that enter and leave, `active_set_system` solves the linear systems with
-them, `warm_start` is what the next run on the same rows starts from, `warm_up` compiles, `run` is the solver, and
-`working_set` restricts it to the rows near the margin; a method is one file.
+them, `warm_start` is what the next run on the same rows starts from, `warm_up` compiles, `run` is the solver; a method
+is one file.
 """
 
 from typing import Any
@@ -24,10 +24,8 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
     from fwsvm.solvers.newton.run import NewtonRun
-    from fwsvm.solvers.newton.working_set import start_on_working_set
 
-    whole = NewtonRun(problem, rule, resolved, warm_start, columns)
-    return whole if columns is None else start_on_working_set(whole, rule, warm_start, columns)
+    return NewtonRun(problem, rule, resolved, warm_start, columns)
 
 
 FAMILIES["active-face"] = on_simplex("active-face", _start, memory.active_face)

@@ -1,7 +1,6 @@
 """Linear systems K~_AA x = 1 for a sequence of active sets A, by one factor as long as A changes little."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -9,28 +8,7 @@ from scipy.linalg import LinAlgError
 from fwsvm.solvers.newton.bordered_factor import BorderedFactor
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
-from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS, RIDGE_WITHIN
-
-
-class FactorState(NamedTuple):
-    """What a system leaves to a run on the same rows and kernel with another ridge: all but the kernel columns.
-
-    Attributes
-    ----------
-    dtype : float32 or float64
-    square : CholeskyFactor
-    known, halves : those of its `BorderedFactor`
-    """
-
-    dtype: np.dtype
-    square: CholeskyFactor
-    known: np.ndarray
-    halves: np.ndarray
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of factor and border."""
-        return int(self.square.room.nbytes + self.halves.nbytes)
+from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
 
 
 class ActiveSetSystem:
@@ -44,32 +22,17 @@ class ActiveSetSystem:
     ----------
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
-    before : FactorState, optional
-        By a system of the same rows and kernel, whose factor serves as long as its ridge is
-        within `RIDGE_WITHIN` of this one.
     """
 
-    def __init__(self, lines: GramRows, ridge: np.ndarray, before: FactorState | None = None) -> None:
+    def __init__(self, lines: GramRows, ridge: np.ndarray) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.border: BorderedFactor | None = None
         self._room: np.ndarray | None = None
-        if before is not None:
-            self.dtype = before.dtype
-            apart = before.square.ridge / ridge
-            if max(apart.max(), 1.0 / apart.min()) <= RIDGE_WITHIN:
-                self.border = BorderedFactor(before.square, lines, ridge, before.known, before.halves)
-            self._room = before.square.room
 
     @property
     def held(self) -> int:
         """The bytes of the room for factors that is there."""
         return 0 if self._room is None else int(self._room.nbytes)
-
-    def left(self) -> FactorState | None:
-        """Return what serves the next run, if there is a factor."""
-        if self.border is None:
-            return None
-        return FactorState(self.dtype, self.border.square, self.border.known, self.border.halves)
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float

@@ -23,25 +23,14 @@ class BorderedFactor:
     square : CholeskyFactor
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
-        May be a little off that of the factor, which is then a preconditioner only.
-    known, halves : ndarrays, optional
-        Those of an earlier border of the same square.
     """
 
-    def __init__(
-        self,
-        square: CholeskyFactor,
-        lines: GramRows,
-        ridge: np.ndarray,
-        known: np.ndarray | None = None,
-        halves: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, square: CholeskyFactor, lines: GramRows, ridge: np.ndarray) -> None:
         self.square, self.lines, self.ridge = square, lines, ridge
         nothing = np.empty(0, np.intp)
         # rows that entered or left since the factor was made, and U'^-1 B, a column each
-        self.known = nothing if known is None else known
-        none = np.empty((len(square.rows), 0), square.values.dtype, order="F")
-        self.halves = none if halves is None else halves
+        self.known = nothing
+        self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")
         self.enclose(square.rows, nothing, nothing)
 
     @property

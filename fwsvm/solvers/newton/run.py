@@ -15,7 +15,7 @@ from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.memory import for_factor
-from fwsvm.solvers.newton.active_set_system import ActiveSetSystem, FactorState
+from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.newton import Beyond
@@ -89,7 +89,7 @@ class NewtonRun:
         self.sharp = 0  # how often linear systems were asked for more exactly
         self.patient = True  # swap-2o has not had the time of a factor yet
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
-        self.system = self._system(before.factor if before is not None else None)
+        self.system = self._system()
         self.after_newton = before is not None and before.newton
         if self.after_newton:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
@@ -101,10 +101,10 @@ class NewtonRun:
         most = int(FIRST_SWAPS * m)
         return min(most, NEWTON_OVERHEAD + int(active**3 / (FACTOR_RATE * m))) if warm else most
 
-    def _system(self, before: FactorState | None = None) -> ActiveSetSystem:
+    def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
         lines = GramRows(self.simplex.qp.columns, self.y, self.resolved.threads)
-        return ActiveSetSystem(lines, self.ridge, before)
+        return ActiveSetSystem(lines, self.ridge)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -190,7 +190,6 @@ class NewtonRun:
             gradient=simplex.in_order(q),
             ridge=simplex.in_order(self.ridge),
             newton=self.took_newton_steps,
-            factor=self.system.left(),
         )
         return replace(here, warm_start=start)
 

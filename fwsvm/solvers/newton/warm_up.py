@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import ColumnCache, copy_columns
+from fwsvm.kernels.column_cache import ColumnCache
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
@@ -28,7 +28,3 @@ def _solve_two(columns: ColumnCache) -> None:
         x, f = face.solve(np.arange(ROWS - 1), nothing, nothing, 1e-6)  # a factor
         face.solve(np.arange(1, ROWS), x, f, 1e-6)  # and a border: a row more, and one less
         CholeskyFactor(lines, np.arange(ROWS), ridge, np.dtype(np.float64))
-        nobody = np.full(ROWS, -1, np.int32)
-        some = columns._replace(cached=np.empty((ROWS, ROWS), np.float32), slot_of=nobody, row_of=nobody.copy(),
-                                counts=np.zeros(3, np.int64))  # fmt: skip
-        copy_columns(some, there, np.arange(ROWS))
