@@ -29,9 +29,8 @@ class CVM(NamedTuple):
     Parameters
     ----------
     inner : largest q_j - q_i left inside the core set at first; halved whenever a vertex enters that violates by less;
-        0: by inner_share
-    inner_share : inner as a part of the run's tolerance; 0: as the protocol has it, 0.1 under fw-svms, else 1e-3 for
-        inner itself
+        0: the protocol's, which is 1e-3, and a tenth of the run's tolerance under fw-svms
+    inner_share : instead of inner, that number as a part of the run's tolerance; 0: not given
     """
 
     inner: float = 0.0
