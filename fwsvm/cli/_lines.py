@@ -8,10 +8,14 @@ import click
 
 
 def echo(line: str, indent: int, *, err: bool = False) -> None:
-    """Write a line; on a narrow terminal wrap it, with the later lines indented."""
-    if (sys.stderr if err else sys.stdout).isatty():
+    """Write a line; on a narrow terminal wrap it, with the later lines indented.
+
+    It goes above the lines of a display that is shown: those of `click.echo` by itself would be mixed with them.
+    """
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
         line = textwrap.fill(
             line, shutil.get_terminal_size().columns, subsequent_indent=" " * indent,
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
-    click.echo(line, err=err)
+    click.echo(line, file=stream)

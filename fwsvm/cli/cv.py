@@ -9,6 +9,7 @@ import click
 from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
@@ -64,7 +65,7 @@ def command(
         display.count("folds", 0, folds)
         for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display)):
             if fold.result.status is Status.INTERRUPTED:
-                click.echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", err=True)
+                echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
                 break
             made.append(fold)
             display.count("folds", len(made), folds)

@@ -160,11 +160,11 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                click.echo(f"missing: {found.missing}", err=True)
+                echo(f"missing: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
-            click.echo(f"{data.name}: {shape}", err=True)
+            echo(f"{data.name}: {shape}", 2, err=True)
             for notice in found.notices:
                 echo(f"  {notice}", 4, err=True)
     return known

@@ -11,6 +11,7 @@ from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
@@ -66,7 +67,7 @@ def command(
         if family(resolved.kernel_name).of_distances and (
             warning := training.scaling_warning(loaded.train.X)
         ):
-            click.echo(f"fwsvm: {warning}", err=True)
+            echo(f"fwsvm: {warning}", 2, err=True)
         result, row = _trained(display, loaded, settings, as_json=as_json)
     if model is not None:
         for notice in model_files.write(model, text.with_run_facts(result, row)):

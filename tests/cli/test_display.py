@@ -96,6 +96,17 @@ def test_a_terminal_shows_the_run_in_fixed_columns_that_move_and_then_go(termina
 
 
 @needs_tmux
+def test_lines_that_are_printed_meanwhile_are_whole_and_stay(terminal: Terminal) -> None:
+    terminal.type(fwsvm("cv", "-m", "fw", "--tol", "1e-5", "--folds", "3", "wdbc"))
+    terminal.wait_for("folds ")
+    left = terminal.wait_for("standard deviation")
+    kept = [line for line in left if line.startswith(("fold ", "accuracy "))]
+    assert [line.split()[:2] for line in kept[:3]] == [["fold", "0"], ["fold", "1"], ["fold", "2"]]
+    assert kept[3].startswith("accuracy ")
+    assert not any("━" in line or "─" in line for line in left)
+
+
+@needs_tmux
 @pytest.mark.parametrize("setting", ["TERM=dumb", "NO_COLOR=1"])
 def test_a_dumb_terminal_gets_plain_lines_and_no_color_no_colours(terminal: Terminal, setting: str) -> None:
     terminal.type(f"{setting} {fwsvm('train', '-m', 'fw', '--tol', '1e-12', 'wdbc')}")
