@@ -6,7 +6,7 @@ two classes the larger label is +1 (conventions 6).
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,6 +19,7 @@ from scipy import sparse
 from fwsvm import data as data_sets
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
+from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
@@ -65,7 +66,7 @@ def train(
         rows by them, `save` writes them.
     **settings
         Fields of `fwsvm.solvers.Settings`: ``method="swap"``, ``C=10``, ``kernel="linear"``, ``tolerance=1e-6``,
-        ``parameters={...}`` for the method's own, and so on.
+        ``class_weight={1: 5}`` or ``"balanced"``, ``parameters={...}`` for the method's own, and so on.
 
     Raises
     ------
@@ -239,6 +240,8 @@ def _settings(given: dict[str, Any]) -> Settings:
             near = get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
             raise UsageError(f"there is no setting {name!r}; {hint}")
+    if isinstance(weights := given.get("class_weight"), Mapping):
+        given = {**given, "class_weight": by_class(weights)}
     settings = Settings(**given)
     refuse_what_does_nothing(settings)
     return settings

@@ -131,7 +131,7 @@ class LibsvmCommand(click.Command):
 
 
 NO_PROBABILITIES = "-b, probabilities, are in Python: sklearn.calibration.CalibratedClassifierCV"
-NO_WEIGHTS = "-w, weights of classes, are in Python: FrankWolfeSVC(class_weight=...)"
+NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W"
 
 
 def _option(name: str) -> bool:

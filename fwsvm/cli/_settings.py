@@ -18,6 +18,8 @@ _OPTIONS = (
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
     click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
     click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C rows)."),
+    click.option("--class-weight", "class_weight", metavar="LABEL=W", multiple=True,
+                 help="Multiply C for the rows of a class by W; may be repeated. balanced: all classes count alike."),
     click.option("--kernel", shell_complete=_names.kernels, help="One of `fwsvm kernels` [default: the method's]."),
     click.option("--kernel-param", "kernel_parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
@@ -71,9 +73,11 @@ scale_option = click.option(
 
 def settings_from(options: dict[str, Any]) -> "Settings":
     """Return the settings of the options."""
+    from fwsvm.data import class_weight
     from fwsvm.solvers.settings import Settings
     from fwsvm.solvers.unused_options import refuse_what_does_nothing
 
+    options["class_weight"] = class_weight.from_words("--class-weight", options["class_weight"])
     for name, option in _OWN.items():
         options[name] = _pairs(option, options[name])
     settings = Settings(**options)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fwsvm.cli._lines import echo
@@ -10,6 +10,7 @@ from fwsvm.cli._lines import echo
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.problems.machines import KernelModel, LinearModel
+    from fwsvm.solvers.class_weight import ClassWeight
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
 
@@ -23,7 +24,9 @@ def printer(*, to_stderr: bool) -> Print:
     return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
-def print_problem(say: Print, data: "Dataset", resolved: "Resolved", *, is_file: bool) -> None:
+def print_problem(
+    say: Print, data: "Dataset", resolved: "Resolved", class_weight: "ClassWeight", *, is_file: bool
+) -> None:
     """Print data set, method, problem, kernel and limits before training."""
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
@@ -38,6 +41,8 @@ def print_problem(say: Print, data: "Dataset", resolved: "Resolved", *, is_file:
     say("problem", resolved.family.problem)
     say("kernel", _kernel(resolved))
     say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
+    if class_weight is not None:
+        say("class weights", _class_weights(class_weight, data))
     say("stop", _stop(resolved))
     say("memory", _memory(resolved, data))
 
@@ -54,6 +59,15 @@ def _classes(classes: tuple[str, ...], multiclass: str) -> str:
         return f"{classes[0]} is +1, {classes[1]} is -1"
     shown = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
     return f"{len(classes)} ({shown}), {multiclass}"
+
+
+def _class_weights(given: "str | Mapping[str, float]", data: "Dataset") -> str:
+    from fwsvm.data.labels import encode
+    from fwsvm.solvers.class_weight import of_classes
+
+    each = of_classes(given, encode(data.train.labels, data.classes), data.classes)
+    shown = [f"{name} {value:.4g}" for name, value in zip(data.classes, each, strict=True)]
+    return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") + " (times C)"
 
 
 def _kernel(resolved: "Resolved") -> str:

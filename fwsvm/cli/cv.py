@@ -60,8 +60,9 @@ def command(
             data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
         )
         whole = catalogue.scaled(loaded)
-        text.print_problem(say, whole, resolve(settings, whole.train.X), is_file=Path(data).is_file())
-        del whole
+        resolved = resolve(settings, whole.train.X)
+        text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())
+        del whole, resolved
         display.count("folds", 0, folds)
         for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display)):
             if fold.result.status is Status.INTERRUPTED:

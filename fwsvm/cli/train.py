@@ -63,7 +63,7 @@ def command(
             data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
         )
         resolved = resolve(settings, loaded.train.X)
-        text.print_problem(say, loaded, resolved, is_file=Path(data).is_file())
+        text.print_problem(say, loaded, resolved, settings.class_weight, is_file=Path(data).is_file())
         if family(resolved.kernel_name).of_distances and (
             warning := training.scaling_warning(loaded.train.X)
         ):

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from fwsvm.errors import shown
 from fwsvm.problems.distinct import Distinct
+from fwsvm.solvers.class_weight import balanced
 
 #: Parameters of scikit-learn's classifiers that these do not have, and the alternatives.
 ALTERNATIVES = {
@@ -68,8 +69,7 @@ def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray 
     if given is None:
         return None
     if isinstance(given, str) and given == "balanced":
-        sums = np.bincount(rows.codes, rows.weights, minlength=len(labels))
-        each = sums.sum() / (len(labels) * np.maximum(sums, np.finfo(float).tiny))
+        each = balanced(rows.codes, len(labels), rows.weights)
     elif isinstance(given, Mapping):
         names = labels.tolist()
         if unknown := [label for label in given if label not in names]:

@@ -193,7 +193,8 @@ def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _Task
         raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
     train, test = _split(cell, data)
     codes = encode(train.labels, data.classes)
-    path = CPath(train.X, codes, data.classes, warm=cell.predecessors is not None)
+    weight, warm = cell.settings.class_weight, cell.predecessors is not None
+    path = CPath(train.X, codes, data.classes, class_weight=weight, warm=warm)
     return _TaskData(data, train, codes, test, path)
 
 

@@ -12,7 +12,7 @@ from fwsvm.experiments.samples import DataInfo
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.numerics.compile import code_digest
 from fwsvm.parameters import labelled
-from fwsvm.solvers import Settings, method
+from fwsvm.solvers import Settings, class_weight, method
 from fwsvm.solvers.protocols import OPTIONS
 from fwsvm.solvers.registry import FAMILIES
 
@@ -98,14 +98,15 @@ class Cell:
 
 
 def method_label(settings: Settings) -> str:
-    """Return the method's name, with those of its parameters, and settings of its protocol, that were changed."""
+    """Return the method's name with what was changed: its parameters, settings of its protocol, weights of classes."""
     chosen = method(settings.method)
     sampling = "sampled" in FAMILIES[chosen.family].searches
     changed = {name: getattr(settings, name) for name in OPTIONS if sampling}
+    changed["class_weight"] = class_weight.label(settings.class_weight)
     return labelled(
         settings.method,
         chosen.make(settings.parameters)._asdict() | changed,
-        chosen.parameters() | dict.fromkeys(changed),
+        chosen.parameters() | dict.fromkeys(changed) | {"class_weight": ""},
     )
 
 

@@ -14,7 +14,7 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.plan import run_id
+from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
@@ -37,6 +37,7 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     result = fit(data.train.X, codes, data.classes, settings, watch=watch).with_ranges(data.train.ranges)
     more: dict[str, Any] = {
         "run_id": run_id(data.fingerprint, "", settings),
+        "method": method_label(settings),
         "role": "final",
         "started_utc": started,
         "peak_memory_mib": peak_memory_mib(),
@@ -67,8 +68,9 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
     more: dict[str, Any] = {
         "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": str(error),
         "role": "final", "started_utc": utc_now(), "parallel_cells": 1, "shared": False,
+        "method": method_label(settings),
     }  # fmt: skip
-    return record.row(record.data_columns(data), **asked, **more)
+    return record.row(record.data_columns(data), **asked | more)
 
 
 def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:

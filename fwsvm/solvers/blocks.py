@@ -144,12 +144,14 @@ def fit_blocks(
     Raises
     ------
     UsageError
-        A method that looks at all rows; more than two classes; a width that would need all rows.
+        A method that looks at all rows; more than two classes; a width that would need all rows; weights of classes.
     """
     if len(classes) != 2:
         raise UsageError(
             f"blocks are for two classes, and these hold {len(classes)}; give the rows as one array"
         )
+    if settings.class_weight is not None:
+        raise UsageError("class_weight is for training on rows that are in memory together; leave it out")
     resolved = _resolved(settings, found)
     method_draws = rows_drawn(resolved.rule, resolved, found.rows, (resolved.seed, 0))
     if found.rows <= EXACT_ROWS:

@@ -24,6 +24,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.solvers.certify import Candidate, is_certified
+from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import checked, train
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
@@ -84,16 +85,18 @@ class CPath:
         As for `fwsvm.solvers.fit`, and refused like there.
     weights : ndarray, shape (m,), optional
         Multiplies the penalty of each row.
+    class_weight : "balanced", mapping of labels to positive numbers, or None
+        That of the settings of all its runs.
     warm : bool
         Whether a run starts where the one before ended; if not, each is that of `fit`.
     """
 
     def __init__(
         self, X: Table, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
-        warm: bool = True,
+        class_weight: ClassWeight = None, warm: bool = True,
     ) -> None:  # fmt: skip
-        self.X, self.codes, self.weights = checked(X, codes, classes, weights)
-        self.classes = tuple(classes)
+        self.X, self.codes, self.weights = checked(X, codes, classes, weights, class_weight)
+        self.classes, self.class_weight = tuple(classes), class_weight
         self.columns = ColumnStore() if warm else None
         self.warm_starts: Mapping[int, WarmStart] = {}
         self.uncut: Mapping[int, WarmStart] = {}  # the weights that the last run ended at that was not cut
@@ -117,6 +120,8 @@ class CPath:
 
     def train(self, settings: Settings, watch: Watch | None = None) -> Run:
         """Train for the next penalty; see `fit` for what is raised."""
+        if settings.class_weight != self.class_weight:
+            raise ValueError("all runs of a path have the class weights that it was made with")
         resolved = replace(resolve(settings, self.X), deferred=self.columns is not None)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}

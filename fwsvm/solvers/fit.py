@@ -12,6 +12,7 @@ from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.solvers import certify, memory
+from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Watch
@@ -47,7 +48,7 @@ def fit(
         Labels in the order of conventions 6.
     settings : Settings
     weights : ndarray, shape (m,), optional
-        Multiplies the penalty C of each row; rows of weight zero are left out.
+        Multiplies the penalty C of each row, beside the weight of its class; rows of weight zero are left out.
     counts : ndarray, shape (m,), optional
         How often each row stands in the data, more than 0: multiplies its penalty, too, and counts in a default width.
     watch : callable, optional
@@ -64,7 +65,7 @@ def fit(
         if counts is not None:
             weights = counts if weights is None else counts * weights
             counts = counts[weights > 0]
-        X, codes, weights = checked(X, codes, classes, weights)
+        X, codes, weights = checked(X, codes, classes, weights, settings.class_weight)
         resolved = resolve(settings, X, counts)
         return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
 
@@ -96,8 +97,10 @@ def train(
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
 
-def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[Table, np.ndarray, np.ndarray]:
-    """Return rows, class numbers and weights as they are trained on; see `fit` for what is refused."""
+def checked(
+    X: Any, codes: Any, classes: Sequence[str], weights: Any, class_weight: ClassWeight = None
+) -> tuple[Table, np.ndarray, np.ndarray]:
+    """Return rows, class numbers and weights, of classes too, as they are trained on; see `fit` for what is refused."""
     codes = np.asarray(codes)
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
@@ -118,6 +121,7 @@ def checked(X: Any, codes: Any, classes: Sequence[str], weights: Any) -> tuple[T
             f"class {absent[0]} has no row to train on" if absent and len(classes) > 1
             else "there is one class only; a classifier needs rows of two"
         )  # fmt: skip
+    weights = row_weights(class_weight, codes, classes, weights)
     return X, codes, weights
 
 

@@ -29,6 +29,8 @@ class Settings:
         Parameters that only this kernel has.
     C, lambda_ : float or None
         At most one; lambda = 1 / (C m); C is 1 if neither is given.
+    class_weight : "balanced", mapping of labels to positive numbers, or None
+        Multiplies C for the rows of a class (`fwsvm.solvers.class_weight`); labels as the classes have them.
     stop, tolerance : str or None, float or None
         The stopping rule and its tolerance (relative, 1e-3).
     search : {"full", "sampled"} or None
@@ -59,6 +61,7 @@ class Settings:
     kernel_parameters: Mapping[str, Any] = field(default_factory=dict)
     C: float | None = None
     lambda_: float | None = None
+    class_weight: str | Mapping[str, float] | None = None
     stop: str | None = None
     tolerance: float | None = None
     search: str | None = None

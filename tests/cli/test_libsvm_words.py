@@ -34,6 +34,8 @@ def ours(said: str) -> str:
         ("train -m fw -C 3 -g 2 'a b'", "fwsvm train -m fw -C 3 --gamma 2 'a b'"),
         ("train --stop gap -v 3 a.svm", "fwsvm cv --stop gap --folds 3 a.svm"),
         ("cv -c 1 a.svm", "fwsvm cv -C 1 a.svm"),
+        ("train -w1 5 -w-1 2 a.svm", "fwsvm train --class-weight 1=5 --class-weight -1=2 a.svm"),
+        ("train -w1 5 -v 5 a.svm", "fwsvm cv --class-weight 1=5 --folds 5 a.svm"),
     ],
 )
 def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fwsvm.data.class_weight import BALANCED, by_class
 from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.config.inheritance import Keys, merge_keys
 from fwsvm.experiments.config.located_value import LocatedValue
@@ -22,6 +23,7 @@ KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamm
 SOLVER_KEYS = (
     "C",
     "lambda",
+    "class_weight",
     "stop",
     "tolerance",
     "search",
@@ -121,6 +123,8 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
     if "coef0" in keys:
         given["coef0"] = keys["coef0"].number("coef0", above=-math.inf)
     given["kernel_parameters"] = _kernel_parameters(keys, given.get("kernel", family.default_kernel))
+    if "class_weight" in keys:
+        given["class_weight"] = _class_weight(keys["class_weight"])
     limits = keys["limits"].mapping(LIMIT_KEYS, "limits") if "limits" in keys else {}
     if "time_seconds" in limits:
         given["time_limit"] = limits["time_seconds"].number("time_seconds")
@@ -128,6 +132,17 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
         given["max_iterations"] = limits["iterations"].integer("iterations")
     varied = {field: swept_values(keys[key], key) for key, field in SWEPT.items() if key in keys}
     return Sweep(Settings(**given), varied)
+
+
+def _class_weight(located: LocatedValue) -> str | dict[str, float]:
+    """Return the weights of classes: "balanced", or a positive number for some labels."""
+    if not isinstance(located.value, dict):
+        return located.one_of([BALANCED], "class_weight, unless it is a mapping of labels to weights,")
+    found: dict[str, float] = {}
+    for label, weight in located.mapping(None, "class_weight").items():
+        found[label] = weight.number(f"the weight of class {shown(label)}")
+    _with_location(located, lambda: by_class(found))
+    return by_class(found)
 
 
 def _parameters(method: Keys) -> dict[str, Any]:

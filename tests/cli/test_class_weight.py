@@ -1,0 +1,173 @@
+"""Weights of classes through the command line: the machines, rows and identities that they lead to."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import fwsvm
+from fwsvm.cli import main
+from fwsvm.data.labels import encode
+from fwsvm.experiments import samples
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def row_of(*arguments: str) -> dict:
+    done = run("train", "--json", "--offline", *arguments)
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three classes of 60, 25 and 15 rows that overlap."""
+    rng, path = np.random.default_rng(5), tmp_path_factory.mktemp("classes") / "three.svm"
+    labels = np.repeat([1, 2, 3], [60, 25, 15])
+    rows = rng.normal(size=(100, 2)) + np.array([[0, 0], [1.5, 0], [0, 1.5]])[labels - 1]
+    lines = [f"{label} 1:{a:.6f} 2:{b:.6f}\n" for label, (a, b) in zip(labels, rows, strict=True)]
+    path.write_text("".join(lines))
+    return path
+
+
+def test_a_class_with_a_weight_is_its_rows_with_that_weight(file: Path) -> None:
+    settings = ("--method", "swap-2o", "--gamma", "0.5", "--tol", "1e-6")
+    found = row_of(str(file), *settings, "--class-weight", "+3=5", "--class-weight", "1=0.5")
+    y = fwsvm.data.load(str(file)).train.labels
+    weights = np.where(y == 3, 5.0, np.where(y == 1, 0.5, 1.0))
+    same = fwsvm.train(str(file), weights=weights, method="swap-2o", gamma=0.5, tolerance=1e-6)
+    assert found["objective"] == pytest.approx(same.objective, rel=1e-12)
+    assert found["objective"] != pytest.approx(row_of(str(file), *settings)["objective"], rel=1e-2)
+
+
+def test_balanced_classes_count_alike(file: Path) -> None:
+    settings = ("--method", "newton", "--tol", "1e-6")
+    each = [f"{label}={100 / (3 * count)!r}" for label, count in ((1, 60), (2, 25), (3, 15))]
+    given = row_of(str(file), *settings, *(word for one in each for word in ("--class-weight", one)))
+    found = row_of(str(file), *settings, "--class-weight", "balanced")
+    assert found["objective"] == pytest.approx(given["objective"], rel=1e-12)
+
+
+def test_folds_are_balanced_by_what_they_train_on() -> None:
+    """The same folds, solved by scikit-learn: squared hinge with C/2 and a penalised bias is our linear problem."""
+    linear = pytest.importorskip("sklearn.svm").LinearSVC
+    data = samples.load(DataSpec("wdbc"))
+    codes, right = encode(data.train.labels, data.classes), []
+    for part in range(3):
+        test = samples.validation_mask(codes, ValidationRule(folds=3), 0, part)
+        peer = linear(C=0.005, class_weight={0: 30.0, 1: 1.0}, dual=False, tol=1e-8, max_iter=100_000)
+        found = peer.fit(data.train.X[~test], codes[~test]).predict(data.train.X[test])
+        right.append(float((found == codes[test]).mean()))
+    weight = ("--class-weight", f"{data.classes[0]}=30")
+    options = (
+        "wdbc",
+        "--offline",
+        "--folds",
+        "3",
+        "--kernel",
+        "linear",
+        "-C",
+        "0.01",
+        "--tol",
+        "1e-6",
+        "--json",
+    )
+    weighted, plain = (json.loads(run("cv", *options, *more).stdout) for more in (weight, ()))
+    assert [row["test_accuracy"] for row in weighted["rows"]] == pytest.approx(right, abs=0.011)
+    assert weighted["accuracy"] < plain["accuracy"] - 0.01
+
+
+def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
+    given = [[], ["balanced"], ["2=3"], ["2=3", "1=2"], ["1=2.0", "2.0=3"]]
+    options = [[word for one in words for word in ("--class-weight", one)] for words in given]
+    rows = [row_of(str(file), "--method", "fw", "--tol", "0.1", *more) for more in options]
+    named = ["", "(class_weight=balanced)", "(class_weight=2:3)", *["(class_weight=1:2 2:3)"] * 2]
+    assert [row["method"] for row in rows] == [f"fw{weights}" for weights in named]
+    assert len({row["run_id"] for row in rows}) == 4
+    assert rows[3]["run_id"] == rows[4]["run_id"]
+
+
+def test_people_are_told_the_weights(file: Path) -> None:
+    said = run("train", str(file), "--method", "fw", "--tol", "0.1", "--class-weight", "balanced").stdout
+    assert "class weights   1 0.5556, 2 1.333, 3 2.222 (times C)" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["1"], "--class-weight takes LABEL=W or balanced, not '1'"),
+        (["balanced", "1=2"], "--class-weight balanced weighs all classes"),
+        (["1=2", "1=3"], "gives class '1' two weights"),
+        (["1=2", "1.0=3"], "class '1' has two weights"),
+        (["1=heavy"], "the weight of class '1' must be a float, not 'heavy'"),
+        (["1=0"], "the weight of class '1' must be a positive number"),
+        (["1=inf"], "the weight of class '1' must be a number that it has room for"),
+        (["7=2"], "class_weight names '7', which is no class; the classes are '1', '2', '3'"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(file: Path, words: list[str], why: str) -> None:
+    options = [word for one in words for word in ("--class-weight", one)]
+    for command in (["train"], ["cv", "--folds", "2"]):
+        done = run(*command, str(file), *options)
+        assert done.exit_code == 2
+        assert why in " ".join(done.stderr.split())
+
+
+def test_methods_without_weights_of_rows_say_so(file: Path) -> None:
+    done = run("train", str(file), "--method", "wolfe", "--class-weight", "balanced")
+    assert done.exit_code == 2
+    assert "rows have no weights of their own" in " ".join(done.stderr.split())
+
+
+def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -> None:
+    config = tmp_path / "weights.yaml"
+    config.write_text(
+        f"name: weights\ndatasets: ['{file}']\ntolerance: 1e-6\ngamma: 0.5\nmethods:\n  - fw\n"
+        "  - {name: swap, class_weight: {+1: 2, 3: 5}}\n  - {name: swap, class_weight: balanced}\n"
+    )
+    done = run("grid", str(config), "--out", str(tmp_path / "out"), "--workers", "1")
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "out" / "runs.csv").open(newline="") as lines:
+        found = {row["method"]: row for row in csv.DictReader(lines)}
+    assert set(found) == {"fw", "swap(class_weight=1:2 3:5)", "swap(class_weight=balanced)"}
+    alone = row_of(str(file), "--method", "swap", "--gamma", "0.5", "--tol", "1e-6", "--class-weight", "1=2",
+                   "--class-weight", "3=5")  # fmt: skip
+    assert float(found["swap(class_weight=1:2 3:5)"]["objective"]) == pytest.approx(
+        alone["objective"], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "line", "why"),
+    [
+        ("equal", 4, "class_weight, unless it is a mapping of labels to weights, must be one of balanced"),
+        ("{1: -2}", 4, "the weight of class '1' must be a number above 0"),
+        ("{1: 2, +1: 3}", 4, "class '1' has two weights"),
+    ],
+)
+def test_a_wrong_weight_in_an_experiment_is_an_error_of_its_line(
+    tmp_path: Path, given: str, line: int, why: str
+) -> None:
+    config = tmp_path / "wrong.yaml"
+    config.write_text(f"name: wrong\ndatasets: [wdbc]\nmethods: [fw]\nclass_weight: {given}\n")
+    done = run("grid", str(config), "--dry-run")
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert f"wrong.yaml:{line}: " in said
+    assert why in said
+
+
+def test_python_takes_labels_of_any_type(file: Path) -> None:
+    settings = {"method": "newton", "gamma": 0.5, "tolerance": 1e-6}
+    texts, numbers = (
+        fwsvm.train(str(file), class_weight=given, **settings) for given in ({"3": 5}, {3.0: 5})
+    )
+    assert texts.objective == numbers.objective != fwsvm.train(str(file), **settings).objective
+    with pytest.raises(fwsvm.errors.UsageError, match="rows that are in memory together"):
+        fwsvm.train_blocks("synthetic:gaussians?rows=50&features=2", class_weight="balanced", gamma=1.0)
