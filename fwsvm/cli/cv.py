@@ -13,6 +13,9 @@ from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 
+#: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
+SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
+
 if TYPE_CHECKING:
     from fwsvm.experiments.cross_validation import Fold
 
@@ -21,6 +24,14 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @click.option(
     "--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts to hold out in turn."
+)
+@click.option(
+    "--score",
+    "scores",
+    multiple=True,
+    type=click.Choice(SCORES),
+    help="What to measure on each fold; may be repeated. f1 (of the class +1) and auc are for two classes "
+    "[default: accuracy].",
 )
 @training_options
 @scale_option
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
 def command(
     data: str,
     folds: int,
+    scores: tuple[str, ...],
     scale: str | None,
     *,
     as_json: bool,
@@ -42,29 +54,33 @@ def command(
     """Cross-validate one setting on DATA, a file or a name of `fwsvm data list`.
 
     The folds are stratified and drawn by --seed, so they are the same for every method and setting. Where
-    rows are scaled, then by the ranges of the rows that a fold trains on.
+    rows are scaled, then by the ranges of the rows that a fold trains on. The accuracy is that over all rows held out;
+    other scores are means over the folds, whose decision values are of different machines.
     """
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
+    from fwsvm.experiments.scores import refuse_for
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
-    settings = settings_from(options)
+    settings, chosen = settings_from(options), tuple(dict.fromkeys(scores)) or ("accuracy",)
+    others = [name for name in chosen if name != "accuracy"]
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
     with Display() as display:
         loaded = data_sets.load(
             data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
         )
+        refuse_for(chosen, loaded.classes)
         whole = catalogue.scaled(loaded)
         resolved = resolve(settings, whole.train.X)
         text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())
         del whole, resolved
         display.count("folds", 0, folds)
-        for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display)):
+        for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display), chosen=others):
             if fold.result.status is Status.INTERRUPTED:
                 echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
                 break
@@ -75,7 +91,7 @@ def command(
             if fold.result.message != fold.result.status.sentence:
                 say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
     if made:
-        _tell(made, folds, as_json=as_json)
+        _tell(made, folds, chosen, as_json=as_json)
     click.get_current_context().exit(0 if len(made) == folds else 130)
 
 
@@ -88,19 +104,34 @@ def _line(fold: "Fold") -> str:
     return f"{judged}, {how}, {row['status']}"
 
 
-def _tell(made: "list[Fold]", folds: int, *, as_json: bool) -> None:
-    """Print the accuracy over all rows held out, and its standard deviation over folds."""
-    from statistics import stdev
+def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: bool) -> None:
+    """Print the accuracy over all rows held out, means of other scores, and standard deviations over folds."""
+    from statistics import mean
 
+    from fwsvm.experiments.scores import SCORES as KNOWN
     from fwsvm.results.writing import json_values
 
     right, judged = sum(fold.right for fold in made), sum(fold.held_out for fold in made)
-    spread = stdev(fold.row["test_accuracy"] for fold in made) if len(made) > 1 else float("nan")
+    accuracies = [fold.row["test_accuracy"] for fold in made]
+    by_fold = {name: [fold.scores[name] for fold in made] for name in chosen if name != "accuracy"}
     if as_json:
-        rows = [json_values(fold.row) for fold in made]
-        click.echo(
-            json.dumps({"folds": folds, "accuracy": right / judged, "deviation": spread, "rows": rows})
-        )
+        found = {"folds": folds, "accuracy": right / judged, "deviation": _deviation(accuracies)}
+        scores = {
+            name: {"mean": mean(values), "deviation": _deviation(values), "folds": values}
+            for name, values in by_fold.items()
+        }
+        click.echo(json.dumps({**found, "scores": scores, "rows": [json_values(fold.row) for fold in made]}))
         return
-    click.echo(f"accuracy        {100 * right / judged:.2f}% ({right:,} of {judged:,}), "
-               f"standard deviation over folds {100 * spread:.2f}")  # fmt: skip
+    for name in chosen:
+        if name == "accuracy":
+            said = f"{100 * right / judged:.2f}% ({right:,} of {judged:,})"
+            spread = f"{100 * _deviation(accuracies):.2f}"
+        else:
+            said, spread = f"{mean(by_fold[name]):.4f} (mean over folds)", f"{_deviation(by_fold[name]):.4f}"
+        click.echo(f"{KNOWN[name].title:<16}{said}, standard deviation over folds {spread}")
+
+
+def _deviation(values: list[float]) -> float:
+    from statistics import stdev
+
+    return stdev(values) if len(values) > 1 else float("nan")

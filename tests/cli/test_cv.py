@@ -64,3 +64,58 @@ def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
     assert "class 2 has too few rows" in found.stderr
     found = cv(str(file), "--folds", "6")
     assert (found.exit_code, "5 rows cannot make 6 folds" in found.stderr) == (3, True)
+
+
+def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
+    """Machines of scikit-learn for the same folds and problem, scored by scikit-learn."""
+    linear = pytest.importorskip("sklearn.svm").LinearSVC
+    from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    from fwsvm.data.labels import encode
+    from fwsvm.experiments import samples
+    from fwsvm.experiments.experiment import DataSpec, ValidationRule
+
+    data, by_fold = samples.load(DataSpec("wdbc")), []
+    codes = encode(data.train.labels, data.classes)
+    for part in range(3):
+        test = samples.validation_mask(codes, ValidationRule(folds=3), 0, part)
+        peer = make_pipeline(MinMaxScaler(), linear(C=0.005, dual=False, tol=1e-9, max_iter=100_000))
+        peer.fit(data.train.X[~test], codes[~test] == 0)
+        found, true = peer.predict(data.train.X[test]), codes[test] == 0
+        area = roc_auc_score(true, peer.decision_function(data.train.X[test]))
+        macro = f1_score(true, found, average="macro")
+        by_fold.append((area, f1_score(true, found), macro, balanced_accuracy_score(true, found)))
+    names = ("auc", "f1", "f1-macro", "balanced-accuracy")
+    asked = [word for name in names for word in ("--score", name)]
+    options = ("--folds", "3", "--kernel", "linear", "-C", "0.01", "--tol", "1e-7")
+    said = json.loads(cv("wdbc", *options, *asked, "--json").stdout)
+    for name, peers in zip(names, zip(*by_fold, strict=True), strict=True):
+        score = said["scores"][name]
+        assert score["folds"] == pytest.approx(peers, abs=1e-3), name
+        assert score["mean"] == pytest.approx(np.mean(score["folds"]))
+        assert score["deviation"] == pytest.approx(np.std(score["folds"], ddof=1))
+    assert "scores" not in said["rows"][0]
+    lines = cv("wdbc", *options, *asked[:4], "--score", "accuracy").stdout.splitlines()[-3:]
+    assert [line.split()[0] for line in lines] == ["AUC", "F1", "accuracy"]
+    assert f"{said['scores']['auc']['mean']:.4f} (mean over folds)" in lines[0]
+
+
+def test_the_scores_to_choose_from_are_those_there_are() -> None:
+    from fwsvm.cli.cv import SCORES
+    from fwsvm.experiments import scores
+
+    assert tuple(scores.SCORES) == SCORES
+
+
+def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path: Path) -> None:
+    found = cv("digits", "--score", "auc", "--folds", "2")
+    assert (found.exit_code, "auc is for two classes, and these rows have 10" in found.stderr) == (2, True)
+    file = tmp_path / "few.svm"
+    file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 1, 2, 2])))
+    found = cv(str(file), "--folds", "3", "--score", "auc")
+    said = " ".join(found.stderr.split())
+    assert (found.exit_code, "class 2 has fewer rows than there are folds" in said) == (3, True)
+    assert "fold 0" not in found.stdout
+    assert cv("wdbc", "--score", "roc").exit_code == 2
