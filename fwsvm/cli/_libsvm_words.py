@@ -78,6 +78,7 @@ class LibsvmCommand(click.Command):
         words: list[str] = []
         sentences: list[str] = []
         folds = ""
+        cross_validates = any(option == "-v" for option, _ in _pairs(args))
         for option, value in _pairs(args):
             if option == "-v":
                 folds = value
@@ -85,6 +86,9 @@ class LibsvmCommand(click.Command):
                 sentences.append("-v is the command cv")
                 continue
             if _is_file(option, args):
+                continue
+            if option == "-b" and value != "0" and cross_validates:
+                sentences.append(NO_PROBABILITIES)
                 continue
             new, sentence = self._ours(option, value)
             words += new
@@ -119,10 +123,12 @@ class LibsvmCommand(click.Command):
         return ([ours, weight], f"{option} is {ours} {weight}") if ours else ([], NO_WEIGHTS)
 
     def _files(self, args: Sequence[str], *, cross_validates: bool) -> list[str]:
-        """Return the files of a line at its end; svm-train's second one is the model."""
+        """Return the files of a line at its end; svm-train's second one is the model, and svm-predict's too."""
         files = [option for option, _ in _pairs(args) if _is_file(option, args)]
         if self.name == "train" and len(files) == 2:
             return files[:1] if cross_validates else ["--model", files[1], files[0]]
+        if self.name == "predict" and len(files) > 1:
+            return [files[1], files[0], *files[2:]]
         return files
 
     def _own(self, start: str) -> str:
@@ -130,7 +136,7 @@ class LibsvmCommand(click.Command):
         return next((name for one in self.params for name in one.opts if name.startswith(start)), "")
 
 
-NO_PROBABILITIES = "-b, probabilities, are in Python: sklearn.calibration.CalibratedClassifierCV"
+NO_PROBABILITIES = "-b, probabilities, are --probability of train and predict; cv has none"
 NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W"
 
 

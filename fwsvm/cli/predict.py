@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @click.argument("output", type=click.Path(path_type=Path), required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
+@click.option(
+    "--probability", is_flag=True, help="Write the classes' probabilities after the most probable label."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")
 @click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
@@ -37,6 +40,7 @@ def command(
     threads: int | None,
     *,
     decision: bool,
+    probability: bool,
     as_json: bool,
     zero_based: bool,
 ) -> None:
@@ -47,14 +51,20 @@ def command(
     written to stderr. Decision values stand in the order of the pairs of classes (linear machines of several
     classes: of the classes) and are positive for the first class of the pair.
 
+    With --probability the output is svm-predict's under -b 1: a line with the classes, then for each row the most
+    probable label and the probability of each class. MODEL was trained with --probability, or by svm-train -b 1.
+
     Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
     one whose training did not scales nothing, not even a data set whose entry says so.
     """
     from fwsvm.data import unseen
+    from fwsvm.errors import UsageError
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
 
+    if decision and probability:
+        raise UsageError("give --decision or --probability, not both")
     refuse_overwriting([model, data], [output])
     with Display() as display:
         display.enter(Phase.LOAD)
@@ -63,7 +73,7 @@ def command(
         rows = unseen.load(data, zero_based=zero_based)
         loaded = time.perf_counter() - begun
         used = threads or usable_threads()
-        predicted = prediction.predict(machine, rows.table, used)
+        predicted = prediction.predict(machine, rows.table, used, probability=probability)
     for notice in rows.notices:
         click.echo(f"fwsvm: {notice}", err=True)
     if rows.scaling != "none" and machine.ranges is None:
@@ -77,7 +87,7 @@ def command(
     if decision and not as_json:
         click.echo(f"decision values: {', '.join(columns)}", err=True)
     if output is not None:
-        _write(output, predicted, decision=decision)
+        _write(output, predicted, machine.classes, decision=decision)
     if as_json:
         record = {
             "model": str(model),
@@ -97,9 +107,11 @@ def command(
         }
         record |= {} if output else {"labels": predicted.labels}
         record |= {"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}
+        if predicted.probabilities is not None:
+            record["probabilities"] = predicted.probabilities.tolist()
         click.echo(json.dumps(record))
     elif output is None:
-        sys.stdout.writelines(_lines(predicted, decision=decision))
+        sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
 
 
 def _tell(predicted: "Prediction", features: int) -> None:
@@ -118,17 +130,19 @@ def _tell(predicted: "Prediction", features: int) -> None:
     click.echo(f"Accuracy = {share}", err=True)
 
 
-def _write(output: Path, predicted: "Prediction", *, decision: bool) -> None:
+def _write(output: Path, predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> None:
     from fwsvm.files.atomic import replacing
 
     with replacing(output) as stream:
-        stream.writelines(_lines(predicted, decision=decision))
+        stream.writelines(_lines(predicted, classes, decision=decision))
 
 
-def _lines(predicted: "Prediction", *, decision: bool) -> Iterator[str]:
-    if not decision:
-        return (f"{label}\n" for label in predicted.labels)
-    values = predicted.decision.tolist()
-    return (
-        f"{label} {' '.join(map(repr, row))}\n" for label, row in zip(predicted.labels, values, strict=True)
-    )
+def _lines(predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> Iterator[str]:
+    if predicted.probabilities is not None:
+        yield f"labels {' '.join(classes)}\n"
+    elif not decision:
+        yield from (f"{label}\n" for label in predicted.labels)
+        return
+    values = predicted.decision if predicted.probabilities is None else predicted.probabilities
+    for label, row in zip(predicted.labels, values.tolist(), strict=True):
+        yield f"{label} {' '.join(map(repr, row))}\n"

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +31,20 @@ if TYPE_CHECKING:
 @click.option(
     "--trace", type=click.Path(path_type=Path), help="Write time, iteration, objective, gap, size (CSV)."
 )
+@click.option(
+    "--probability", is_flag=True, help="Give the machine probabilities, by training on five folds as well."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write the run's row as one JSON object to stdout.")
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
-    *, as_json: bool, zero_based: bool, offline: bool, **options: Any,
+    *, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Train on DATA: a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
+
+    With --probability five more machines, each for the rows that it was not trained on, decide how decision values
+    become probabilities (Platt's sigmoids, in LIBSVM's fields of the model); limits are those of each.
 
     Scaling is part of the machine: the ranges stand in the model and, for svm-scale, in MODEL.range.
 
@@ -47,6 +54,9 @@ def command(
     """  # noqa: D301
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.errors import UsageError
+    from fwsvm.experiments import probability as sigmoids
     from fwsvm.experiments import training
     from fwsvm.experiments.store import write_trace
     from fwsvm.kernels.kernel import family
@@ -55,6 +65,8 @@ def command(
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
+    if probability and model is None:
+        raise UsageError("--probability is for the model; give --model FILE as well")
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)
     say = text.printer(to_stderr=as_json)
@@ -68,7 +80,14 @@ def command(
             warning := training.scaling_warning(loaded.train.X)
         ):
             echo(f"fwsvm: {warning}", 2, err=True)
+        if probability:
+            sigmoids.refuse_for(loaded, settings)
         result, row = _trained(display, loaded, settings, as_json=as_json)
+        lacking = False
+        if probability and result.status is not Status.INTERRUPTED:
+            told = TrainingDisplay(display)
+            more = sigmoids.with_probabilities(loaded, result, settings, told, partial(_count, display))
+            lacking, result = more is None, more or result
     if model is not None:
         for notice in model_files.write(model, text.with_run_facts(result, row)):
             click.echo(f"fwsvm: {notice}", err=True)
@@ -79,7 +98,15 @@ def command(
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
-    sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
+    if lacking:
+        click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
+    sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
+
+
+def _count(display: Display, done: int, folds: int) -> None:
+    """Show the folds for probabilities that ended, and begin with the next."""
+    display.count("folds", done, folds)
+    display.begin()
 
 
 def _trained(

@@ -12,6 +12,7 @@ from fwsvm.errors import UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.probability import probabilities
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Prediction:
     labels : tuple of str, one a row
     decision : ndarray, shape (rows, columns)
         Decision values: a column a pair of classes, or a class (`decision_columns`).
+    probabilities : ndarray, shape (rows, K), or None
+        Of each class, where they were asked for.
     correct : int or None
         Rows whose label is the one predicted; None where the rows have no labels.
     unknown : tuple of str
@@ -46,6 +49,7 @@ class Prediction:
     notices: tuple[str, ...]
     compile_seconds: float
     seconds: float
+    probabilities: np.ndarray | None = None
 
     @property
     def accuracy(self) -> float | None:
@@ -53,18 +57,30 @@ class Prediction:
         return None if self.correct is None else self.correct / len(self.labels)
 
 
-def predict(model: KernelModel | LinearModel, table: LabelledRows, threads: int = 1) -> Prediction:
+def predict(
+    model: KernelModel | LinearModel, table: LabelledRows, threads: int = 1, *, probability: bool = False
+) -> Prediction:
     """Predict the rows of a table; features that the machine lacks are ignored, missing ones are zeros.
 
-    Unscaled rows are scaled by the machine's ranges, see `scaled_rows`.
+    Unscaled rows are scaled by the machine's ranges, see `scaled_rows`. With ``probability`` the label is the most
+    probable one, as in svm-predict, which may differ from the one that most pairs vote for.
+
+    Raises
+    ------
+    UsageError
+        Probabilities of a machine without sigmoids.
     """
+    sigmoids = model.sigmoids if isinstance(model, KernelModel) and probability else None
+    if probability and sigmoids is None:
+        raise UsageError("the model has no probabilities; train it with `fwsvm train --probability`")
     X, ignored, far, notices = scaled_rows(model, table)
     enter(Phase.PREDICT)
     begun = time.perf_counter()
     model.decision(X[:1], threads)
     warm = time.perf_counter()
     decision = model.decision(X, threads)
-    codes = model.choose(decision)
+    likely = None if sigmoids is None else probabilities(decision, sigmoids, len(model.classes))
+    codes = model.choose(decision) if likely is None else likely.argmax(axis=1)
     done = time.perf_counter()
     labelled = not (table.labels.dtype.kind == "f" and np.isnan(table.labels).all())
     truth = encode(table.labels, model.classes) if labelled else None
@@ -80,6 +96,7 @@ def predict(model: KernelModel | LinearModel, table: LabelledRows, threads: int 
         notices=notices,
         compile_seconds=warm - begun,
         seconds=done - warm,
+        probabilities=likely,
     )
 
 

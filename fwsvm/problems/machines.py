@@ -37,6 +37,8 @@ class KernelModel:
     ranges : Ranges or None
         What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
         `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
+    sigmoids : ndarray, shape (2, K (K - 1) / 2), or None
+        A and B of each pair, with which `fwsvm.problems.probability` makes probabilities of decision values.
     """
 
     classes: tuple[str, ...]
@@ -47,6 +49,7 @@ class KernelModel:
     biases: np.ndarray
     facts: Mapping[str, Any] = field(default_factory=dict)
     ranges: Ranges | None = None
+    sigmoids: np.ndarray | None = None
 
     @property
     def features(self) -> int:

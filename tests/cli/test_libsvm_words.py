@@ -35,6 +35,8 @@ def ours(said: str) -> str:
         ("train --stop gap -v 3 a.svm", "fwsvm cv --stop gap --folds 3 a.svm"),
         ("cv -c 1 a.svm", "fwsvm cv -C 1 a.svm"),
         ("train -w1 5 -w-1 2 a.svm", "fwsvm train --class-weight 1=5 --class-weight -1=2 a.svm"),
+        ("train -b 1 a.svm a.model", "fwsvm train --probability --model a.model a.svm"),
+        ("predict -b 1 test model out", "fwsvm predict --probability model test out"),
         ("train -w1 5 -v 5 a.svm", "fwsvm cv --class-weight 1=5 --folds 5 a.svm"),
     ],
 )

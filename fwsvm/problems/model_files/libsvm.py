@@ -34,6 +34,9 @@ def text(model: KernelModel) -> Iterator[str]:
     yield from _kernels.written(model.kernel)
     yield f"nr_class {len(codes)}\ntotal_sv {model.support.shape[0]}\n"
     yield f"rho {' '.join(shortest(-b) for b in model.biases.tolist())}\n"
+    if model.sigmoids is not None:
+        for keyword, values in zip(PROBABILITIES, model.sigmoids.tolist(), strict=True):
+            yield f"{keyword} {' '.join(map(shortest, values))}\n"
     yield f"label {' '.join(map(str, codes))}\nnr_sv {' '.join(map(str, model.counts.tolist()))}\nSV\n"
     vectors = csr_array(model.support)
     vectors.sort_indices()
@@ -65,13 +68,13 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
     counts = np.array(header.wholes("nr_sv", K), dtype=np.int64)
     if (counts < 0).any() or counts.sum() != count:
         raise header.refusal("nr_sv", f"must be {K} counts that add up to total_sv, {count}")
-    for keyword in PROBABILITIES:
-        if keyword in header:
-            header.numbers(keyword, len(biases))
+    given = [header.numbers(keyword, len(biases)) for keyword in PROBABILITIES if keyword in header]
+    sigmoids = np.array(given) if len(given) == len(PROBABILITIES) else None
     coefficients, vectors = read_vectors(lines, rest, count, K - 1)
     found = _facts.read(lines, rest)
     classes = _facts.classes(lines, found, labels)
     vectors.resize(count, _facts.features(lines, found, vectors.shape[1]))
     kernel = _kernels.read(header, found)
     ranges = _scaling.read(lines, found, vectors.shape[1])
-    return KernelModel(classes, kernel, vectors, counts, coefficients, biases, found.get("facts", {}), ranges)
+    facts = found.get("facts", {})
+    return KernelModel(classes, kernel, vectors, counts, coefficients, biases, facts, ranges, sigmoids)

@@ -1,0 +1,110 @@
+"""Probabilities of classes from decision values, as LIBSVM computes them.
+
+A sigmoid for each pair of classes (Platt 1999, fitted as in Lin, Lin and Weng 2007), and for more than two classes the
+coupling of the pairs' probabilities by the second method of Wu, Lin and Weng (2004).
+"""
+
+from itertools import combinations
+
+import numpy as np
+
+NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
+LEAST = 1e-7  # of a pair's probability
+COUPLED_AT_ONCE = 4096  # rows, so that a matrix for each stays small
+
+
+def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+    """Return A and B of the probability 1 / (1 + exp(A f + B)) that a row with decision value f is positive.
+
+    Newton's method with backtracking minimises the cross-entropy to Platt's smoothed targets.
+
+    Parameters
+    ----------
+    decision : ndarray, shape (t,), of machines that were not trained on the row
+    positive : ndarray of bool, shape (t,)
+    """
+    P, N = int(positive.sum()), int((~positive).sum())
+    target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
+    A, B = 0.0, float(np.log((N + 1.0) / (P + 1.0)))
+    loss = _cross_entropy(decision * A + B, target)
+    for _ in range(NEWTON_STEPS):
+        p = _sigmoid(decision * A + B)
+        curvature, slope = p * (1.0 - p), target - p
+        h11, h22 = float(np.sum(decision**2 * curvature)) + RIDGE, float(np.sum(curvature)) + RIDGE
+        h21 = float(np.sum(decision * curvature))
+        g1, g2 = float(np.sum(decision * slope)), float(np.sum(slope))
+        if max(abs(g1), abs(g2)) < SMALL_GRADIENT:
+            break
+        determinant = h11 * h22 - h21 * h21
+        dA, dB = -(h22 * g1 - h21 * g2) / determinant, -(h11 * g2 - h21 * g1) / determinant
+        along, step = g1 * dA + g2 * dB, 1.0
+        while step >= SHORTEST_STEP:
+            there = _cross_entropy(decision * (A + step * dA) + (B + step * dB), target)
+            if there < loss + 1e-4 * step * along:
+                A, B, loss = A + step * dA, B + step * dB, there
+                break
+            step /= 2.0
+        else:
+            break
+    return A, B
+
+
+def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndarray:
+    """Return the probability of each class, shape (t, K), each row with the sum 1.
+
+    Parameters
+    ----------
+    decision : ndarray, shape (t, pairs), positive for the first class of a pair
+    sigmoids : ndarray, shape (2, pairs), A and B of each pair
+    K : int
+    """
+    with np.errstate(over="ignore"):  # a foreign model may have any finite A and B; infinity is certainty
+        value = decision * sigmoids[0] + sigmoids[1]
+    pairs = np.clip(_sigmoid(value), LEAST, 1.0 - LEAST)
+    if K == 2:
+        return np.hstack([pairs, 1.0 - pairs])
+    found = np.empty((len(pairs), K))
+    for first in range(0, len(pairs), COUPLED_AT_ONCE):
+        found[first : first + COUPLED_AT_ONCE] = _coupled(pairs[first : first + COUPLED_AT_ONCE], K)
+    return found
+
+
+def _sigmoid(value: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + exp(value)) without overflow."""
+    small = np.exp(-np.abs(value))
+    found: np.ndarray = np.where(value >= 0.0, small, 1.0) / (1.0 + small)
+    return found
+
+
+def _cross_entropy(value: np.ndarray, target: np.ndarray) -> float:
+    return float(
+        np.sum(np.where(value >= 0.0, target, target - 1.0) * value + np.log1p(np.exp(-np.abs(value))))
+    )
+
+
+def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:
+    """Return probabilities (t, K) that minimise sum_i sum_j (r_ji p_i - r_ij p_j)^2, by LIBSVM's iteration."""
+    t = len(pairs)
+    r = np.zeros((t, K, K))
+    for column, (i, j) in enumerate(combinations(range(K), 2)):
+        r[:, i, j], r[:, j, i] = pairs[:, column], 1.0 - pairs[:, column]
+    Q = -r * r.swapaxes(1, 2)
+    Q[:, np.arange(K), np.arange(K)] = np.sum(r**2, axis=1)
+    p = np.full((t, K), 1.0 / K)
+    left = np.arange(t)
+    for _ in range(max(100, K)):
+        Qp = np.einsum("tij,tj->ti", Q[left], p[left])
+        pQp = np.sum(p[left] * Qp, axis=1)
+        open_ = np.max(np.abs(Qp - pQp[:, None]), axis=1) >= 0.005 / K
+        left, Qp, pQp = left[open_], Qp[open_], pQp[open_]
+        if not len(left):
+            break
+        here, q = Q[left], p[left]
+        for i in range(K):
+            change = (pQp - Qp[:, i]) / here[:, i, i]
+            q[:, i] += change
+            pQp = (pQp + change * (change * here[:, i, i] + 2.0 * Qp[:, i])) / (1.0 + change) ** 2
+            Qp = (Qp + change[:, None] * here[:, i]) / (1.0 + change)[:, None]
+            q /= (1.0 + change)[:, None]
+        p[left] = q
+    return p

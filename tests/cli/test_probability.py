@@ -1,0 +1,148 @@
+"""Probabilities through the command line, and LIBSVM's from the same model files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from fwsvm.data import load
+from fwsvm.experiments import training
+from fwsvm.experiments.probability import with_probabilities
+from fwsvm.problems import model_files
+from fwsvm.solvers import Settings
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def write(path: Path, labels: np.ndarray, rows: np.ndarray) -> Path:
+    lines = [f"{label} 1:{a!r} 2:{b!r}\n" for label, (a, b) in zip(labels, rows.tolist(), strict=True)]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def files(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, np.ndarray]:
+    """Overlapping classes: a file to train on, one to predict, and the true probabilities of its rows."""
+    rng, folder, K = np.random.default_rng(7), tmp_path_factory.mktemp("classes"), request.param
+    centres = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5]])[:K]
+    labels = rng.integers(0, K, 600)
+    rows = rng.normal(size=(600, 2)) + centres[labels]
+    density = np.exp(-0.5 * ((rows[:, None] - centres) ** 2).sum(axis=2))[400:]
+    train = write(folder / "train.svm", K - labels[:400], rows[:400])
+    return (
+        train,
+        write(folder / "test.svm", K - labels[400:], rows[400:]),
+        density / density.sum(axis=1)[:, None],
+    )
+
+
+@pytest.fixture(scope="module")
+def machine(files: tuple[Path, Path, np.ndarray]) -> Path:
+    path = files[0].with_name("machine")
+    options = ("--gamma", "0.25", "--method", "newton", "--probability", "--model", str(path))
+    done = run("train", str(files[0]), *options)
+    assert done.exit_code == 0, done.stderr
+    return path
+
+
+def predicted(machine: Path, data: Path) -> tuple[list[str], list[str], np.ndarray]:
+    """Return classes, labels and probabilities as they are written."""
+    done = run("predict", str(machine), str(data), "--probability")
+    assert done.exit_code == 0, done.stderr
+    head, *lines = [line.split() for line in done.stdout.splitlines()]
+    assert head[0] == "labels"
+    return head[1:], [words[0] for words in lines], np.array([words[1:] for words in lines], dtype=float)
+
+
+def test_probabilities_are_near_the_true_ones(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+    classes, labels, found = predicted(machine, files[1])
+    K = found.shape[1]
+    true = files[2][:, [K - int(name) for name in classes]]
+    assert np.abs(found - true).mean() < 0.08
+    assert labels == [classes[k] for k in found.argmax(axis=1)]
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+    svm = pytest.importorskip("libsvm.svmutil")
+    classes, labels, found = predicted(machine, files[1])
+    y, X = svm.svm_read_problem(str(files[1]))
+    theirs = svm.svm_load_model(str(machine))
+    said, _, values = svm.svm_predict(y, X, theirs, "-b 1 -q")
+    assert list(map(str, theirs.get_labels())) == classes
+    assert [str(int(label)) for label in said] == labels
+    np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
+
+
+def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, np.ndarray], tmp_path: Path) -> None:
+    svm = pytest.importorskip("libsvm.svmutil")
+    svm.svm_save_model(
+        str(tmp_path / "m"), svm.svm_train(*svm.svm_read_problem(str(files[0])), "-b 1 -g 0.25 -q")
+    )
+    theirs = svm.svm_load_model(str(tmp_path / "m"))
+    said, _, values = svm.svm_predict(*svm.svm_read_problem(str(files[1])), theirs, "-b 1 -q")
+    classes, labels, found = predicted(tmp_path / "m", files[1])
+    assert list(map(str, theirs.get_labels())) == classes
+    assert [str(int(label)) for label in said] == labels
+    np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
+
+
+def test_a_model_is_written_as_it_was_read(machine: Path, tmp_path: Path) -> None:
+    model_files.write(tmp_path / "again", model_files.read(machine))
+    assert (tmp_path / "again").read_text() == machine.read_text()
+    assert machine.read_text().count("\nprob") == 2
+
+
+def test_the_rest_of_a_machine_does_not_change(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+    plain = files[0].with_name("plain")
+    run("train", str(files[0]), "--gamma", "0.25", "--method", "newton", "--model", str(plain))
+    one, other = model_files.read(machine), model_files.read(plain)
+    assert np.array_equal(one.coefficients, other.coefficients)
+    assert np.array_equal(one.biases, other.biases)
+    assert (other.sigmoids is None, one.facts["run_id"]) == (True, other.facts["run_id"])
+    done = run("predict", str(plain), str(files[1]), "--probability")
+    assert done.exit_code == 2
+    assert "train it with `fwsvm train --probability`" in " ".join(done.stderr.split())
+
+
+def test_json_has_the_probabilities(files: tuple[Path, Path, np.ndarray], machine: Path) -> None:
+    said = json.loads(run("predict", str(machine), str(files[1]), "--probability", "--json").stdout)
+    classes, labels, found = predicted(machine, files[1])
+    assert (said["classes"], said["labels"], said["probabilities"]) == (classes, labels, found.tolist())
+
+
+def test_what_has_no_probabilities_is_refused_before_training(tmp_path: Path) -> None:
+    made = str(tmp_path / "made")
+    done = run("train", "wdbc", "--offline", "--method", "avsf", "--probability", "--model", made)
+    assert (done.exit_code, "--probability is for kernel machines" in done.stderr) == (2, True)
+    few = write(tmp_path / "few.svm", np.array([1, 1, 2]), np.arange(6.0).reshape(3, 2))
+    done = run("train", str(few), "--probability", "--model", made)
+    assert (done.exit_code, "class 2 has one row only" in done.stderr) == (3, True)
+    assert "status" not in done.stdout
+    least = write(tmp_path / "least.svm", np.array([1, 1, 1, 2, 2]), np.arange(10.0).reshape(5, 2))
+    assert run("train", str(least), "--probability", "--model", made).exit_code == 0
+    done = run("train", str(least), "--probability")
+    assert (done.exit_code, "give --model FILE as well" in done.stderr) == (2, True)
+    assert run("predict", "m", "d", "--probability", "--decision").exit_code == 2
+
+
+def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machine(
+    files: tuple[Path, Path, np.ndarray],
+) -> None:
+    data = load(str(files[0]))
+    result, _ = training.train(data, Settings(method="fw", tolerance=0.1))
+    cut = with_probabilities(data, result, Settings(method="fw", max_iterations=1, tolerance=1e-6))
+    assert cut is not None
+    assert cut.message.endswith("Of the 5 folds for probabilities 5 ended in another way.")
+
+    def interrupt(_progress: object) -> None:
+        raise KeyboardInterrupt
+
+    assert with_probabilities(data, result, Settings(method="fw", tolerance=1e-6), interrupt) is None
