@@ -22,7 +22,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
 from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, State
 from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan, shared_update_scan
-from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
+from fwsvm.solvers.tuning import SCAN_FROM
 
 
 class Full(NamedTuple):
@@ -96,9 +96,8 @@ def _size_of_all(search, columns):
 @njit
 def cheapest(columns):
     """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
-    if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:
-        return WIDE
-    return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))
+    room = columns.counts[USED] < columns.row_of.size
+    return WIDE if room and columns.tiles.numbers.size == 0 else NARROW
 
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
