@@ -4,6 +4,8 @@ No code is shared with the package but for writing and reading the machine: kern
 those of `tests.naive` and of the definitions.
 """
 
+from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,6 +124,30 @@ def priority(case: Case, result: Result, path: Path) -> Worth:
         best = naive.box_optimum(np.outer(case.y, case.y) * K, C)[1]  # P at some point: not below the optimum
     above = [scale * float(C.sum()), primal, *([scale * best] if np.isfinite(best) else [])]
     return Worth(primal, primal, None, 1e4 * EPS * scale * size, min(above))
+
+
+def of_three_classes(case: Case, seed: int) -> Case:
+    """Return the case with three classes, and no weights."""
+    y = np.random.default_rng(seed).integers(1, 4, len(case.y)).astype(float)
+    y[:3] = 1.0, 2.0, 3.0
+    return case._replace(y=y, weights=None)
+
+
+def pairs_of(case: Case, result: Result, path: Path) -> Iterator[tuple[Case, Worth]]:
+    """Yield each pair of classes as a case of its own, and what the machine, written and read back, is worth on it."""
+    fwsvm.save(path, result)
+    model = fwsvm.load(path)
+    rows = np.array(_places(case, model))
+    for i, j in combinations(range(len(model.classes)), 2):
+        first, second = float(model.classes[i]), float(model.classes[j])
+        v = np.zeros(len(case.y))
+        for one, column in ((first, j - 1), (second, i)):
+            of_one = case.y[rows] == one
+            v[rows[of_one]] = model.coefficients[of_one, column]
+        which = np.flatnonzero((case.y == first) | (case.y == second))
+        pair = case._replace(X=case.X[which], y=np.where(case.y[which] == first, 1.0, -1.0))
+        C = np.full(len(which), case.settings["C"])
+        yield pair, _on_simplex(pair, result, _gram(pair, result), C, v[which])
 
 
 def _gram(case: Case, result: Result) -> np.ndarray:

@@ -56,6 +56,29 @@ def test_what_is_certified_is_so_by_the_saved_machine(method, tmp_path):
     assert seen.count(True) >= (0 if method == "pegasos" else 5), "or nothing was put to the test"
 
 
+@pytest.mark.parametrize("method", ["auto", "swap-2o", "newton"])
+def test_what_is_certified_of_several_classes_is_so_of_each_pair(method, tmp_path):
+    certified = 0
+    for seed in SEEDS:
+        case = certificates.of_three_classes(certificates.drawn(method, seed), seed)
+        try:
+            result = certificates.train(case)
+        except FwsvmError:
+            continue
+        if result.certified:
+            certified += 1
+            pairs = list(certificates.pairs_of(case, result, tmp_path / "machine"))
+            off = sum(found.rounding for _, found in pairs)
+            assert len(pairs) == 3
+            assert result.objective == pytest.approx(
+                sum(found.objective for _, found in pairs), rel=1e-9, abs=off
+            )
+            for pair, found in pairs:
+                allowed = certificates.goal(pair, result, found)
+                assert found.gap <= allowed * (1.0 + 1e-6) + found.rounding
+    assert certified >= 5, "or nothing was put to the test"
+
+
 @pytest.mark.parametrize("method", ["swap-2o", "cvm", "newton", "chunking"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 def test_rows_far_from_the_origin_and_near_each_other_are_certified_by_their_differences(method, kernel):
