@@ -5,7 +5,7 @@
 
 Medians over seeds 0, 1, ...; theirs are single runs, in `THEIRS`: the licence of their program is restrictive, so it is
 not run here. Their CVM counts each inner step twice, here each counts once. The second form compares what cvm draws its
-candidates from, under `--protocol libcvm`, by the gap over all rows that a sampled run ends with.
+candidates from, under `--protocol libcvm` at the width 1/(2D), by the gap over all rows that a sampled run ends with.
 """
 
 import statistics
@@ -79,7 +79,8 @@ def beside_theirs(case: str, repeat: int) -> dict[str, Any]:
 
 def by_candidates(name: str, candidates: str, repeat: int) -> dict[str, Any]:
     """Return a line of cvm with these candidates."""
-    ours = median_row(repeat, name, "-m", "cvm", "--protocol", "libcvm", "--candidates", candidates)
+    given = ("-m", "cvm", "--protocol", "libcvm", "--width-rule", "paper", "--candidates", candidates)
+    ours = median_row(repeat, name, *given)
     return {"set": name, "candidates": candidates} | ours
 
 

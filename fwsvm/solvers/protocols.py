@@ -60,7 +60,7 @@ PROTOCOLS = {
     for protocol in (
         Protocol("default", published=False),
         Protocol("paper"),
-        Protocol("libcvm", balanced_start=True, first_level=0.1),
+        Protocol("libcvm", balanced_start=True, first_level=0.1, width_rule="libcvm"),
         Protocol(
             "fw-svms",
             balanced_start=True,

@@ -185,7 +185,7 @@ def test_the_papers_protocols_are_what_the_papers_say():
     paper = resolve(Settings(protocol="paper"), X)
     assert (paper.search, paper.stop, paper.tolerance, paper.width_rule) == ("sampled", "meb", 1e-6, "paper")
     libcvm = resolve(Settings(protocol="libcvm"), X)
-    assert (libcvm.search, libcvm.stop) == ("sampled", "meb")
+    assert (libcvm.search, libcvm.stop, libcvm.width_rule) == ("sampled", "meb", "libcvm")
     default = resolve(Settings(), X)
     assert (default.search, default.stop, default.tolerance) == ("full", "relative", 1e-3)
 
