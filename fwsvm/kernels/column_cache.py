@@ -42,7 +42,7 @@ class ColumnCache(NamedTuple):
     Attributes
     ----------
     kernel, rows, own : the kernel, the m rows and their own terms (m,)
-    left_block : room for the block being computed, unless there are panels
+    left_block : room for the block being computed, unless there are tiles
     tiles : the rows laid out without gaps, where they have few; blocks are then computed from these
     all_rows : ndarray of int32, shape (m,), 0 ... m - 1
     cached : ndarray of float32 or float64, shape (slots, m)

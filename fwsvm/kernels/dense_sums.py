@@ -76,7 +76,7 @@ def add_sums(kernel, sources, which, weights, tiles, first, last, shift, out):
 
 @njit
 def add_sums_of_rows(kernel, sources, weights, rows, own, first, last, out):
-    """Do `add_sums` with all of the sources for rows that are in no panels: some at a time are laid out here."""
+    """Do `add_sums` with all of the sources for rows that are in no tiles: some at a time are laid out here."""
     n, dtype = rows.features, rows.values.dtype
     height = max(1, LAID // (max(1, n) * rows.values.itemsize * HEIGHT)) * HEIGHT
     numbers, terms, which = np.empty(height * n, dtype), np.zeros(height, dtype), np.arange(weights.shape[1])

@@ -5,7 +5,8 @@
 where `pair` must add exactly nothing unless both numbers are non-zero, and `alone` where its number is zero: so only
 stored numbers need be read; `itself` is the sum of a row with itself. Inner-product kernels have the usual three. A
 kernel is one file: a NamedTuple of its parameters, registered under its name with the rules for its default width and
-what LIBSVM calls it (`Family`), and these functions. Other packages add theirs by entry points (docs/adding/kernel.md).
+what LIBSVM calls it (`KernelFamily`), and these functions. Other packages add theirs by entry points
+(docs/adding/kernel.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +43,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Family:
+class KernelFamily:
     """A registered kernel: all kernels of one formula.
 
     Attributes
@@ -117,16 +118,16 @@ class Family:
         return labelled(self.name, {name: getattr(kernel, name) for name in self.own}, self.own)
 
 
-KERNELS: dict[str, Family] = {}
+KERNELS: dict[str, KernelFamily] = {}
 
 
 def register(
     name: str, formula: str, parameters: tuple[str, ...] = (), **more: Any
 ) -> Callable[[type], type]:
-    """Add a NamedTuple of kernel parameters to `KERNELS` under a name; arguments are the attributes of `Family`."""
+    """Add a NamedTuple of kernel parameters to `KERNELS` under a name; arguments are those of `KernelFamily`."""
 
     def add(kind: type) -> type:
-        family = Family(name, formula, kind, parameters, **more)
+        family = KernelFamily(name, formula, kind, parameters, **more)
         fields, defaults = getattr(kind, "_fields", ()), getattr(kind, "_field_defaults", {})
         if unknown := [each for each in parameters if each not in fields]:
             raise ValueError(f"the kernel {name!r} has no field for its parameter {unknown[0]!r}")
@@ -140,14 +141,14 @@ def register(
     return add
 
 
-def family(name: str) -> Family:
+def family(name: str) -> KernelFamily:
     """Return the registered kernel of that name; `UsageError` with the names there are."""
     if not isinstance(name, str) or name not in KERNELS:
         raise UsageError(f"there is no kernel {shown(name)}; the kernels are {', '.join(sorted(KERNELS))}")
     return KERNELS[name]
 
 
-def family_of(kernel: Any) -> Family:
+def family_of(kernel: Any) -> KernelFamily:
     """Return the family that a kernel belongs to."""
     return next(family for family in KERNELS.values() if family.make is type(kernel))
 

@@ -192,7 +192,7 @@ class Rounding(NamedTuple):
     gradient: float
 
 
-class Certificate(NamedTuple):
+class BoxCertificate(NamedTuple):
     """What a point of the box is worth: P(w(alpha)), D(alpha), P - D, the range of the projected gradient, rounding."""
 
     primal: float
@@ -208,12 +208,12 @@ class Certificate(NamedTuple):
         return self.gap / self.primal if self.primal > 0.0 else np.inf
 
 
-def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> Certificate:
+def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> BoxCertificate:
     """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,)."""
     margins = margins_of(qp, w)
     gap, least, most = _gap(qp, alpha, margins)
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
-    return Certificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
+    return BoxCertificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
 
 
 @np.errstate(over="ignore")

@@ -29,7 +29,7 @@ FIXED_SAMPLE = 20_000
 LEAST = 1e-140  # lambda
 
 
-class Certificate(NamedTuple):
+class HingeCertificate(NamedTuple):
     """What coefficients alpha are worth over all rows.
 
     Attributes
@@ -91,7 +91,7 @@ def box_dual(total: float, square: float, most: float) -> float:
 def certificate(
     kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
     alpha: np.ndarray, u: np.ndarray, threads: int,
-) -> Certificate:  # fmt: skip
+) -> HingeCertificate:  # fmt: skip
     """Return value and gap from scratch in float64: O(m |rows|) kernel values, none of them stored.
 
     Parameters
@@ -111,7 +111,7 @@ def certificate(
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
     values = weighted_sums(kernel, few, np.arange(len(rows)), sources, everyone, threads)
     if not np.isfinite(values).all():  # coefficients of 1e300, say
-        return Certificate(np.inf, 0.0, np.inf)
+        return HingeCertificate(np.inf, 0.0, np.inf)
     margins = w * values[:, 0]
     primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
     duals = [
@@ -123,7 +123,7 @@ def certificate(
         for k, b in ((1, u), (2, clipped))
     ]
     dual = max(0.0, *duals)
-    return Certificate(primal, dual, primal - dual)
+    return HingeCertificate(primal, dual, primal - dual)
 
 
 def fixed_sample(m: int) -> np.ndarray:

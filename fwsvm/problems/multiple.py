@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_qp import BoxQP, Certificate, certificate, margins_of, rounding
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, margins_of, rounding
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS = 20  # of the interval that holds theta
@@ -65,7 +65,7 @@ def best_multiple(points, margins, square, wanted):
     return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
 
 
-def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, Certificate]:
+def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:
     """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
     found, margins = certificate(qp, alpha, w), margins_of(qp, w)
     theta, decrease = best_multiple(qp.points, margins, float(w @ w), 0.0)

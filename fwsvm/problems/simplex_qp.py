@@ -98,7 +98,7 @@ def _add_lines(cached, lines, weights, out):
             out[t] += weight * k[t]
 
 
-class Certificate(NamedTuple):
+class SimplexCertificate(NamedTuple):
     """What a weight vector is worth, from q = K~ alpha (spec 1.3 and 1.4).
 
     Attributes
@@ -119,7 +119,7 @@ class Certificate(NamedTuple):
         return self.gap / self.objective if self.objective > 0.0 else np.inf
 
 
-def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> Certificate:
+def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> SimplexCertificate:
     """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
 
     Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
@@ -127,9 +127,9 @@ def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> Certific
     R = float(alpha @ q)
     gap = 2.0 * (R - float(q.min()))
     if not R > 0.0 or np.isinf(1.0 / (2.0 * R)):
-        return Certificate(R, gap, np.inf, 0.0)
+        return SimplexCertificate(R, gap, np.inf, 0.0)
     norm = R - float((ridge * alpha) @ alpha)
     with np.errstate(over="ignore"):  # of a huge C
         slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
         primal = norm / R / (2.0 * R) + float(slack @ (slack / ridge)) / 2.0
-    return Certificate(R, gap, primal, 1.0 / (2.0 * R))
+    return SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R))

@@ -58,21 +58,21 @@ Draw = Callable[[FigureData, Asked], list[Drawing]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """A kind of figure: the function that draws it, and where it stands among the others in a report."""
 
     draw: Draw
     place: int
 
 
-FIGURES: dict[str, Kind] = {}
+FIGURES: dict[str, FigureKind] = {}
 
 
 def figure(name: str, place: int = LAST) -> Callable[[Draw], Draw]:
     """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
 
     def add(draw: Draw) -> Draw:
-        enter(FIGURES, "figure", name, Kind(draw, place))
+        enter(FIGURES, "figure", name, FigureKind(draw, place))
         return draw
 
     return add
@@ -83,7 +83,7 @@ def kinds() -> list[str]:
     return sorted(FIGURES, key=lambda name: (FIGURES[name].place, name))
 
 
-def kind(name: str) -> Kind:
+def kind(name: str) -> FigureKind:
     """Return the kind of that name; `UsageError` with the names there are."""
     if name not in FIGURES:
         raise UsageError(f"there is no figure {shown(name)}; the figures are {', '.join(kinds())}")

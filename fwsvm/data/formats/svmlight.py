@@ -60,7 +60,7 @@ def read(
     """
     text = read_text(path).content
     allowed = svmlight_parser.MAX_FEATURES if features is None else features
-    rules = svmlight_parser.Format(int(not zero_based), allowed, unlabelled, False)
+    rules = svmlight_parser.TextFormat(int(not zero_based), allowed, unlabelled, False)
     rows = _space(path, text)
     stopped, m, z, width, skipped, queries = svmlight_parser.parse_rows(text, 0, rules, rows)
     if stopped >= 0:
@@ -84,7 +84,7 @@ def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True)
     labels, ``qid:`` and a missing last line end.
     """
     text, ended = read_text(path)
-    rules = svmlight_parser.Format(int(not zero_based), svmlight_parser.MAX_FEATURES, False, strict)
+    rules = svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, strict)
     rows = _space(path, text)
     at, seen, line, clean = 0, 0, 1, ended or not strict
     while at < len(text):

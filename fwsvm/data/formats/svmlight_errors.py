@@ -13,7 +13,7 @@ from fwsvm.data.formats.svmlight_parser import (
     MAX_FEATURES,
     MAX_INDEX_DIGITS,
     NEWLINE,
-    Format,
+    TextFormat,
     count_newlines_and_colons,
 )
 from fwsvm.errors import DataError, clipped
@@ -44,7 +44,7 @@ def line_number(text: NDArray[np.uint8], at: int) -> int:
     return int(count_newlines_and_colons(text[:at])[0]) + 1
 
 
-def explain(text: NDArray[np.uint8], at: int, rules: Format) -> str:
+def explain(text: NDArray[np.uint8], at: int, rules: TextFormat) -> str:
     """Return what is wrong with the token at ``text[at]``, where a parser following ``rules`` stopped."""
     before = _line_before(text, at)
     first, last = before.split(None, 1), before.rsplit(None, 1)
@@ -91,14 +91,14 @@ def _label_reason(token: bytes, shown: str) -> str:
     return f"label '{shown}' is not {'finite' if endless else 'a number'}"
 
 
-def _entry_reason(token: bytes, shown: str, before: bytes, rules: Format) -> str:
+def _entry_reason(token: bytes, shown: str, before: bytes, rules: TextFormat) -> str:
     index, colon, value = token.partition(b":")
     if not colon:
         return f"'{shown}' is not index:value"
     return _index_reason(index, shown, rules) or _value_reason(value, shown, before)
 
 
-def _index_reason(index: bytes, shown: str, rules: Format) -> str:
+def _index_reason(index: bytes, shown: str, rules: TextFormat) -> str:
     if not index:
         return f"'{shown}' has no index before the colon"
     if not index.isdigit():

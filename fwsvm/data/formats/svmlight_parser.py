@@ -19,7 +19,7 @@ MAX_INDEX_DIGITS = 18  # no overflow of the int64 they are read into
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
 
 
-class Format(NamedTuple):
+class TextFormat(NamedTuple):
     """Which variants of the format are accepted."""
 
     first_index: int  # 1, or 0 for zero-based files
@@ -109,7 +109,7 @@ def row_starts(text: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 @njit
 def parse_rows(
-    text: NDArray[np.uint8], start: int, rules: Format, rows: RowBuffers
+    text: NDArray[np.uint8], start: int, rules: TextFormat, rows: RowBuffers
 ) -> tuple[int, int, int, int, int, int]:
     """Parse rows from ``text[start]`` to the end into ``rows``.
 
@@ -165,7 +165,7 @@ def parse_rows(
 
 
 @njit
-def parse_label(text: NDArray[np.uint8], pos: int, rules: Format) -> tuple[int, float, int]:
+def parse_label(text: NDArray[np.uint8], pos: int, rules: TextFormat) -> tuple[int, float, int]:
     """Return the position after the label (-1: invalid), its value (NaN: a name), its position (~pos: no label)."""
     value, end = parse_decimal(text, pos)
     if end > pos and ends_token(int(text[end])):
@@ -190,7 +190,7 @@ def is_query(text: NDArray[np.uint8], pos: int) -> bool:
 
 @njit
 def parse_entries(
-    text: NDArray[np.uint8], pos: int, rules: Format, rows: RowBuffers, z: int
+    text: NDArray[np.uint8], pos: int, rules: TextFormat, rows: RowBuffers, z: int
 ) -> tuple[int, int]:
     """Parse ``index:value`` pairs; return the position of the line's end (~position of an invalid token), and z."""
     least = rules.first_index

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_type_hints
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels.kernel import KERNELS, SHARED, Family, Range, family_of
+from fwsvm.kernels.kernel import KERNELS, SHARED, KernelFamily, Range, family_of
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import quoted
 from fwsvm.problems.model_files._numbers import shortest
@@ -46,7 +46,7 @@ def read(header: Header, found: Mapping[str, Any]) -> Any:
     return _told(header, kernel, family, found.get("kernel", family.name))
 
 
-def _in_libsvm(kernel: Any) -> tuple[Family, Any]:
+def _in_libsvm(kernel: Any) -> tuple[KernelFamily, Any]:
     """Return the family under which a kernel is written, and the kernel as one of that family."""
     family = family_of(kernel)
     if family.equal is None:
@@ -54,7 +54,7 @@ def _in_libsvm(kernel: Any) -> tuple[Family, Any]:
     return family_of(family.equal(kernel)), family.equal(kernel)
 
 
-def _shared(header: Header, family: Family, name: str) -> float | int:
+def _shared(header: Header, family: KernelFamily, name: str) -> float | int:
     allowed = family.range_of(name)
     if get_type_hints(family.make)[name] is int:
         return header.whole(name, int(allowed.least), int(allowed.most))
@@ -65,7 +65,7 @@ def _shared(header: Header, family: Family, name: str) -> float | int:
     return value
 
 
-def _own(header: Header, family: Family, told: Any) -> dict[str, Any]:
+def _own(header: Header, family: KernelFamily, told: Any) -> dict[str, Any]:
     """Return the parameters that only this kernel has, from the facts."""
     if not isinstance(told, dict) or set(told) != set(family.own):
         raise header.refusal(
@@ -82,7 +82,7 @@ def _own(header: Header, family: Family, told: Any) -> dict[str, Any]:
     return own
 
 
-def _told(header: Header, kernel: Any, family: Family, told: Any) -> Any:
+def _told(header: Header, kernel: Any, family: KernelFamily, told: Any) -> Any:
     """Return the kernel as one of the family that the facts name."""
     other = KERNELS.get(told) if isinstance(told, str) else None
     if other is family:

@@ -9,7 +9,7 @@ from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import Certificate, certificate, gradient, simplex_qp
+from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradient, simplex_qp
 from fwsvm.solvers.chunking.working_set import drawn, select_rows
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
@@ -38,7 +38,7 @@ class ChunkRun:
         self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), plus, self.penalties)
         self.widest = float(self.qp.diagonal.max())
         self.alpha = np.zeros(len(self.y))
-        self.found: Certificate | None = None  # of alpha, over all rows
+        self.found: SimplexCertificate | None = None  # of alpha, over all rows
         self.lowest = np.inf  # R where all rows were looked at last
         self.last: SimplexIterate | None = None  # what the last inner run ended at, over all rows
         self.outcome: Outcome | None = None  # of alpha, where an inner run ended at it

@@ -7,7 +7,7 @@ import numpy as np
 
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.binary import Hyperplane
-from fwsvm.problems.box_qp import BoxQP, Certificate, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, box_qp, certificate, weights_of
 from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven
 from fwsvm.solvers.resolve import Resolved
@@ -51,7 +51,7 @@ def _certified(candidate: Candidate[LinearIterate], *, exact: bool) -> Certified
     return Certified(outcome, Hyperplane(w[:-1].copy(), float(w[-1])))
 
 
-def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, Certificate]:
+def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, BoxCertificate]:
     """Return w and the certificate of alpha, of the rows of ``qp``, from scratch.
 
     Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
@@ -62,7 +62,7 @@ def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, C
     return best_certificate(qp, alpha, w)
 
 
-def outcome_of(c: Certificate, resolved: Resolved, *, empty: bool) -> Outcome:
+def outcome_of(c: BoxCertificate, resolved: Resolved, *, empty: bool) -> Outcome:
     """Return the outcome of a certificate by the run's stopping rule, which must hold whatever rounding does.
 
     ``empty`` where no row has a feature.

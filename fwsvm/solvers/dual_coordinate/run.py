@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm.kernels.rows import as_rows
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.box_qp import Certificate, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.iterate import LinearIterate, from_scratch, outcome_of
 from fwsvm.solvers.dual_coordinate.state import (
@@ -18,7 +18,7 @@ from fwsvm.solvers.dual_coordinate.state import (
     OWN_RULE,
     STALLED,
     SURVEYING,
-    State,
+    LinearState,
 )
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
     iterations: int
     w: np.ndarray
-    certificate: Certificate
+    certificate: BoxCertificate
 
 
 class LinearRun:
@@ -70,7 +70,7 @@ class LinearRun:
         self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
-    def _state(self, random: np.ndarray) -> State:
+    def _state(self, random: np.ndarray) -> LinearState:
         """Return the state at alpha = 0 and w = 0, as after a survey."""
         qp = self.qp
         m = len(qp.points)
@@ -84,7 +84,7 @@ class LinearRun:
         now["reach"] = np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        return State(qp, coordinates, np.ones(m), w, order, now, random)
+        return LinearState(qp, coordinates, np.ones(m), w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]

@@ -59,7 +59,7 @@ CONTROL = np.dtype(
 )
 
 
-class State(NamedTuple):
+class LinearState(NamedTuple):
     """The point, the order of visits and bounds for each row; the arrays are updated in place.
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.simplex_qp import Certificate, certificate, gradients
+from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.resolve import Resolved
@@ -29,7 +29,7 @@ def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
     return order, rows if sorted_already else some_rows(rows, order)
 
 
-def outcome_of(found: Certificate, resolved: Resolved, widest: float) -> Outcome:
+def outcome_of(found: SimplexCertificate, resolved: Resolved, widest: float) -> Outcome:
     """Return what a certificate from scratch says by a run's stopping rule; ``widest`` is the largest K~_ii."""
     goal = largest_gap(resolved.stop, resolved.tolerance, widest, found.objective)
     return proven(found.objective, found.gap, found.primal, found.dual, goal=goal)

@@ -7,7 +7,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, MISSES
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import Certificate, SimplexQP, certificate
+from fwsvm.problems.simplex_qp import SimplexCertificate, SimplexQP, certificate
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
@@ -17,7 +17,7 @@ from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
-from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, State
+from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.protocols import BALANCED, UNIFORM
@@ -29,7 +29,7 @@ from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
 
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
-NOTHING = Certificate(np.inf, np.inf, np.inf, 0.0)
+NOTHING = SimplexCertificate(np.inf, np.inf, np.inf, 0.0)
 
 
 class SimplexRun:
@@ -83,7 +83,7 @@ class SimplexRun:
         self.set_goal()
 
     @property
-    def state(self) -> State:
+    def state(self) -> SimplexState:
         """The point, its gradient, and the kernel values at hand."""
         return self.storage.state
 

@@ -59,7 +59,7 @@ def _place_of(q, value, start):
 
 @njit
 def highest_active(q, active_diagonal):
-    """Return argmax of q over the rows with lit > 0, which are active."""
+    """Return argmax of q over the active rows."""
     best, most, whole = -1, -np.inf, q.size // 8 * 8
     for start in range(0, whole, SCAN_STRETCH):
         highest = broadcast(-np.inf)
@@ -94,7 +94,7 @@ def _excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t):
 
 @njit
 def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
-    """Return the j of a range of the largest gain of a swap with i, among lit_j > 0 and q_j > q_i; and the gain.
+    """Return the j of a range of the largest gain of a swap with i, among the active j with q_j > q_i; and the gain.
 
     ``active_diagonal`` is K~_jj of the active rows, ``twice`` is 2 y_i y_j over the range; ``best`` and ``most`` are
     those of an earlier range. A vector test whether slope^2 > most curvature anywhere in a stretch takes no

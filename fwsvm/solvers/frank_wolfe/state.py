@@ -31,7 +31,7 @@ CONTROL = np.dtype(
 )
 
 
-class State(NamedTuple):
+class SimplexState(NamedTuple):
     """The point, its gradient, and the kernel values at hand; arrays change, the tuple does not.
 
     Attributes
@@ -63,7 +63,7 @@ class State(NamedTuple):
         `Sampled`: kernel values of the candidates with the active set.
     drawn : ndarray of int32, shape (64,)
         `Sampled`, `Tracked`: the candidates.
-    team : Crew
+    team : ThreadTeam
         The threads that share scans over all rows.
     """
 

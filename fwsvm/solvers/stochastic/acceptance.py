@@ -12,7 +12,7 @@ from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.stochastic.sample import Sample, take
-from fwsvm.solvers.stochastic.state import State
+from fwsvm.solvers.stochastic.state import StochasticState
 
 
 class ResampledTest:
@@ -22,7 +22,7 @@ class ResampledTest:
         self.problem, self.sample, self.random, self.threads = problem, sample, random, threads
         self.kernel_evaluations = 0
 
-    def losses(self, state: State) -> tuple[float, float]:
+    def losses(self, state: StochasticState) -> tuple[float, float]:
         """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
         sample, n = self.sample, len(self.sample)
         rows = self.random.choice(len(self.problem.y), n, replace=False, shuffle=False)
@@ -52,24 +52,24 @@ class GrowingTest:
         n = len(self.sample)
         self.alpha[old:n], self.d[old:n], self.inside[old:n], _ = products
 
-    def subgradient(self, state: State) -> None:
+    def subgradient(self, state: StochasticState) -> None:
         """Set <g, phi(x)> after the state's g; ``inside`` is up to date. For a Euclidean g, set 0 to add to."""
         if state.euclid:
             self.g[: len(self.sample)] = 0.0
         else:
             _subgradient(state, self.alpha, self.d, self.inside, self.g)
 
-    def turn(self, state: State) -> None:
+    def turn(self, state: StochasticState) -> None:
         """Set <d, phi(x)> after the state has set d."""
         n, last = len(self.sample), float(state.now["last"][0])
         self.d[:n] = last * self.d[:n] - (1.0 - last) * self.g[:n]
 
-    def move(self, state: State) -> None:
+    def move(self, state: StochasticState) -> None:
         """Set <beta, phi(x)> after the state has moved."""
         n = len(self.sample)
         self.alpha[:n] += state.now["step"][0] * self.d[:n]
 
-    def losses(self, state: State) -> tuple[float, float]:
+    def losses(self, state: StochasticState) -> tuple[float, float]:
         """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
         n = len(self.sample)
         return mean_losses(self.sample.w[:n], self.alpha[:n], self.d[:n], float(state.now["step"][0]))

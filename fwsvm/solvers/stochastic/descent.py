@@ -14,7 +14,7 @@ from fwsvm.solvers.stochastic.objective import (
     raise_lower_bound,
     subgradient,
 )
-from fwsvm.solvers.stochastic.state import State, inner, move
+from fwsvm.solvers.stochastic.state import StochasticState, inner, move
 from fwsvm.solvers.tuning import SHORT_FRACTION
 
 
@@ -51,7 +51,7 @@ class Descent:
     ----------
     directions : TwoVectors or Bundle
     constants : Constants, of the line search
-    state : State
+    state : StochasticState
     sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
     eps : float, the length of a subgradient below which it counts as 0
     tracked_test : Kept, optional, a test whose sums follow the point
@@ -61,7 +61,7 @@ class Descent:
         self,
         directions: Any,
         constants: Constants,
-        state: State,
+        state: StochasticState,
         sums: Any,
         eps: float,
         tracked_test: GrowingTest | None = None,

@@ -50,7 +50,7 @@ CONTROL = np.dtype(
 )
 
 
-class State(NamedTuple):
+class StochasticState(NamedTuple):
     """Arrays for a sample of up to ``capacity`` rows, the first ``now.rows`` of them in use.
 
     Attributes
@@ -88,15 +88,15 @@ class State(NamedTuple):
     now: np.ndarray
 
 
-def empty_state(capacity: int, lam: float, *, euclid: bool) -> State:
+def empty_state(capacity: int, lam: float, *, euclid: bool) -> StochasticState:
     """Return the state of an empty sample at alpha = 0, where f = 1; memory is taken as rows come."""
     now = np.zeros(1, CONTROL)
     now["fresh"], now["ball"], now["value"], now["lower"] = 1, np.inf, 1.0, -np.inf
     vectors = np.zeros((13, capacity))
-    return State(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
+    return StochasticState(lam, euclid, *vectors, np.zeros(capacity, np.int64), now)  # type: ignore[call-arg]
 
 
-def coefficients(s: State) -> tuple[np.ndarray, np.ndarray]:
+def coefficients(s: StochasticState) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows that have any coefficient, (j,), and alpha, d, w.*inside and w.*u there, (4, j)."""
     n = int(s.now["rows"][0])
     all_four = np.stack([s.alpha[:n], s.d[:n], s.w[:n] * s.inside[:n], s.w[:n] * s.u[:n]])
@@ -104,7 +104,7 @@ def coefficients(s: State) -> tuple[np.ndarray, np.ndarray]:
     return used, np.ascontiguousarray(all_four[:, used])
 
 
-def pad(s: State, w: np.ndarray, products: np.ndarray) -> None:
+def pad(s: StochasticState, w: np.ndarray, products: np.ndarray) -> None:
     """Append rows with labels w, (r,), and zero coefficients; ``products`` are Q times `coefficients`, (4, r)."""
     old, n = int(s.now["rows"][0]), int(s.now["rows"][0]) + len(w)
     s.w[old:n] = w

@@ -2,7 +2,7 @@
 
 A row whose coefficient changes adds its kernel values once. `StoredMatrixSums` reads them from the kernel matrix;
 `RecomputedSums` computes them anew, 64 rows at a time, and keeps none: a method that draws a large sample and changes
-few coefficients needs each about twice. Rows with few zeros are computed from a copy of them in panels, in about half
+few coefficients needs each about twice. Rows with few zeros are computed from a copy of them in tiles, in about half
 the time.
 """
 

@@ -20,7 +20,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
     update,
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
-from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, State
+from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, SimplexState
 from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan, shared_update_scan
 from fwsvm.solvers.tuning import SCAN_FROM
 
@@ -123,7 +123,7 @@ def prefetch_set(s, columns):
     return rows[:count]
 
 
-def fetch_columns(s: State, columns: ColumnCache) -> None:
+def fetch_columns(s: SimplexState, columns: ColumnCache) -> None:
     """Compute the column that was missed and a prefetch set with it (`Full`, `Tracked`)."""
     compute(columns, prefetch_set(s, columns), s.alpha, int(s.now[0]["vertex"]))
     s.now["stop"] = GOING

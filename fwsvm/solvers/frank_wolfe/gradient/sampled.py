@@ -23,7 +23,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
     signed,
     update,
 )  # fmt: skip
-from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, State
+from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 
 VERTEX_LINE, PARTNER_LINE = 0, 1  # used for one move by rows without a line of their own
 OWN_LINES = 2  # the first line that belongs to an active row
@@ -220,13 +220,13 @@ def _partner_in_active(search, s, i):
 # ---------------------------------------------------------------- kernel values, outside the compiled loop
 
 
-def fetch_candidates(s: State, columns: ColumnCache) -> None:
+def fetch_candidates(s: SimplexState, columns: ColumnCache) -> None:
     """Compute k between the candidates drawn and the active set."""
     _against_active(s, columns, s.drawn[: s.search.candidates], WIDE)
     s.now["stop"] = GOING
 
 
-def fetch_active_columns(s: State, columns: ColumnCache) -> None:
+def fetch_active_columns(s: SimplexState, columns: ColumnCache) -> None:
     """Compute the wanted row's column on the active set, with those of active rows that are missing.
 
     Each goes to the row's own line; a row without one, not active or beyond the memory, is lent one. Many are missing
@@ -270,7 +270,7 @@ def _put_columns(s, which):
 _LINES = np.arange(WIDE)
 
 
-def _against_active(s: State, columns: ColumnCache, which: Any, width: int) -> None:
+def _against_active(s: SimplexState, columns: ColumnCache, which: Any, width: int) -> None:
     active = int(s.now["active"][0])
     used = scatter(columns.left_block, columns.rows, columns.own, which, width)
     fill(
@@ -286,7 +286,7 @@ def lines_of(room: int, dtype: Any, cache_bytes: int) -> int:
     return OWN_LINES + min(room, cache_bytes // (room * np.dtype(dtype).itemsize))
 
 
-def with_room(s: State, cache_bytes: int) -> State:
+def with_room(s: SimplexState, cache_bytes: int) -> SimplexState:
     """Return the state with room for the kernel values of one more active row."""
     needed, before = int(s.now["active"][0]) + 1, s.values.shape[1]
     if needed <= before:

@@ -27,7 +27,7 @@ from fwsvm.solvers.frank_wolfe.gradient.sampled import (
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
-from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, CONTROL, State
+from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, CONTROL, SimplexState
 from fwsvm.solvers.frank_wolfe.thread_team import do_tasks, team_running, thread_team
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
@@ -55,7 +55,7 @@ class GradientStorage:
     Attributes
     ----------
     qp : SimplexQP, with the column cache
-    state : State
+    state : SimplexState
     compile_seconds : float
     """
 
@@ -68,7 +68,7 @@ class GradientStorage:
         self._counted = cache.counts.copy()  # what other runs did
         self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
         self.compile_seconds = 0.0
-        self.state: State = state_of(self.qp, search, stream, resolved)
+        self.state: SimplexState = state_of(self.qp, search, stream, resolved)
         self._have_compiled()
 
     def start_at(self, support: np.ndarray, weights: np.ndarray, gradient: np.ndarray | None) -> None:
@@ -138,7 +138,7 @@ class GradientStorage:
             self.state.now["wanted"] = self.state.active[0]
             fetch_active_columns(self._room(), self.qp.columns)
 
-    def _room(self) -> State:
+    def _room(self) -> SimplexState:
         self.state = with_room(self.state, self.resolved.cache_bytes)
         return self.state
 
@@ -205,13 +205,13 @@ def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool
     return column_cache(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
 
-def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> State:
+def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> SimplexState:
     """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
     cache_bytes, threads = resolved.cache_bytes, resolved.threads + resolved.lent
     m, dtype, columns = len(qp.ridge), qp.columns.cached.dtype, qp.columns
     own_lines = isinstance(search, Sampled)
     room = min(m, FIRST_ROOM) if own_lines else 1
-    return State(
+    return SimplexState(
         search=search,
         plus=qp.plus,
         ridge=qp.ridge,

@@ -21,7 +21,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
     update,
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.gradient.sampled import decided, draw
-from fwsvm.solvers.frank_wolfe.state import State
+from fwsvm.solvers.frank_wolfe.state import SimplexState
 from fwsvm.solvers.tuning import LONE_COLUMN_COST, PREFETCH_WITHIN, UPDATE_COST
 
 
@@ -74,7 +74,7 @@ def _size_of_some(search, columns):
     return cheapest(columns) if drawn_soon(search, columns.slot_of.size) else 1
 
 
-def tracking_pays(s: State, cache_bytes: int) -> bool:
+def tracking_pays(s: SimplexState, cache_bytes: int) -> bool:
     """Whether candidates have cost more kernel values than q over all rows would have from the start.
 
     That is the gradient once, a column for each active row, and an update of m entries a step.
