@@ -29,8 +29,8 @@ WATCH_EVERY = 0.2
 
 #: Decision values that are held at a time. Evidence: none; 128 MiB.
 DECISIONS_HELD = 1 << 24
-#: Sums that a kernel value goes into at a time. Evidence: coefficients of more sums are read from a slower memory;
-#: benchmarks/grids.py shows the effect.
+#: Sums that a kernel value goes into at a time. Evidence: coefficients of more sums are read from a slower memory; with
+#: `CERTIFY_AFTER` 1.10 times as fast as one at a time (docs/speed-devices.md).
 CERTIFIED_TOGETHER = 32
 #: Nanoseconds of `Run.work` after which deferred certificates are computed and rows recorded. Evidence: a kill loses
 #: a second or two of work; benchmarks/grids.py shows the effect.
@@ -41,8 +41,8 @@ CERTIFY_AFTER = 2e9
 #: Steps between two recomputations of R, against the drift of its recursion. Evidence: none; never by chunks, whose
 #: lengths follow the clock and would reach the last bits.
 SETTLE_EVERY = 256
-#: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence:
-#: benchmarks/training.py shows the effect; no figure kept.
+#: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence: 1.28 times
+#: as fast as walks alone; scans alone are no slower where many rows are active (docs/speed-devices.md).
 SCAN_FROM = 6
 #: Active rows that there is room for at first under sampled search; room doubles as it is used up. Evidence: none.
 FIRST_ROOM = 256
@@ -57,8 +57,8 @@ UPDATE_COST = 1 / 16
 LONE_COLUMN_COST = 8
 #: Cost of an entry of a check in double precision, in the same. Evidence: as `UPDATE_COST`.
 CHECK_COST = 4
-#: Rows between two comparisons with the extreme found so far. Evidence: benchmarks/training.py shows the effect; no
-#: figure kept.
+#: Rows between two comparisons with the extreme found so far. Evidence: 1.27 times as fast as with 8
+#: (docs/speed-devices.md).
 SCAN_STRETCH = 64
 #: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
 ROWS_A_THREAD = 2048
@@ -96,7 +96,7 @@ RESIDUAL_SHARE = 0.05
 #: below.
 MOST_SHARPENINGS = 2
 #: Share of the factored rows that may change before a new factor is made. Evidence: n / 3 columns of a border cost
-#: what a new factor of n rows does.
+#: what a new factor of n rows does; 1.17 times as fast as without a border (docs/speed-devices.md).
 BORDER_SHARE = 1 / 8
 #: Conjugate gradient steps before a better factor is worth more. Evidence: as `REPAIR_SWAPS`.
 MOST_REFINEMENTS = 12
