@@ -140,14 +140,17 @@ DEVICES = {
     "columns in blocks": Device(
         {
             "solvers/frank_wolfe/gradient/full.py": (
-                ("return WIDE if room and columns.tiles.numbers.size == 0 else NARROW", "return 1"),
+                ("        return WIDE\n", "        return 1\n"),
+                ("return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))", "return 1"),
             )
         },
         (*ONE_CLASS, *PAIRS), 40,
     ),
+    "larger blocks for few rows": Device(constants(SMALLEST_BLOCK="1"), PAIRS, 2),
     "scan of all rows for a partner": Device(constants(SCAN_FROM="0"), (*ONE_CLASS, *PAIRS), 60),
     "walk through the active rows": Device(constants(SCAN_FROM="1 << 30"), (*ONE_CLASS, *FEW, *PAIRS), 20),
     "scans in stretches": Device(constants(SCAN_STRETCH="8"), ONE_CLASS, 12),
+    "margin of the goal": Device(constants(MARGIN="0.0"), (*ONE_CLASS, *PAIRS), 3),
     "team of threads in a scan": Device(
         constants(ROWS_A_THREAD=NEVER),
         (train("a7a", "1", "swap-2o", 2), train("w7a", "8", "swap-2o", 2), train("a9a", "1", "swap-2o", 2)), 200,

@@ -150,7 +150,8 @@ def fill_dense(kernel, tiles, which, first, last, cached, lines):
         edge, start = np.empty(which.size * HEIGHT, out.dtype), m // HEIGHT * HEIGHT
         _meet(kernel, tiles, which, m // HEIGHT, edge, np.arange(which.size) * HEIGHT)
         for c in range(which.size):
-            cached[lines[c], start:] = edge[c * HEIGHT : c * HEIGHT + m - start]
+            for r in range(start, m):  # the assignment of a slice takes two seconds to compile
+                cached[lines[c], r] = edge[c * HEIGHT + r - start]
     return last - first
 
 

@@ -41,9 +41,15 @@ CERTIFY_AFTER = 2e9
 #: Steps between two recomputations of R, against the drift of its recursion. Evidence: none; never by chunks, whose
 #: lengths follow the clock and would reach the last bits.
 SETTLE_EVERY = 256
+#: Share of the gap kept in reserve for the float64 check of a gap from float32 columns. Evidence: with it the first
+#: check suffices where runs took a second one before; in time, 0.99 to 1 (docs/speed-devices.md).
+MARGIN = 0.01
 #: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence: 1.28 times
 #: as fast as walks alone; scans alone are no slower where many rows are active (docs/speed-devices.md).
 SCAN_FROM = 6
+#: Kernel values of a block of columns: a smaller block costs as much. Evidence: benchmarks/training.py shows the
+#: effect on pairs of classes; no figure kept.
+SMALLEST_BLOCK = 1 << 14
 #: Active rows that there is room for at first under sampled search; room doubles as it is used up. Evidence: none.
 FIRST_ROOM = 256
 #: Steps within which a candidate that is prefetched should be drawn. Evidence: up to 30,000 rows qualify; without a

@@ -23,7 +23,7 @@ from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.protocols import BALANCED, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
-from fwsvm.solvers.tuning import CHECK_COST
+from fwsvm.solvers.tuning import CHECK_COST, MARGIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
@@ -115,9 +115,15 @@ class SimplexRun:
     # ---------------------------------------------------------------- goals
 
     def set_goal(self) -> None:
-        """Let the loop stop at the level's gap, or where another method takes over (``switch``) if that comes first."""
+        """Let the loop stop at the level's gap, or a little below where rounded columns are to pass a check.
+
+        Or at the gap where another method takes over (``switch``), if that comes first.
+        """
+        checked = not self.sampled and self.resolved.final_gap and self.state.cached.dtype == np.float32
+        aim = 1.0 - MARGIN if checked else 1.0
+        constant, slope = stopping_line(self.resolved.stop, self.level, self.widest)
         now = self.state.now[0]
-        now["stop_constant"], now["stop_slope"] = stopping_line(self.resolved.stop, self.level, self.widest)
+        now["stop_constant"], now["stop_slope"] = aim * constant, aim * slope
         if self.switch and self.switch * now["R"] > now["stop_slope"] * now["R"] + now["stop_constant"]:
             now["stop_constant"], now["stop_slope"] = 0.0, self.switch
 

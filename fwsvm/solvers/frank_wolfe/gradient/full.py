@@ -22,7 +22,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import (
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
 from fwsvm.solvers.frank_wolfe.state import GOING, REACHED, SimplexState
 from fwsvm.solvers.frank_wolfe.thread_team import shared_partner_scan, shared_update_scan
-from fwsvm.solvers.tuning import SCAN_FROM
+from fwsvm.solvers.tuning import SCAN_FROM, SMALLEST_BLOCK
 
 
 class Full(NamedTuple):
@@ -96,8 +96,9 @@ def _size_of_all(search, columns):
 @njit
 def cheapest(columns):
     """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
-    room = columns.counts[USED] < columns.row_of.size
-    return WIDE if room and columns.tiles.numbers.size == 0 else NARROW
+    if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:
+        return WIDE
+    return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))
 
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
