@@ -84,6 +84,7 @@ def add_sums_of_rows(kernel, sources, weights, rows, own, first, last, out):
         stop = min(start + height, last)
         numbers[:] = 0.0
         pack_range(rows, start, stop, start, numbers)
-        terms[: stop - start] = own[start:stop]
+        for t in range(start, stop):  # an assignment of slices takes two seconds to compile
+            terms[t - start] = own[t]
         tiles = DenseTiles(numbers, terms, sources.left_block, n)
         add_sums(kernel, sources, which, weights, tiles, 0, stop - start, -start, out)

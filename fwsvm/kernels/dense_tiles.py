@@ -142,15 +142,19 @@ def fill_dense(kernel, tiles, which, first, last, cached, lines):
     Returns the number of tiles.
     """
     m = cached.shape[1]
-    out, places = cached.reshape(-1), lines * m + first * HEIGHT
+    out, places = cached.reshape(-1), np.empty(which.size, np.int64)
+    # by loops: what numba makes of arithmetic with whole arrays takes two seconds to compile
     for tile in range(first, min(last, m // HEIGHT)):
+        for c in range(which.size):
+            places[c] = lines[c] * m + tile * HEIGHT
         _meet(kernel, tiles, which, tile, out, places)
-        places += HEIGHT
     if last > m // HEIGHT:  # the last tile is not full
         edge, start = np.empty(which.size * HEIGHT, out.dtype), m // HEIGHT * HEIGHT
-        _meet(kernel, tiles, which, m // HEIGHT, edge, np.arange(which.size) * HEIGHT)
         for c in range(which.size):
-            for r in range(start, m):  # the assignment of a slice takes two seconds to compile
+            places[c] = c * HEIGHT
+        _meet(kernel, tiles, which, m // HEIGHT, edge, places)
+        for c in range(which.size):
+            for r in range(start, m):
                 cached[lines[c], r] = edge[c * HEIGHT + r - start]
     return last - first
 
