@@ -49,10 +49,16 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
     )
 
 
-def read_results(paths: tuple[Path, ...], where: tuple[str, ...]) -> "Results":
-    """Read the result folders; print their notices on stderr."""
+def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | None = None) -> "Results":
+    """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
+    from fwsvm.cli._files import refuse_overwriting
 
+    own = ("runs.csv", "experiment.yaml", "log.jsonl")
+    read_from = [
+        each for path in paths for each in (path, *(path / name for name in own), *path.glob("traces/*"))
+    ]
+    refuse_overwriting(read_from, [out])
     read = results.read(paths).select(where)
     for notice in read.notices:
         click.echo(f"fwsvm: {notice}", err=True)
@@ -60,12 +66,12 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...]) -> "Results":
 
 
 def read_cells(
-    paths: tuple[Path, ...], where: tuple[str, ...], *, timed: bool, mixed_load: bool
+    paths: tuple[Path, ...], where: tuple[str, ...], *, timed: bool, mixed_load: bool, out: Path | None = None
 ) -> "pd.DataFrame":
     """Read the result folders into cells; times need equal load unless ``mixed_load``."""
     from fwsvm.analysis import cells
 
-    frame = read_results(paths, where).frame
+    frame = read_results(paths, where, out).frame
     if timed and not mixed_load:
         cells.refuse_mixed_load(frame)
     return cells.cells_of_runs(frame)

@@ -65,11 +65,12 @@ def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
         return data, [f"Its entry says {data.scaling}, and that is done."]
     X = data.train.X
     values = np.asarray(X.data) if issparse(X) else np.asarray(X)
-    if issparse(X) and (not values.size or np.abs(values).max() <= UNIT):
+    mostly_zeros = values.size < X.shape[0] * X.shape[1] / 2
+    if mostly_zeros and (not values.size or np.abs(values).max() <= UNIT):
         return data, [
             "The values are sparse and none is beyond 1, so they stay as they are: zeros stay zeros."
         ]
-    if issparse(X) and values.min() < 0:
+    if mostly_zeros and values.min() < 0:
         return data, [
             (
                 "The values are sparse and some are negative, so they stay as they are: to map them to an interval "

@@ -34,7 +34,7 @@ VALUES = {
 }  # options with a value
 RENAMED = {"-d": "--degree", "-g": "--gamma", "-r": "--coef0", "-c": "-C", "-e": "--tol", "-m": "--cache-mb"}
 REASONS = {
-    "-s": "only -s 0, C-SVC, is here, and is what training does (nu-SVC, one class and regression are not)",
+    "-s": "of -s only 0, C-SVC, is here, with the squared hinge and a penalised bias: choose C anew",
     "-n": "nu-SVC and one-class machines are not here",
     "-p": "regression is not here",
     "-h": "shrinking is no option: methods leave rows out by themselves",
@@ -72,7 +72,9 @@ class LibsvmCommand(click.Command):
         line = shlex.join(
             ["fwsvm", command or "", *whole.words, *self._files(args, cross_validates=bool(whole.folds))]
         )
-        return f"{unknown} is svm-train's: {'; '.join(whole.sentences)}. In the words of fwsvm: {line}"
+        program = "svm-predict" if self.name == "predict" else "svm-train"
+        said = f"{unknown} is {program}'s: {'; '.join(whole.sentences)}."
+        return said if any(map(_is_missing, _pairs(args))) else f"{said} In the words of fwsvm: {line}"
 
     def _translated(self, args: Sequence[str]) -> _Translated:
         words: list[str] = []
@@ -110,8 +112,8 @@ class LibsvmCommand(click.Command):
     def _special(self, option: str, value: str) -> tuple[list[str], str]:
         """Return the same for a kernel's number, probabilities and the weight of a class."""
         if option == "-t":
-            kernel = KERNELS.get(value)
-            if kernel is None or (kernel == "precomputed" and not _has_kernel(kernel)):
+            kernel = _kernel(value)
+            if not kernel:
                 return [], f"the kernel of -t {value} is not here"
             return ["--kernel", kernel], f"-t {value} is --kernel {kernel}"
         if option == "-b":
@@ -138,6 +140,18 @@ class LibsvmCommand(click.Command):
 
 NO_PROBABILITIES = "-b, probabilities, are --probability of train and predict; cv has none"
 NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W"
+
+
+def _is_missing(pair: tuple[str, str]) -> bool:
+    """Whether an option of svm-train with its value asks for a machine that no line of ours trains."""
+    option, value = pair
+    return (option == "-s" and value != "0") or (option == "-t" and not _kernel(value))
+
+
+def _kernel(number: str) -> str:
+    """Return our name of svm-train's kernel of this number, nothing where it is not here."""
+    name = KERNELS.get(number, "")
+    return name if name != "precomputed" or _has_kernel(name) else ""
 
 
 def _option(name: str) -> bool:

@@ -61,11 +61,15 @@ def _gap(progress: "Progress") -> float:
     return progress.gap / progress.objective if progress.objective else math.nan
 
 
+def _part(progress: "Progress") -> str:
+    return f"part {min(progress.subproblem + 1, progress.subproblems)}/{progress.subproblems}"
+
+
 def _words(progress: "Progress") -> str:
     """Return what fits beside the bar in 80 columns."""
     pair, size = "", f"{progress.support_vectors:,} support vectors"
     if progress.subproblems > 1:
-        pair, size = f"part {min(progress.subproblem + 1, progress.subproblems)}/{progress.subproblems}", ""
+        pair, size = _part(progress), ""
     gap = _gap(progress)
     stands = f"gap {gap:.1e}" if math.isfinite(gap) else ""
     if not stands and math.isfinite(progress.objective):
@@ -74,7 +78,7 @@ def _words(progress: "Progress") -> str:
 
 
 def _line(progress: "Progress") -> str:
-    part = f"part {progress.subproblem + 1}/{progress.subproblems}  " if progress.subproblems > 1 else ""
+    part = f"{_part(progress)}  " if progress.subproblems > 1 else ""
     gap = _gap(progress)
     stands = f"relative gap {gap:.2g}" if math.isfinite(gap) else f"objective {progress.objective:.4g}"
     return (

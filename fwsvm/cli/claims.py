@@ -44,7 +44,7 @@ def command(
     """
     from fwsvm.analysis.claims import evaluate, show
 
-    cells = read_cells(results, where, timed=True, mixed_load=mixed_load) if results else None
+    cells = read_cells(results, where, timed=True, mixed_load=mixed_load, out=out) if results else None
     verdicts = evaluate.evaluate(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
     emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)

@@ -48,7 +48,7 @@ def command(
     from fwsvm.analysis.tables.render import render
 
     margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
-    before, after = (read_results((path,), where).frame for path in (old, new))
+    before, after = (read_results((path,), where, out).frame for path in (old, new))
     found = compare(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
     for notice in found.notices:
         click.echo(f"fwsvm: {notice}", err=True)

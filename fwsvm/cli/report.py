@@ -25,7 +25,7 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     from fwsvm.results.archives import is_archive
     from fwsvm.results.files import refuse_link, refuse_reference
 
-    results = read_results(folders, where)
+    results = read_results(folders, where, out)
     first = folders[0]
     path = out or (first.with_suffix(".html") if is_archive(first) else first / "report.html")
     if out is None:

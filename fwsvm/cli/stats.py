@@ -74,7 +74,7 @@ def command(
         cells = matching(published_cells(published), where)
         cells = cells[cells["kernel"] == "rbf"] if published == "003" and not where else cells
     else:
-        cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load)
+        cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load, out=out)
     chosen = _design(cells, "003" if numbers and plan is None else plan, measures, methods)
     of_003 = chosen is papers.DESIGNS["003"]
     if numbers and (not of_003 or published is not None):

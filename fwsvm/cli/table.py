@@ -66,7 +66,7 @@ def command(
         drawn = drawing.draw_tables(None, layouts)
         emit(render(drawn, form, colour=coloured() and out is None), out)
         return
-    runs = read_results(results, where).frame
+    runs = read_results(results, where, out).frame
     chosen = drawing.tables_for(cells_of_runs(runs), layouts)
     if any(drawing.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)

@@ -254,3 +254,19 @@ def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> N
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert "no runs.csv here" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats"])
+def test_what_is_read_is_not_written_over(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = write(tmp_path / "here", [row(dataset=d, method=m) for d in ("a1a", "a2a") for m in ("fw", "cvm")])
+    monkeypatch.chdir(here)
+    assert run("archive", ".").exit_code == 0
+    packed = tmp_path / "here.zip"
+    for source, out in ((here, here / "runs.csv"), (here, here / "experiment.yaml"), (packed, packed)):
+        before = out.read_bytes()
+        result = run(command, *([source, source] if command == "compare" else [source]), "--out", out)
+        assert result.exit_code == 2, result.output
+        assert "would be written over" in result.stderr
+        assert out.read_bytes() == before

@@ -93,6 +93,14 @@ def test_sparse_rows_keep_their_zeros(folder: Path) -> None:
     assert not (folder / "signed.model.range").exists()
 
 
+def test_rows_without_zeros_are_scaled_whatever_form_they_are_kept_in(folder: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(60, 20))
+    rows = (" ".join(f"{j + 1}:{x:.3f}" for j, x in enumerate(row)) for row in values)
+    (folder / "full").write_text("".join(f"{1 - 2 * (i % 2)} {row}\n" for i, row in enumerate(rows)))
+    assert "Each feature is mapped" in " ".join(run("easy", "full").stdout.split())
+    assert (folder / "full.model.range").exists()
+
+
 def test_labels_of_a_file_stay_text_in_the_report(folder: Path) -> None:
     rows = "".join(f"{'<b>|x`' if i % 2 else 'y'} 1:{i % 2 + 0.01 * i} 2:{i / 40}\n" for i in range(40))
     (folder / "hostile").write_text(rows)

@@ -47,7 +47,7 @@ def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("train -s 3 a.svm", "only -s 0, C-SVC, is here"),
+        ("train -s 3 a.svm", "of -s only 0, C-SVC, is here"),
         ("train -t 3 a.svm", "the kernel of -t 3 is not here"),
         ("train -n 0.5 a.svm", "nu-SVC and one-class machines are not here"),
         ("train -w1 5 -w-1 2 a.svm", "-w"),
@@ -57,6 +57,11 @@ def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:
 )
 def test_what_is_not_here_or_elsewhere_is_said(line: str, why: str) -> None:
     assert why in answer(line)
+
+
+@pytest.mark.parametrize("line", ["train -s 3 a.svm", "train -s 1 -n 0.5 a.svm", "train -t 3 a.svm"])
+def test_what_is_not_here_has_no_line_of_ours(line: str) -> None:
+    assert ours(answer(line)) == ""
 
 
 def parses(line: str) -> None:
