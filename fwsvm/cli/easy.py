@@ -98,8 +98,11 @@ def command(
         steps("test", *text.tested(loaded, chosen, row))
     _write(model, result, row)
     steps("save", *text.saved(model, loaded))
+    said = text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded))
     with replacing(report) as stream:
-        stream.write(text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded)))
+        stream.write(
+            said.encode("utf-8", "backslashreplace").decode()
+        )  # names may have bytes that are no UTF-8
     click.echo(f"\nAll of this is in {report}.")
     sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
 

@@ -3,6 +3,9 @@
 import csv
 import html.parser
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -270,3 +273,10 @@ def test_what_is_read_is_not_written_over(
         assert result.exit_code == 2, result.output
         assert "would be written over" in result.stderr
         assert out.read_bytes() == before
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_reported(tmp_path: Path) -> None:
+    here = write(tmp_path / os.fsdecode(b"r\xff"), [row(dataset="a1a", method=m) for m in ("fw", "cvm")])
+    done = subprocess.run([sys.executable, "-m", "fwsvm", "report", here], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "</html>" in (here / "report.html").read_text("utf-8")

@@ -1,8 +1,11 @@
 """``fwsvm easy``: from files to a tested machine, with a sentence at each step, a report, and a way to repeat it."""
 
 import math
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +102,14 @@ def test_rows_without_zeros_are_scaled_whatever_form_they_are_kept_in(folder: Pa
     (folder / "full").write_text("".join(f"{1 - 2 * (i % 2)} {row}\n" for i, row in enumerate(rows)))
     assert "Each feature is mapped" in " ".join(run("easy", "full").stdout.split())
     assert (folder / "full.model.range").exists()
+
+
+def test_a_name_that_is_no_utf_8_is_written_with_its_bytes(folder: Path) -> None:
+    name = os.fsdecode(b"n\xff.svm")
+    (folder / name).write_bytes((folder / "train.svm").read_bytes())
+    done = subprocess.run([sys.executable, "-m", "fwsvm", "easy", name], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "n\\udcff.svm" in (folder / f"{name}.model.report.md").read_text("utf-8")
 
 
 def test_labels_of_a_file_stay_text_in_the_report(folder: Path) -> None:

@@ -69,6 +69,9 @@ def _document(title: str, shown: dict[str, str], code: str | None, scripts: Sequ
     body = "".join(
         f"<section id={name.lower()}><h2>{name}</h2>{text}</section>" for name, text in shown.items()
     )
+    body = body.encode(
+        "utf-8", "backslashreplace"
+    ).decode()  # names of files may have bytes that are no UTF-8
     body, drawn = _within(body, scripts, MOST_BYTES - OWN_BYTES - len(code or ""))
     # a page without numbers to draw needs no library to draw them
     library = f"<script type=text/plain id=library>{code}</script>" if drawn else ""
