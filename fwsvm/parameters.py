@@ -8,6 +8,7 @@ from typing import Any
 
 from fwsvm.errors import UsageError, shown
 
+BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
 
 

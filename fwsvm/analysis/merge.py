@@ -13,8 +13,9 @@ from typing import Any
 
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, result_folders
-from fwsvm.analysis.writing import csv_bytes, write_whole
+from fwsvm.analysis.writing import csv_bytes
 from fwsvm.errors import ResultsError, shown
+from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text, unreadable
@@ -182,19 +183,19 @@ def _write(
     for run_id, (_, place) in kept.items():
         trace = _trace(place, run_id)
         if trace is not None:
-            write_whole(out / "traces" / f"{run_id}.csv", trace)
+            write_whole(out / "traces" / f"{run_id}.csv", trace, ResultsError)
     logs = [log for folder in folders if (log := _log(folder.path)) is not None]
     if logs:
-        write_whole(out / "log.jsonl", b"".join(logs))
+        write_whole(out / "log.jsonl", b"".join(logs), ResultsError)
     written: list[dict[str, Any]] = []
     for folder in folders:
         path, content = folder.path / "experiment.yaml", _configuration(folder.path)
         if present(path) and content not in written:
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-            write_whole(out / name, configuration_text(path).encode())
+            write_whole(out / name, configuration_text(path).encode(), ResultsError)
             written.append(content)
     rows = ([row.get(name, "") for name in header] for row, _ in kept.values())
-    write_whole(out / "runs.csv", csv_bytes([header, *rows]))
+    write_whole(out / "runs.csv", csv_bytes([header, *rows]), ResultsError)
 
 
 def _trace(folder: Path, run_id: str) -> bytes | None:

@@ -1,25 +1,11 @@
-"""Atomic writing of result files, and CSV formatting."""
+"""CSV formatting."""
 
 import csv
 import io
 import re
 from collections.abc import Iterable
-from pathlib import Path
-
-from fwsvm.errors import ResultsError
-from fwsvm.files.atomic import replacing
 
 _NUMERAL = re.compile(r"[+-](?:[0-9]+\.?[0-9]*|\.[0-9]+|inf)(?:[eE][+-]?[0-9]+)?|-")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, and its folder if need be; ResultsError if that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultsError(f"{path.parent} cannot be made: {error.strerror or error}") from None
-    with replacing(path, ResultsError, binary=True) as stream:
-        stream.write(content)
 
 
 def without_formula(field: object) -> object:

@@ -1,5 +1,6 @@
 """Options of table, stats, plot, claims and report, and their reading of results and writing of text."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +54,12 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
     from fwsvm.cli._files import refuse_overwriting
+    from fwsvm.results.archives import OF_FOLDER
 
-    own = ("runs.csv", "experiment.yaml", "log.jsonl")
-    read_from = [
-        each for path in paths for each in (path, *(path / name for name in own), *path.glob("traces/*"))
-    ]
-    refuse_overwriting(read_from, [out])
     read = results.read(paths).select(where)
+    if out is not None:
+        own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
+        refuse_overwriting([*paths, *(folder / name for folder in read.folders for name in own)], [out])
     for notice in read.notices:
         click.echo(f"fwsvm: {notice}", err=True)
     return read
@@ -82,9 +82,9 @@ def emit(text: str, out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=not text.endswith("\n"))
         return
-    from fwsvm.analysis.writing import write_whole
+    from fwsvm.files.atomic import write_whole
 
-    write_whole(out, text.encode())
+    write_whole(out, text.encode(), ResultsError)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -1,5 +1,6 @@
 """Checks of output paths."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,12 +9,13 @@ from fwsvm.errors import UsageError
 
 def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
     """Refuse an output path that is also an input or another output, which would be overwritten."""
-    taken = {Path(each).resolve() for each in inputs if each is not None}
+    # realpath, because Path.resolve raises for links that lead to themselves
+    taken = {os.path.realpath(each) for each in inputs if each is not None}
     for output in outputs:
         if output is None:
             continue
-        if output.resolve() in taken:
+        if os.path.realpath(output) in taken:
             raise UsageError(
                 f"{output} would be written over, being read or written already; name another file"
             )
-        taken.add(output.resolve())
+        taken.add(os.path.realpath(output))

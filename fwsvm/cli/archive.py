@@ -1,6 +1,7 @@
 """``fwsvm archive``: a results folder in one file, for a repository."""
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -25,7 +26,7 @@ def command(results: Path, out: Path | None) -> None:
     from fwsvm.results import archives
     from fwsvm.results.files import refuse_reference
 
-    out = out or results.resolve().with_name(f"{results.resolve().name}{archives.SUFFIX}")
+    out = out or Path(f"{os.path.realpath(results)}{archives.SUFFIX}")
     refuse_reference(out.parent)
     refuse_overwriting([results / "runs.csv"], [out])
     added = {"datasets.lock": lockfile.lock_path().read_bytes(), "environment.json": _environment()}

@@ -24,6 +24,7 @@ def command(shell: str | None, install: bool) -> None:
     from click.shell_completion import get_completion_class
 
     from fwsvm.cli import main
+    from fwsvm.files.atomic import write_whole
 
     name = shell or Path(os.environ.get("SHELL", "")).name
     kind = get_completion_class(name) if name in SHELLS else None
@@ -35,7 +36,7 @@ def command(shell: str | None, install: bool) -> None:
         click.echo(script)
         return
     place = _place(name)
-    _write(place, script)
+    write_whole(place, script.encode(), UsageError)
     click.echo(f"wrote {place}; it holds in each {name} that starts from now on")
     if name == "zsh":
         click.echo(
@@ -52,14 +53,3 @@ def _place(shell: str) -> Path:
         "zsh": shared / "zsh" / "site-functions" / "_fwsvm",
         "fish": config / "fish" / "completions" / "fwsvm.fish",
     }[shell]
-
-
-def _write(place: Path, script: str) -> None:
-    from fwsvm.files.atomic import replacing
-
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{place.parent} cannot be made: {error.strerror or error}") from None
-    with replacing(place, UsageError) as stream:
-        stream.write(script)

@@ -69,7 +69,7 @@ def command(
     from fwsvm.cli import _easy_text as text
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.experiments.width_and_penalty import choose
-    from fwsvm.files.atomic import replacing
+    from fwsvm.files.atomic import as_utf8, replacing
     from fwsvm.problems import model_files
     from fwsvm.solvers import Settings, Status
 
@@ -99,10 +99,8 @@ def command(
     _write(model, result, row)
     steps("save", *text.saved(model, loaded))
     said = text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded))
-    with replacing(report) as stream:
-        stream.write(
-            said.encode("utf-8", "backslashreplace").decode()
-        )  # names may have bytes that are no UTF-8
+    with replacing(report, binary=True) as stream:
+        stream.write(as_utf8(said))
     click.echo(f"\nAll of this is in {report}.")
     sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
 

@@ -24,6 +24,7 @@ def command(words: tuple[str, ...], install: bool, out: Path | None) -> None:
     fwsvm man --install
     """  # noqa: D301
     from fwsvm.cli import main
+    from fwsvm.files.atomic import write_whole
 
     found = {context.command_path: context for context in _contexts(main, None, "fwsvm")}
     if out is None and not install:
@@ -34,7 +35,7 @@ def command(words: tuple[str, ...], install: bool, out: Path | None) -> None:
         return
     folder = out or Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "man" / "man1"
     for path, context in found.items():
-        _write(folder / f"{path.replace(' ', '-')}.1", page(context))
+        write_whole(folder / f"{path.replace(' ', '-')}.1", page(context).encode(), UsageError)
     click.echo(f"wrote {len(found)} pages to {folder}")
 
 
@@ -101,14 +102,3 @@ def _escaped(text: str) -> str:
     """
     text = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{text}" if text.startswith((".", "'")) else text
-
-
-def _write(path: Path, text: str) -> None:
-    from fwsvm.files.atomic import replacing
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path.parent} cannot be made: {error.strerror or error}") from None
-    with replacing(path, UsageError) as stream:
-        stream.write(text)

@@ -7,7 +7,7 @@ import click
 
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
 from fwsvm.cli._lines import echo
-from fwsvm.errors import UsageError
+from fwsvm.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
     from fwsvm.analysis.figures import FigureData
@@ -98,7 +98,7 @@ def command(
     in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """
     from fwsvm.analysis import figures
-    from fwsvm.analysis.writing import write_whole
+    from fwsvm.files.atomic import write_whole
     from fwsvm.results.files import refuse_link, refuse_reference
 
     refuse_both(results, published)
@@ -115,7 +115,7 @@ def command(
     for drawing in drawings:
         for form in forms:
             path = folder / f"{drawing.name}.{form}"
-            write_whole(path, drawing.content(form))
+            write_whole(path, drawing.content(form), ResultsError)
             echo(f"{path}  {drawing.caption}", 2)
 
 

@@ -21,7 +21,8 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     (pip install 'fwsvm[plots]').
     """
     from fwsvm.analysis.report import page
-    from fwsvm.analysis.writing import write_whole
+    from fwsvm.errors import ResultsError
+    from fwsvm.files.atomic import write_whole
     from fwsvm.results.archives import is_archive
     from fwsvm.results.files import refuse_link, refuse_reference
 
@@ -31,5 +32,5 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     if out is None:
         refuse_reference(path)
         refuse_link(path, path.parent)
-    write_whole(path, page(results, mixed_load=mixed_load).encode())
+    write_whole(path, page(results, mixed_load=mixed_load).encode(), ResultsError)
     click.echo(f"wrote {path}")

@@ -5,9 +5,7 @@ from typing import Any
 
 from fwsvm.data.labels import text
 from fwsvm.errors import UsageError, shown
-from fwsvm.parameters import converted
-
-BALANCED = "balanced"
+from fwsvm.parameters import BALANCED, converted
 
 
 def by_class(pairs: Mapping[Any, Any]) -> dict[str, float]:

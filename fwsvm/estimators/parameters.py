@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from fwsvm.errors import shown
+from fwsvm.parameters import BALANCED
 from fwsvm.problems.distinct import Distinct
 from fwsvm.solvers.class_weight import balanced
 
@@ -68,7 +69,7 @@ def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray 
     """Return the weight of each row's class, shape (m,), or None; balanced weights use the weights of rows."""
     if given is None:
         return None
-    if isinstance(given, str) and given == "balanced":
+    if isinstance(given, str) and given == BALANCED:
         each = balanced(rows.codes, len(labels), rows.weights)
     elif isinstance(given, Mapping):
         names = labels.tolist()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def with_probabilities(
     assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_for` lets pass)
     if (width := result.settings["gamma"]) is not None:
         settings = replace(settings, gamma=width, sigma2=None, width_rule=None)
-    pairs = [(i, j) for i in range(len(data.classes)) for j in range(i + 1, len(data.classes))]
+    pairs = list(combinations(range(len(data.classes)), 2))
     decision, rule, otherwise = np.empty((len(codes), len(pairs))), ValidationRule(folds=FOLDS), 0
     for part in range(FOLDS):
         count(part, FOLDS)

@@ -44,3 +44,23 @@ def replacing(
             raise
     except OSError as error:
         raise refusal(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def write_whole(path: Path, content: bytes, refusal: type[FwsvmError]) -> None:
+    """Write a file by `replacing`, and make its folder if need be; a ``refusal`` if that cannot be."""
+    make_folder(path.parent, refusal)
+    with replacing(path, refusal, binary=True) as stream:
+        stream.write(content)
+
+
+def make_folder(path: Path, refusal: type[FwsvmError]) -> None:
+    """Make a folder, and those that it is in, unless it is there; a ``refusal`` if that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refusal(f"{path} cannot be made: {error.strerror or error}") from None
+
+
+def as_utf8(text: str) -> bytes:
+    """Return text as UTF-8; bytes of file names that were none are written as escapes."""
+    return text.encode("utf-8", "backslashreplace")

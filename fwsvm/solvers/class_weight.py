@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fwsvm.errors import UsageError, shown
-from fwsvm.parameters import converted
+from fwsvm.parameters import BALANCED, converted
 
-BALANCED = "balanced"
 ClassWeight: TypeAlias = str | Mapping[str, float] | None
 
 

@@ -1,7 +1,6 @@
 """What a training run came to, from its parts: one result, one machine, one certificate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
@@ -13,8 +12,8 @@ from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.result import Result, TracePoint
-from fwsvm.solvers.solver import Counters, Outcome
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Pairs, Part, Solved, Subproblem, Table
 from fwsvm.status import Status
 
@@ -35,98 +34,54 @@ class Trained(NamedTuple):
     compile_seconds: float
 
 
-@dataclass(frozen=True)
-class Totals:
-    """What the parts of a run came to together.
-
-    Attributes
-    ----------
-    outcome : Outcome
-    ended : sequence of Status, how each ended
-    solved : int, parts that were begun
-    counters : Counters
-    methods : sequence of str, what `auto` chose, each once
-    train_seconds, check_seconds : float
-    interrupted : bool
-    trace : tuple of TracePoint
-    """
-
-    outcome: Outcome
-    ended: Sequence[Status]
-    solved: int
-    counters: Counters
-    train_seconds: float
-    check_seconds: float
-    interrupted: bool = False
-    methods: Sequence[str] = ()
-    trace: tuple[TracePoint, ...] = ()
-
-    def result(
-        self, model: KernelModel | LinearModel, support_vectors: int, resolved: Resolved, problems: int,
-        compile_seconds: float,
-    ) -> Result:  # fmt: skip
-        """Return the result of a run on so many subproblems that came to this machine."""
-        total, counters, ended = self.outcome, self.counters, list(self.ended)
-        unreached = problems - self.solved
-        if unreached or self.interrupted:
-            ended.append(Status.INTERRUPTED if self.interrupted else Status.TIME_LIMIT)
-        status = certify.verdict(ended, total)
-        lacking = f"{unreached} of {problems} subproblems were not reached." if unreached else ""
-        hit_rate = (
-            1.0 - counters.column_misses / counters.column_requests if counters.column_requests else np.nan
-        )
-        return Result(
-            model=model,
-            status=status,
-            message=certify.message(status, total, lacking),
-            settings=resolved.as_columns(),
-            subproblems=problems,
-            objective=total.objective,
-            gap=total.gap,
-            relative_gap=total.relative_gap,
-            gap_kind=total.gap_kind,
-            certified=status is Status.CONVERGED,
-            primal=total.primal,
-            dual=total.dual,
-            support_vectors=support_vectors,
-            iterations=counters.iterations,
-            steps=counters.steps,
-            kernel_evaluations=counters.kernel_evaluations,
-            cache_hit_rate=hit_rate,
-            compile_seconds=compile_seconds + counters.compile_seconds,
-            train_seconds=self.train_seconds,
-            check_seconds=self.check_seconds,
-            trace=self.trace,
-            gap_error=total.gap_error,
-            solved=self.solved,
-            chosen=", ".join(self.methods),
-        )
-
-
 def gathered(run: Trained) -> Result:
     """Return the result of the parts of a run."""
     X, read, codes, classes, resolved, problems, solved, compile_seconds = run
     parts, pairs = solved.parts, [solved.pairs] if solved.pairs is not None else []
-    ended = [certify.status_of(part.course.status, part.outcome) for part in parts]
-    ended += [certify.status_of(Status.CONVERGED, pair.outcome) for pair in pairs]
     together: list[Pairs | Part] = [*pairs, *parts]
-    totals = Totals(
-        outcome=certify.together([one.outcome for one in together]),
-        ended=ended,
-        solved=len(parts) + sum(pair.count for pair in pairs),
-        counters=reduce(Counters.plus, (one.counters for one in together), Counters()),
-        train_seconds=solved.seconds,
-        check_seconds=sum(part.check_seconds for part in parts),
-        interrupted=solved.interrupted,
-        methods=list(dict.fromkeys(one.method for one in together if one.method)),
-        trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
-    )
+    total = certify.together([one.outcome for one in together])
+    counters = reduce(Counters.plus, (one.counters for one in together), Counters())
+    model: KernelModel | LinearModel
     if resolved.family.multiclass == "one-vs-one":
         model = _kernel_model(X, codes, classes, resolved, parts, solved.pairs)
-        return totals.result(model, int(model.counts.sum()), resolved, len(problems), compile_seconds)
-    linear = _linear_model(X.shape[1], read.columns, classes, resolved, parts)
-    support_vectors = sum(part.support_vectors for part in parts)
-    return totals.result(linear, support_vectors, resolved, len(problems), compile_seconds)
+        support_vectors = int(model.counts.sum())
+    else:
+        model = _linear_model(X.shape[1], read.columns, classes, resolved, parts)
+        support_vectors = sum(part.support_vectors for part in parts)
+    unreached = len(problems) - len(parts) - sum(pair.count for pair in pairs)
+    ended = [certify.status_of(part.course.status, part.outcome) for part in parts]
+    ended += [certify.status_of(Status.CONVERGED, pair.outcome) for pair in pairs]
+    if unreached or solved.interrupted:
+        ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
+    status = certify.verdict(ended, total)
+    lacking = f"{unreached} of {len(problems)} subproblems were not reached." if unreached else ""
+    requests = counters.column_requests
+    return Result(
+        model=model,
+        status=status,
+        message=certify.message(status, total, lacking),
+        settings=resolved.as_columns(),
+        subproblems=len(problems),
+        objective=total.objective,
+        gap=total.gap,
+        relative_gap=total.relative_gap,
+        gap_kind=total.gap_kind,
+        certified=status is Status.CONVERGED,
+        primal=total.primal,
+        dual=total.dual,
+        support_vectors=support_vectors,
+        iterations=counters.iterations,
+        steps=counters.steps,
+        kernel_evaluations=counters.kernel_evaluations,
+        cache_hit_rate=1.0 - counters.column_misses / requests if requests else np.nan,
+        compile_seconds=compile_seconds + counters.compile_seconds,
+        train_seconds=solved.seconds,
+        check_seconds=sum(part.check_seconds for part in parts),
+        trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
+        gap_error=total.gap_error,
+        solved=len(problems) - unreached,
+        chosen=", ".join(dict.fromkeys(one.method for one in together if one.method)),
+    )
 
 
 def _kernel_model(

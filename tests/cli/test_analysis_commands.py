@@ -275,6 +275,18 @@ def test_what_is_read_is_not_written_over(
         assert out.read_bytes() == before
 
 
+@pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats", "archive"])
+@pytest.mark.parametrize("out", ["runs.csv", "page"])
+def test_links_that_lead_to_themselves_are_refused(command: str, out: str, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("runs.csv", "page"):
+        (here / name).symlink_to(here / name)
+    result = run(command, *([here, here] if command == "compare" else [here]), "--out", here / out)
+    assert result.exit_code == 2, result.output
+    assert str(here / "runs.csv") in result.stderr
+
+
 def test_a_folder_whose_name_is_no_utf_8_is_reported(tmp_path: Path) -> None:
     here = write(tmp_path / os.fsdecode(b"r\xff"), [row(dataset="a1a", method=m) for m in ("fw", "cvm")])
     done = subprocess.run([sys.executable, "-m", "fwsvm", "report", here], capture_output=True, check=False)

@@ -13,6 +13,7 @@ from fwsvm.analysis.report.summary import summary
 from fwsvm.analysis.results import Results
 from fwsvm.analysis.tables.html import with_short_names
 from fwsvm.errors import FwsvmError
+from fwsvm.files.atomic import as_utf8
 from fwsvm.results.kinds import listed, shortened
 
 MOST_BYTES = 3_000_000
@@ -69,10 +70,7 @@ def _document(title: str, shown: dict[str, str], code: str | None, scripts: Sequ
     body = "".join(
         f"<section id={name.lower()}><h2>{name}</h2>{text}</section>" for name, text in shown.items()
     )
-    body = body.encode(
-        "utf-8", "backslashreplace"
-    ).decode()  # names of files may have bytes that are no UTF-8
-    body, drawn = _within(body, scripts, MOST_BYTES - OWN_BYTES - len(code or ""))
+    body, drawn = _within(as_utf8(body).decode(), scripts, MOST_BYTES - OWN_BYTES - len(code or ""))
     # a page without numbers to draw needs no library to draw them
     library = f"<script type=text/plain id=library>{code}</script>" if drawn else ""
     return (

@@ -1,7 +1,7 @@
 """The top of a report, in words: what was run, what won, what is uncertain, and in one folded line what is missing."""
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -175,7 +175,7 @@ def _missing(final: pd.DataFrame) -> str:
     places = []
     for dataset, runs in list(bad.groupby("dataset", sort=False))[:MOST_MISSING]:
         methods = listed(dict.fromkeys(_method(str(method)) for method in runs["method"]), ", ", NAMED)
-        counts = ", ".join(f"{count} {status}" for status, count in runs["status"].value_counts().items())
+        counts = _counted(runs["status"])
         message = next((str(message) for message in runs["message"] if message), "")
         name = str(dataset)
         places.append(
@@ -191,10 +191,8 @@ def _missing(final: pd.DataFrame) -> str:
     return f"<details class=missing><summary>{html.escape(line)}</summary><ul>{''.join(places)}{more}</ul></details>"
 
 
-def _counted(statuses: Iterable[str]) -> str:
-    return ", ".join(
-        f"{count} {status}" for status, count in pd.Series(list(statuses)).value_counts().items()
-    )
+def _counted(statuses: "pd.Series[str]") -> str:
+    return ", ".join(f"{count} {status}" for status, count in statuses.value_counts().items())
 
 
 def _number(count: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from fwsvm import bounded_yaml
 from fwsvm.data.lock import lockfile, parsing
 from fwsvm.data.lock.values import LockValue
 from fwsvm.errors import DataError, UsageError, shown
-from fwsvm.files.atomic import replacing
+from fwsvm.files.atomic import make_folder, replacing
 from fwsvm.files.lock import exclusive
 
 Address = tuple[str, str, str]
@@ -139,10 +139,7 @@ def _change_checkout(change: Callable[[str], str]) -> Path:
 
 
 def _locked(path: Path) -> Any:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{path.parent} cannot be made: {error.strerror or error}") from None
+    make_folder(path.parent, DataError)
     return exclusive(path)
 
 

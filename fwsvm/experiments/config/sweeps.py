@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fwsvm.data.class_weight import BALANCED, by_class
+from fwsvm.data.class_weight import by_class
 from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.config.inheritance import Keys, merge_keys
 from fwsvm.experiments.config.located_value import LocatedValue
 from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, Trial, ValidationRule
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.parameters import BALANCED
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
 from fwsvm.solvers.settings import SEARCHES, STOPS

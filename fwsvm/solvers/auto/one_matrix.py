@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,21 @@ STEPS = 50  # a row: a pair that needs more is left to newton, which does not sl
 SHARE = 1 << 22  # kernel values of the pairs solved between two looks at the clock: a hundredth of a second
 
 
+class Grouped(NamedTuple):
+    """Rows grouped by class.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (m,), the rows in that order
+    starts : ndarray of int, shape (K + 1,), where the rows of each class start
+    pairs : ndarray of int, shape (pairs, 2), the classes i < j of each
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    pairs: np.ndarray
+
+
 def solve_at_once(
     X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
     watch: Watch | None,
@@ -41,18 +56,19 @@ def solve_at_once(
     compile_seconds = once(("pairs", type(resolved.kernel)), lambda: _compile(resolved))
     clock = Clock()
     with clock.running():
-        rows = as_rows(X[np.argsort(codes, kind="stable")])
+        grouped = _grouped(codes, problems.K)
+        rows = as_rows(X[grouped.order])
         own = own_terms(resolved.kernel, rows)
         if cancels(
             resolved.kernel, own, own
         ):  # a certificate would need differences, which those of runs take
             return None
-        given = _given(rows, codes, weights, problems.K, resolved)
-        solutions = _solutions(len(codes), problems.K)
+        given = _given(rows, grouped, weights, resolved)
+        solutions = _solutions(grouped)
     begun = np.zeros(len(problems), dtype=bool)
     interrupted = False
     try:
-        for numbers in _shares(codes, problems.K, resolved.threads):
+        for numbers in _shares(grouped, resolved.threads):
             with clock.running():
                 _solve(numbers, resolved.threads, *given, solutions)
             begun[numbers] = True
@@ -65,8 +81,8 @@ def solve_at_once(
         if not begun.any():
             raise
         interrupted = True
-    _refuse(solutions, given[-1], codes)
-    solved = _joined(solutions, codes, compile_seconds)
+    _refuse(solutions, given[-1], grouped)
+    solved = _joined(solutions, grouped, compile_seconds)
     done = Solved([], clock.seconds, interrupted, pairs=solved)
     left = np.flatnonzero(begun & ~solutions.reached)
     if not len(left) or interrupted:
@@ -93,46 +109,45 @@ def _suits(rows: int, problems: Subproblems, resolved: Resolved) -> bool:
     )
 
 
-def _refuse(solutions: Solutions, goal: Goal, codes: np.ndarray) -> None:
+def _grouped(codes: np.ndarray, K: int) -> Grouped:
+    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=K))])
+    return Grouped(np.argsort(codes, kind="stable"), starts, np.array(list(combinations(range(K), 2))))
+
+
+def _refuse(solutions: Solutions, goal: Goal, grouped: Grouped) -> None:
     """Take back the pairs whose certificates do not hold, though their gaps seemed within the goal."""
     goals = goal.constant + goal.slope * solutions.certificates[:, 0]
     refused = solutions.reached & ~certify.within_goals(solutions.certificates, goals)
     solutions.reached[refused] = False
-    K = solutions.coefficients.shape[1] + 1
-    starts, pairs = _starts(codes, K), _pairs(K)
-    for i, j in pairs[refused]:
+    starts = grouped.starts
+    for i, j in grouped.pairs[refused]:
         solutions.coefficients[starts[i] : starts[i + 1], j - 1] = 0.0
         solutions.coefficients[starts[j] : starts[j + 1], i] = 0.0
 
 
-def _given(rows: Rows, codes: np.ndarray, weights: np.ndarray, K: int, resolved: Resolved) -> tuple[Any, ...]:
-    """Return kernel values, penalties, each class's first row, the pairs and the goal; rows are grouped by class."""
-    order, every = np.argsort(codes, kind="stable"), np.arange(len(codes))
-    values = np.empty((len(codes), len(codes)))
+def _given(rows: Rows, grouped: Grouped, weights: np.ndarray, resolved: Resolved) -> tuple[Any, ...]:
+    """Return kernel values, penalties, each class's first row, the pairs and the goal; ``rows`` are grouped."""
+    every = np.arange(len(weights))
+    values = np.empty((len(weights), len(weights)))
     kernel_matrix(resolved.kernel, rows, every, every, values, resolved.threads)
     goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS)
-    return values, resolved.C * weights[order], _starts(codes, K), _pairs(K), goal
+    return values, resolved.C * weights[grouped.order], grouped.starts, grouped.pairs, goal
 
 
-def _starts(codes: np.ndarray, K: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=K))])
-
-
-def _pairs(K: int) -> np.ndarray:
-    return np.array(list(combinations(range(K), 2)))
-
-
-def _solutions(m: int, K: int) -> Solutions:
-    pairs = K * (K - 1) // 2
+def _solutions(grouped: Grouped) -> Solutions:
+    pairs, classes = len(grouped.pairs), len(grouped.starts) - 1
     return Solutions(
-        np.zeros((m, K - 1)), np.zeros(pairs), np.full((pairs, 4), np.nan), np.zeros(pairs, dtype=np.int64),
+        np.zeros((len(grouped.order), classes - 1)),
+        np.zeros(pairs),
+        np.full((pairs, 4), np.nan),
+        np.zeros(pairs, dtype=np.int64),
         np.zeros(pairs, dtype=np.bool_),
-    )  # fmt: skip
+    )
 
 
-def _shares(codes: np.ndarray, K: int, threads: int) -> list[np.ndarray]:
+def _shares(grouped: Grouped, threads: int) -> list[np.ndarray]:
     """Return the numbers of the pairs, in parts of about `SHARE` kernel values a thread."""
-    sizes, pairs = np.bincount(codes, minlength=K), _pairs(K)
+    sizes, pairs = np.diff(grouped.starts), grouped.pairs
     work = np.cumsum((sizes[pairs[:, 0]] + sizes[pairs[:, 1]]) ** 2)
     return np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(work // (SHARE * threads))) + 1)
 
@@ -145,15 +160,15 @@ def _solve(numbers: np.ndarray, threads: int, *given: Any) -> None:
     )
 
 
-def _joined(solutions: Solutions, codes: np.ndarray, compile_seconds: float) -> Pairs:
+def _joined(solutions: Solutions, grouped: Grouped, compile_seconds: float) -> Pairs:
     """Return what the pairs that reached the goal came to together."""
     coefficients = np.empty_like(solutions.coefficients)
-    coefficients[np.argsort(codes, kind="stable")] = solutions.coefficients
+    coefficients[grouped.order] = solutions.coefficients
     steps = int(solutions.steps.sum())
     return Pairs(
         count=int(solutions.reached.sum()),
         outcome=certify.proven_together(solutions.certificates[solutions.reached]),
-        counters=Counters(steps, steps, len(codes) ** 2, compile_seconds=compile_seconds),
+        counters=Counters(steps, steps, len(grouped.order) ** 2, compile_seconds=compile_seconds),
         coefficients=coefficients,
         biases=solutions.biases,
         method="swap-2o",
@@ -162,7 +177,7 @@ def _joined(solutions: Solutions, codes: np.ndarray, compile_seconds: float) -> 
 
 def _compile(resolved: Resolved) -> None:
     """Solve a tiny problem of three classes."""
-    codes = np.repeat(np.arange(3), 3)
+    grouped = _grouped(np.repeat(np.arange(3), 3), 3)
     X = np.random.default_rng(0).normal(size=(9, 2))
     for X_too in (X, sparse.csr_array(np.pad(X, ((0, 0), (0, 13))))):
-        _solve(np.arange(3), 1, *_given(as_rows(X_too), codes, np.ones(9), 3, resolved), _solutions(9, 3))
+        _solve(np.arange(3), 1, *_given(as_rows(X_too), grouped, np.ones(9), resolved), _solutions(grouped))

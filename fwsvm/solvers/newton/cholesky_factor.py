@@ -35,7 +35,6 @@ class CholeskyFactor:
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-    ridge : ndarray of float64, shape (m,), that of the factor
     definite : bool
         Whether K~_FF is positive definite in this precision; where it is not, there is no factor.
     """
@@ -59,7 +58,7 @@ class CholeskyFactor:
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():
             self.definite = factor_in_place(self.upper)
-        self.rows, self.ridge = rows, ridge
+        self.rows = rows
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return Q_FF x (n,), summed in float64."""
