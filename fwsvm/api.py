@@ -24,15 +24,18 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError
-from fwsvm.experiments.prediction import scaled_rows
+from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
+from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.probability import probabilities
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.unused_options import refuse_what_does_nothing
+from fwsvm.status import Status
 
 Model: TypeAlias = KernelModel | LinearModel
 Rows: TypeAlias = np.ndarray | sparse.csr_array
@@ -45,6 +48,7 @@ def train(
     weights: ArrayLike | None = None,
     watch: Watch | None = None,
     scale: str | None = None,
+    probability: bool = False,
     **settings: Any,
 ) -> Result:
     """Train a machine and return it with its certificate, counters and times.
@@ -64,6 +68,9 @@ def train(
         Map every feature's range over the training rows (those whose weight is not 0) to an interval. The default is
         what the data set's entry says, and "none" for files and arrays. The machine keeps the ranges: `predict` scales
         rows by them, `save` writes them.
+    probability : bool
+        Whether the machine gets probabilities: five more machines, each for the fifth of the rows that it was not
+        trained on, decide how decision values become probabilities (`fwsvm.problems.probability`).
     **settings
         Fields of `fwsvm.solvers.Settings`: ``method="swap"``, ``C=10``, ``kernel="linear"``, ``tolerance=1e-6``,
         ``class_weight={1: 5}`` or ``"balanced"``, ``parameters={...}`` for the method's own, and so on.
@@ -71,9 +78,9 @@ def train(
     Raises
     ------
     UsageError
-        An unknown or invalid setting, or labels that do not match the rows.
+        An unknown or invalid setting, labels that do not match the rows, or probabilities of a linear machine.
     DataError
-        Data that cannot be found or used.
+        Data that cannot be found or used, or a class of one row where probabilities are wanted.
     """
     chosen = _settings(settings)
     loaded = _loaded(data, y, scale)
@@ -82,7 +89,16 @@ def train(
         raise UsageError(f"there are weights of shape {given.shape} for {loaded.train.rows} rows")
     table = scaled(loaded, None if given is None else given != 0).train
     codes = encode(table.labels, loaded.classes)
-    return fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch).with_ranges(table.ranges)
+    counted = np.ones(len(codes), dtype=bool) if given is None else given != 0
+    if probability:
+        refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
+    result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
+    if probability and result.status is not Status.INTERRUPTED:
+        kept = {"weights": None if given is None else given[counted], "watch": watch}
+        more = with_probabilities(table.X[counted], codes[counted], result, chosen, **kept)
+        said = f"{result.message} Interrupted in a fold; the machine is complete, without probabilities."
+        result = more or replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+    return result.with_ranges(table.ranges)
 
 
 def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
@@ -153,9 +169,13 @@ class _Blocks:
 
 
 def predict(
-    model: Model | Result, data: str | Path | Dataset | LabelledRows | ArrayLike, *, threads: int = 1
+    model: Model | Result,
+    data: str | Path | Dataset | LabelledRows | ArrayLike,
+    *,
+    threads: int = 1,
+    probability: bool = False,
 ) -> np.ndarray:
-    """Return the predicted labels of rows, shape (t,).
+    """Return the predicted labels of rows, shape (t,), or the probabilities of their classes.
 
     The labels are ints where all classes of the machine are whole numbers, floats where they are numbers, else text.
 
@@ -172,6 +192,8 @@ def predict(
         there are any, else the training rows; or the rows. Features that no row of sparse rows has count as zeros, and
         those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.
     threads : int
+    probability : bool
+        Return probabilities in place of labels, shape (t, K): a column for each of the machine's ``classes``.
 
     Warns
     -----
@@ -181,11 +203,13 @@ def predict(
     Raises
     ------
     UsageError
-        Rows that do not match the machine's features, or were scaled by other ranges than its own.
+        Rows that do not match the machine's features, or were scaled by other ranges than its own; or probabilities
+        of a machine that was trained without.
     DataError
         Data that cannot be found or scaled.
     """
     machine = model.model if isinstance(model, Result) else model
+    sigmoids = sigmoids_of(machine) if probability else None
     if isinstance(data, Dataset):
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
@@ -198,6 +222,8 @@ def predict(
     ready = scaled_rows(machine, data)
     for notice in ready.notices:
         warnings.warn(notice, stacklevel=2)
+    if sigmoids is not None:
+        return probabilities(machine.decision(ready.X, threads), sigmoids, len(machine.classes))
     labels: np.ndarray = _as_labels(machine.classes)[machine.predict(ready.X, threads)]
     return labels
 

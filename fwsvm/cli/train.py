@@ -55,6 +55,7 @@ def command(
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.data.labels import encode
     from fwsvm.errors import UsageError
     from fwsvm.experiments import probability as sigmoids
     from fwsvm.experiments import training
@@ -81,12 +82,15 @@ def command(
         ):
             echo(f"fwsvm: {warning}", 2, err=True)
         if probability:
-            sigmoids.refuse_for(loaded, settings)
+            codes = encode(loaded.train.labels, loaded.classes)
+            sigmoids.refuse_for(loaded.name, codes, loaded.classes, settings)
         result, row = _trained(display, loaded, settings, as_json=as_json)
         lacking = False
         if probability and result.status is not Status.INTERRUPTED:
-            told = TrainingDisplay(display)
-            more = sigmoids.with_probabilities(loaded, result, settings, told, partial(_count, display))
+            told, counted = TrainingDisplay(display), partial(_count, display)
+            more = sigmoids.with_probabilities(
+                loaded.train.X, codes, result, settings, watch=told, count=counted
+            )
             lacking, result = more is None, more or result
     if model is not None:
         for notice in model_files.write(model, text.with_run_facts(result, row)):

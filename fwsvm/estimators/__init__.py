@@ -4,7 +4,8 @@
     DualCoordinateSVC    the linear family: hinge or squared hinge, one class against the rest
     StochasticSVC        the stochastic family: mean hinge with any kernel and no bias, one against one
 
-`machine` is their base class. A fitted classifier has its `fwsvm.solvers.Result`, with the certificate, as ``result_``.
+`machine` is their base class, `kernel_machine` that of those with kernels. A fitted classifier has its
+`fwsvm.solvers.Result`, with the certificate, as ``result_``.
 """
 
 try:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from fwsvm.errors import shown
+from fwsvm.estimators import parameters
 from fwsvm.estimators.machine import Machine
 
 
@@ -61,9 +61,8 @@ class DualCoordinateSVC(Machine):
         A row of ``sample_weight`` (m,) k counts as k rows, in the sum of losses and in balanced class weights: the fits
         are the same to the last bit.
         """
-        if self.fit_intercept not in (True, False):
-            raise ValueError(f"fit_intercept is True or False, not {shown(self.fit_intercept)}")
-        own = {"loss": self.loss, "bias": self.intercept_scaling if self.fit_intercept else 0.0}
+        constant = parameters.flag("fit_intercept", self.fit_intercept)
+        own = {"loss": self.loss, "bias": self.intercept_scaling if constant else 0.0}
         self._train(X, y, sample_weight, parameters=own)
         model = self.result_.model
         self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from fwsvm.estimators.machine import KernelMachine
+from fwsvm.estimators.kernel_machine import KernelMachine
 
 
 class FrankWolfeSVC(KernelMachine):
@@ -29,6 +29,8 @@ class FrankWolfeSVC(KernelMachine):
     kernel_parameters : mapping of the kernel's own parameters (``fwsvm kernels``)
     scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows (those
         whose weight is not 0) is mapped; rows to predict are scaled by the same ranges
+    probability : whether there are `predict_proba` and `predict_log_proba`: five more machines are trained, each on
+        four fifths of the rows, whose decision values on the others make the sigmoids
     """
 
     family: ClassVar[str] = "simplex"
@@ -39,7 +41,7 @@ class FrankWolfeSVC(KernelMachine):
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,
         n_jobs: int | None = None, random_state: Any = None, parameters: dict[str, Any] | None = None,
-        scale: str | None = None, kernel_parameters: dict[str, Any] | None = None,
+        scale: str | None = None, kernel_parameters: dict[str, Any] | None = None, probability: bool = False,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -60,6 +62,7 @@ class FrankWolfeSVC(KernelMachine):
         self.random_state = random_state
         self.parameters = parameters
         self.kernel_parameters = kernel_parameters
+        self.probability = probability
         self.scale = scale
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

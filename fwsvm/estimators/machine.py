@@ -1,4 +1,4 @@
-"""Base classes of the classifiers, which convert data, labels, weights and errors to scikit-learn's conventions.
+"""Base class of the classifiers, which convert data, labels, weights and errors to scikit-learn's conventions.
 
 scikit-learn sorts the classes, and a decision value > 0 means the second of two; in `fwsvm.solvers` it means the first.
 So two classes are passed on in reverse order; more keep their order.
@@ -6,7 +6,6 @@ So two classes are passed on in reverse order; more keep their order.
 
 import inspect
 import warnings
-from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,13 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fwsvm import scaling
-from fwsvm._memory import require
 from fwsvm.data.labels import text
 from fwsvm.errors import FwsvmError, shown
 from fwsvm.estimators import parameters
 from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
-from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
@@ -99,16 +96,22 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 rows = distinct(*rows)
                 weights = self._class_weights(rows)
             chosen = self._settings(self._of_kernel(rows) | settings)
-            result = fit(rows.X, rows.codes, names, chosen, weights=weights, counts=rows.weights)
-            result = result.with_ranges(ranges)
+            result = self._fitted(rows, names, chosen, weights).with_ranges(ranges)
         except FwsvmError as error:
             raise ValueError(str(error)) from error
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         if result.status in NOT_CONVERGED:
-            warnings.warn(_sentence(result), ConvergenceWarning, stacklevel=3)
+            warnings.warn(sentence(result), ConvergenceWarning, stacklevel=3)
         self.result_, self.n_iter_ = result, max(1, result.iterations)
         return self
+
+    def _fitted(
+        self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None
+    ) -> Result:
+        """Return the result of training on rows that are prepared; an interrupt goes on as one."""
+        result = fit(rows.X, rows.codes, names, chosen, weights=weights, counts=rows.weights)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return result
 
     def _settings(self, own: dict[str, Any]) -> Settings:
         of_method = parameters.mapping("parameters", self.parameters)
@@ -150,80 +153,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return tags
 
 
-class KernelMachine(Machine):
-    """Base of the classifiers with kernels, which are one-versus-one.
-
-    Attributes
-    ----------
-    support_vectors_ : ndarray or csr_array, shape (s, n), grouped by class; scaled, where ``scale`` says so
-    n_support_ : ndarray of int, shape (K,), support vectors of each class
-    dual_coef_ : ndarray, shape (K - 1, s), their coefficients, laid out as in `sklearn.svm.SVC`
-    intercept_ : ndarray, shape (K (K - 1) / 2,), of each pair of classes
-    coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
-    """
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values of the rows of X (t, n): shape (t,) for two classes, > 0 for ``classes_[1]``.
-
-        For K > 2 the shape is (t, K (K - 1) / 2) with ``decision_function_shape="ovo"``, a pair i < j a column, > 0
-        for i; with "ovr" it is (t, K): votes, and within a vote the sum of the pairs' values, as in scikit-learn.
-        """
-        decision = super().decision_function(X)
-        K = len(self.classes_)
-        return decision if K == 2 or self.decision_function_shape == "ovo" else votes_and_values(decision, K)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, for the linear kernel."""
-        if self.kernel != "linear":
-            raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel}")
-        model = self._machine()
-        pairs = len(model.biases)
-        require(2 * 8 * model.features * pairs, f"coef_ of {model.features:,} features", "use dual_coef_")
-        weights: np.ndarray = np.asarray((canonical(model.support).T @ model.pair_weights()).T)
-        return weights
-
-    def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise ValueError(
-                f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
-            )
-        super()._train(X, y, sample_weight, **settings)
-        model = self._machine()
-        order = np.arange(model.support.shape[0])
-        if len(self.classes_) == 2:
-            order = np.roll(order, -model.counts[0])
-        self.support_vectors_ = model.support[order]
-        self.n_support_ = self._in_our_order(model.counts)
-        self.dual_coef_ = model.coefficients[order].T
-        self.intercept_ = model.biases
-        return self
-
-    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
-        chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
-        gamma, cache = parameters.gamma(self.gamma, rows), parameters.whole(self.cache_size)
-        own = parameters.mapping("kernel_parameters", self.kernel_parameters)
-        return {**chosen, "gamma": gamma, "cache_mib": cache, "kernel_parameters": own}
-
-    def _machine(self) -> KernelModel:
-        check_is_fitted(self)
-        model: KernelModel = self.result_.model
-        return model
-
-
-def votes_and_values(decision: np.ndarray, K: int) -> np.ndarray:
-    """Return a value for each class, (t, K), from one for each pair: votes + s / (3 (|s| + 1)), s its pairs' sum."""
-    votes, values = np.zeros((len(decision), K)), np.zeros((len(decision), K))
-    for p, (i, j) in enumerate(combinations(range(K), 2)):
-        first = decision[:, p] > 0
-        votes[first, i] += 1
-        votes[~first, j] += 1
-        values[:, i] += decision[:, p]
-        values[:, j] -= decision[:, p]
-    ranked: np.ndarray = votes + values / (3 * (np.abs(values) + 1))
-    return ranked
-
-
-def _sentence(result: Result) -> str:
+def sentence(result: Result) -> str:
+    """Return how a run ended that did not converge, and what may help."""
     gap = f" The relative gap is {result.relative_gap:.2g}." if np.isfinite(result.relative_gap) else ""
     return f"{result.message}{gap} A larger max_iter, time_limit or tol, or scaled features, may help."

@@ -46,6 +46,13 @@ def mapping(name: str, given: Any) -> Mapping[str, Any]:
     return given or {}
 
 
+def flag(name: str, given: Any) -> bool:
+    """Return True or False."""
+    if given is not True and given is not False and type(given) is not np.bool_:
+        raise ValueError(f"{name} is True or False, not {shown(given)}")
+    return bool(given)
+
+
 def gamma(given: Any, rows: Distinct) -> Any:
     """Return the value of gamma "scale" or "auto"; other values are returned unchanged."""
     if not isinstance(given, str):

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from fwsvm.estimators.machine import KernelMachine
+from fwsvm.estimators.kernel_machine import KernelMachine
 
 
 class StochasticSVC(KernelMachine):
@@ -29,6 +29,8 @@ class StochasticSVC(KernelMachine):
     kernel_parameters : mapping of the kernel's own parameters (``fwsvm kernels``)
     scale : None, "[0,1]" or "[-1,1]", the interval to which the range of each feature over the training rows is
         mapped; rows to predict are scaled by the same ranges
+    probability : whether there are `predict_proba` and `predict_log_proba`: five more machines are trained, each on
+        four fifths of the rows, whose decision values on the others make the sigmoids
     """
 
     family: ClassVar[str] = "stochastic"
@@ -40,7 +42,7 @@ class StochasticSVC(KernelMachine):
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
         parameters: dict[str, Any] | None = None, scale: str | None = None,
-        kernel_parameters: dict[str, Any] | None = None,
+        kernel_parameters: dict[str, Any] | None = None, probability: bool = False,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -59,6 +61,7 @@ class StochasticSVC(KernelMachine):
         self.random_state = random_state
         self.parameters = parameters
         self.kernel_parameters = kernel_parameters
+        self.probability = probability
         self.scale = scale
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -70,9 +70,7 @@ def predict(
     UsageError
         Probabilities of a machine without sigmoids.
     """
-    sigmoids = model.sigmoids if isinstance(model, KernelModel) and probability else None
-    if probability and sigmoids is None:
-        raise UsageError("the model has no probabilities; train it with `fwsvm train --probability`")
+    sigmoids = sigmoids_of(model) if probability else None
     X, ignored, far, notices = scaled_rows(model, table)
     enter(Phase.PREDICT)
     begun = time.perf_counter()
@@ -98,6 +96,15 @@ def predict(
         seconds=done - warm,
         probabilities=likely,
     )
+
+
+def sigmoids_of(model: KernelModel | LinearModel) -> np.ndarray:
+    """Return the sigmoids of a machine's pairs of classes, shape (2, pairs); `UsageError` where it has none."""
+    if not isinstance(model, KernelModel) or model.sigmoids is None:
+        raise UsageError(
+            "the model has no probabilities; train it with `fwsvm train --probability`, in Python with probability=True"
+        )
+    return model.sigmoids
 
 
 def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepared:

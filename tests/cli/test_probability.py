@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
 from fwsvm.data import load
+from fwsvm.data.labels import encode
 from fwsvm.experiments import training
 from fwsvm.experiments.probability import with_probabilities
 from fwsvm.problems import model_files
@@ -138,11 +139,13 @@ def test_folds_that_end_otherwise_are_counted_and_an_interrupt_leaves_the_machin
 ) -> None:
     data = load(str(files[0]))
     result, _ = training.train(data, Settings(method="fw", tolerance=0.1))
-    cut = with_probabilities(data, result, Settings(method="fw", max_iterations=1, tolerance=1e-6))
+    rows = data.train.X, encode(data.train.labels, data.classes), result
+    cut = with_probabilities(*rows, Settings(method="fw", max_iterations=1, tolerance=1e-6))
     assert cut is not None
     assert cut.message.endswith("Of the 5 folds for probabilities 5 ended in another way.")
 
     def interrupt(_progress: object) -> None:
         raise KeyboardInterrupt
 
-    assert with_probabilities(data, result, Settings(method="fw", tolerance=1e-6), interrupt) is None
+    settings = Settings(method="fw", tolerance=1e-6)
+    assert with_probabilities(*rows, settings, watch=interrupt) is None

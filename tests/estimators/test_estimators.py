@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fwsvm
 from fwsvm.estimators import DualCoordinateSVC, FrankWolfeSVC, StochasticSVC
+from fwsvm.solvers import FAMILIES, METHODS
 
 EVERY = [FrankWolfeSVC(), DualCoordinateSVC(), StochasticSVC()]
 KERNEL = [FrankWolfeSVC(), StochasticSVC()]
@@ -37,7 +38,25 @@ def named(estimators):
     return pytest.mark.parametrize("estimator", estimators, ids=lambda e: type(e).__name__)
 
 
-@parametrize_with_checks(EVERY)
+EXACT = [
+    name for name, method in METHODS.items() if FAMILIES[method.family].problem == FAMILIES["simplex"].problem
+]
+
+
+ONE_ROW = "the check leaves a class one row, which cannot be both trained on and held out"
+WITH_PROBABILITIES = {
+    "check_classifiers_train": "as in SVC, votes of the pairs and coupled probabilities may name different classes",
+    "check_sample_weight_equivalence_on_dense_data": ONE_ROW,
+    "check_sample_weight_equivalence_on_sparse_data": ONE_ROW,
+}  # what the law of weights is without the check: test_probability.py
+
+
+@parametrize_with_checks(
+    [*EVERY, FrankWolfeSVC(probability=True)],
+    expected_failed_checks=lambda estimator: (
+        WITH_PROBABILITIES if getattr(estimator, "probability", False) else {}
+    ),
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -62,6 +81,17 @@ def test_dense_and_sparse_rows_are_the_same_rows(estimator):
     thin = clone(estimator).set_params(random_state=0, **given).fit(sparse.csr_array(X), Y3)
     assert dense.result_.objective == thin.result_.objective
     assert np.allclose(dense.decision_function(X), thin.decision_function(sparse.csc_array(X)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_every_exact_kernel_method_comes_to_the_same_machine(method):
+    assert {"auto", "swap-2o", "newton", "chunking", "swap", "mfw", "fw", "cvm"} <= set(EXACT)
+    settings = {"gamma": 0.1, "tol": 1e-4, "random_state": 0}
+    fitted = FrankWolfeSVC(method=method, **settings).fit(X, Y3)
+    other = FrankWolfeSVC(method="newton", **settings | {"tol": 1e-9}).fit(X, Y3)
+    assert fitted.result_.certified
+    assert fitted.result_.objective == pytest.approx(other.result_.objective, rel=1e-4)
+    assert np.allclose(fitted.decision_function(X), other.decision_function(X), atol=0.05)
 
 
 @named(KERNEL)
@@ -183,11 +213,14 @@ def test_every_value_of_a_parameter_gives_a_machine_or_a_sentence(estimator):
 @named(EVERY)
 def test_what_is_no_parameter_is_a_value_error(estimator):
     kind = type(estimator)
-    with pytest.raises(ValueError, match="CalibratedClassifierCV gives probabilities"):
-        kind(probability=True)
     with pytest.raises(ValueError, match="has no parameter 'max_itr'; did you mean 'max_iter'"):
         kind(max_itr=3)
     assert kind(max_iter=-1).fit(X2, Y2).result_.certified
+
+
+def test_linear_machines_name_what_gives_them_probabilities():
+    with pytest.raises(ValueError, match="CalibratedClassifierCV gives probabilities"):
+        DualCoordinateSVC(probability=True)
 
 
 def test_the_stochastic_machine_has_no_weights():

@@ -1,0 +1,142 @@
+"""Base class of the classifiers with kernels: pairs of classes, support vectors, probabilities."""
+
+import warnings
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fwsvm._memory import require
+from fwsvm.errors import shown
+from fwsvm.estimators import parameters
+from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
+from fwsvm.experiments.probability import refuse_for, with_probabilities
+from fwsvm.problems.distinct import Distinct
+from fwsvm.problems.features import canonical
+from fwsvm.problems.machines import KernelModel
+from fwsvm.problems.probability import probabilities
+from fwsvm.solvers import Result, Settings
+
+
+def _gives_probabilities(estimator: Any) -> bool:
+    """Whether probabilities were asked for; `AttributeError` where they were not, as `available_if` wants."""
+    if not estimator.probability:
+        raise AttributeError(f"{type(estimator).__name__} gives probabilities with probability=True only")
+    return True
+
+
+class KernelMachine(Machine):
+    """Base of the classifiers with kernels, which are one-versus-one.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray or csr_array, shape (s, n), grouped by class; scaled, where ``scale`` says so
+    n_support_ : ndarray of int, shape (K,), support vectors of each class
+    dual_coef_ : ndarray, shape (K - 1, s), their coefficients, laid out as in `sklearn.svm.SVC`
+    intercept_ : ndarray, shape (K (K - 1) / 2,), of each pair of classes
+    coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
+    """
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values of the rows of X (t, n): shape (t,) for two classes, > 0 for ``classes_[1]``.
+
+        For K > 2 the shape is (t, K (K - 1) / 2) with ``decision_function_shape="ovo"``, a pair i < j a column, > 0
+        for i; with "ovr" it is (t, K): votes, and within a vote the sum of the pairs' values, as in scikit-learn.
+        """
+        decision = super().decision_function(X)
+        K = len(self.classes_)
+        return decision if K == 2 or self.decision_function_shape == "ovo" else votes_and_values(decision, K)
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of ``classes_`` for the rows of X (t, n), shape (t, K); with ``probability=True``.
+
+        As in SVC they come from sigmoids of decision values, fitted on rows that other machines were trained on, so the
+        likeliest class need not be the one of `predict`.
+        """
+        decision, sigmoids = self._decision(X), self._machine().sigmoids
+        if sigmoids is None:
+            raise NotFittedError(
+                f"this {type(self).__name__} was fitted with probability=False; fit it again"
+            )
+        found = probabilities(decision, sigmoids, len(self.classes_))
+        return found[:, ::-1] if len(self.classes_) == 2 else found
+
+    @available_if(_gives_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of `predict_proba`."""
+        logarithms: np.ndarray = np.log(self.predict_proba(X))
+        return logarithms
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, for the linear kernel."""
+        if self.kernel != "linear":
+            raise AttributeError(f"coef_ is for the linear kernel, not for {self.kernel}")
+        model = self._machine()
+        pairs = len(model.biases)
+        require(2 * 8 * model.features * pairs, f"coef_ of {model.features:,} features", "use dual_coef_")
+        weights: np.ndarray = np.asarray((canonical(model.support).T @ model.pair_weights()).T)
+        return weights
+
+    def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise ValueError(
+                f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
+            )
+        super()._train(X, y, sample_weight, **settings)
+        model = self._machine()
+        order = np.arange(model.support.shape[0])
+        if len(self.classes_) == 2:
+            order = np.roll(order, -model.counts[0])
+        self.support_vectors_ = model.support[order]
+        self.n_support_ = self._in_our_order(model.counts)
+        self.dual_coef_ = model.coefficients[order].T
+        self.intercept_ = model.biases
+        return self
+
+    def _fitted(
+        self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None
+    ) -> Result:
+        if not parameters.flag("probability", self.probability):
+            return super()._fitted(rows, names, chosen, weights)
+        counted = np.ones(len(rows.codes), dtype=bool) if weights is None else weights > 0
+        refuse_for("", rows.codes[counted], names, chosen)
+        result = super()._fitted(rows, names, chosen, weights)
+        kept: dict[str, Any] = {
+            name: None if given is None else given[counted]
+            for name, given in (("weights", weights), ("counts", rows.weights))
+        }
+        more = with_probabilities(rows.X[counted], rows.codes[counted], result, chosen, **kept)
+        if more is None:
+            raise KeyboardInterrupt
+        if more.message != result.message and result.status not in NOT_CONVERGED:
+            warnings.warn(sentence(more), ConvergenceWarning, stacklevel=5)
+        return more
+
+    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
+        chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
+        gamma, cache = parameters.gamma(self.gamma, rows), parameters.whole(self.cache_size)
+        own = parameters.mapping("kernel_parameters", self.kernel_parameters)
+        return {**chosen, "gamma": gamma, "cache_mib": cache, "kernel_parameters": own}
+
+    def _machine(self) -> KernelModel:
+        check_is_fitted(self)
+        model: KernelModel = self.result_.model
+        return model
+
+
+def votes_and_values(decision: np.ndarray, K: int) -> np.ndarray:
+    """Return a value for each class, (t, K), from one for each pair: votes + s / (3 (|s| + 1)), s its pairs' sum."""
+    votes, values = np.zeros((len(decision), K)), np.zeros((len(decision), K))
+    for p, (i, j) in enumerate(combinations(range(K), 2)):
+        first = decision[:, p] > 0
+        votes[first, i] += 1
+        votes[~first, j] += 1
+        values[:, i] += decision[:, p]
+        values[:, j] -= decision[:, p]
+    ranked: np.ndarray = votes + values / (3 * (np.abs(values) + 1))
+    return ranked

@@ -1,0 +1,133 @@
+"""Probabilities of the classifiers and of `fwsvm.train`, against LIBSVM's and scikit-learn's own."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
+
+import fwsvm
+from fwsvm.errors import DataError, UsageError
+from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
+from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.samples import validation_mask
+from fwsvm.problems.distinct import distinct
+
+X, Y3 = make_classification(
+    n_samples=240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1,
+    flip_y=0.2, random_state=1,
+)  # fmt: skip
+Y3 = np.array(["cat", "ant", "bee"])[Y3]
+TWO = Y3 != "cat"
+SETTINGS = {"gamma": 0.1, "tol": 1e-8, "random_state": 0, "probability": True}
+
+
+@pytest.mark.parametrize("rows", [TWO, np.ones(len(X), dtype=bool)], ids=["two", "three"])
+def test_libsvm_says_the_same_of_the_machine(rows, tmp_path):
+    svm = pytest.importorskip("libsvm.svmutil")
+    fitted = FrankWolfeSVC(**SETTINGS).fit(X[rows], Y3[rows])
+    fwsvm.save(tmp_path / "machine", fitted.result_)
+    theirs = svm.svm_load_model(str(tmp_path / "machine"))
+    _, _, values = svm.svm_predict([], X, theirs, "-b 1 -q")
+    names = np.array(fitted.result_.model.classes)[theirs.get_labels()]
+    order = [list(names).index(name) for name in fitted.classes_]
+    found = fitted.predict_proba(X)
+    np.testing.assert_allclose(found, np.array(values)[:, order], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fitted.predict_log_proba(X), np.log(found))
+    np.testing.assert_array_equal(
+        fwsvm.predict(fitted.result_, X, probability=True)[
+            :, [fitted.result_.model.classes.index(c) for c in fitted.classes_]
+        ],
+        found,
+    )
+
+
+def test_scikit_learns_sigmoid_on_the_same_folds_is_near():
+    codes = (Y3[TWO] == "ant").astype(int)  # of two classes the second is the first of the machine
+    rows, order, _ = distinct(X[TWO], 1 - codes, None)
+    folds = [validation_mask(order, ValidationRule(folds=5), 0, part) for part in range(5)]
+    plain = FrankWolfeSVC(gamma=0.1, tol=1e-8)
+    pairs = [(np.flatnonzero(~held), np.flatnonzero(held)) for held in folds]
+    theirs = CalibratedClassifierCV(plain, method="sigmoid", ensemble=False, cv=pairs).fit(rows, 1 - order)
+    ours = FrankWolfeSVC(**SETTINGS).fit(rows, 1 - order)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-4)
+
+
+@pytest.mark.parametrize("kind", [FrankWolfeSVC, StochasticSVC])
+def test_probabilities_are_better_than_none_and_sum_to_one(kind):
+    fitted = kind(**SETTINGS | {"tol": 1e-3}).fit(X[::2], Y3[::2])
+    found = fitted.predict_proba(X[1::2])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert log_loss(Y3[1::2], found) < 0.9 < np.log(3)
+    assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X[1::2])).mean() > 0.9
+
+
+def test_a_weight_is_a_row_given_so_often_in_the_folds_too():
+    weights = np.arange(len(X)) % 3
+    weighted = FrankWolfeSVC(**SETTINGS).fit(X, Y3, sample_weight=weights)
+    repeated = FrankWolfeSVC(**SETTINGS).fit(X.repeat(weights, axis=0), Y3.repeat(weights))
+    assert (weighted.predict_proba(X) == repeated.predict_proba(X)).all()
+
+
+def test_rows_and_classes_without_weight_take_no_part():
+    kept = np.arange(len(X)) % 4 < 3
+    weighted = FrankWolfeSVC(**SETTINGS).fit(X, Y3, sample_weight=kept)
+    fewer = FrankWolfeSVC(**SETTINGS).fit(X[kept], Y3[kept])
+    assert (weighted.predict_proba(X) == fewer.predict_proba(X)).all()
+    given = {"kernel": "rbf", "gamma": 0.1, "method": "newton", "probability": True}
+    weighted = fwsvm.train(X, Y3, weights=kept, **given)
+    fewer = fwsvm.train(X[kept], Y3[kept], **given)
+    assert (weighted.model.sigmoids == fewer.model.sigmoids).all()
+
+
+def test_probabilities_are_there_only_where_they_were_asked_for():
+    plain = FrankWolfeSVC(gamma=0.1).fit(X, Y3)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(plain, name)
+        with pytest.raises(AttributeError, match=name):
+            getattr(plain, name)
+    with pytest.raises(NotFittedError, match="fitted with probability=False; fit it again"):
+        plain.set_params(probability=True).predict_proba(X)
+    with pytest.raises(NotFittedError):
+        FrankWolfeSVC(probability=True).predict_proba(X)
+    with pytest.raises(ValueError, match="probability is True or False, not 'yes'"):
+        FrankWolfeSVC(probability="yes").fit(X, Y3)
+    with pytest.raises(UsageError, match="in Python with probability=True"):
+        fwsvm.predict(plain.result_, X, probability=True)
+    with pytest.raises(UsageError, match="--probability is for kernel machines, and avsf"):
+        fwsvm.train(X, Y3, method="avsf", probability=True)
+
+
+def test_a_class_of_one_row_is_refused_before_training():
+    labels = np.where(np.arange(len(X)) == 3, "one", Y3)
+    with pytest.raises(ValueError, match="class one has one row only, and probabilities need two"):
+        FrankWolfeSVC(probability=True).fit(X, labels)
+    with pytest.raises(DataError, match="class one has one row only"):
+        fwsvm.train(X, labels, probability=True)
+
+
+def test_folds_that_do_not_converge_say_so(monkeypatch):
+    from fwsvm.experiments import probability
+
+    real, few = probability.fit, fwsvm.solvers.Settings(method="fw", max_iterations=1, tolerance=1e-9)
+    monkeypatch.setattr(probability, "fit", lambda *rows, **more: real(*rows[:3], few, **more))
+    with pytest.warns(ConvergenceWarning, match="Of the 5 folds for probabilities 5 ended in another way"):
+        FrankWolfeSVC(**SETTINGS).fit(X, Y3)
+
+
+def test_an_interrupt_in_a_fold_ends_the_fit_and_leaves_train_its_machine(monkeypatch):
+    from fwsvm.experiments import probability
+
+    def press(*_rows, **_more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(probability, "fit", press)
+    with pytest.raises(KeyboardInterrupt):
+        FrankWolfeSVC(**SETTINGS).fit(X, Y3)
+    result = fwsvm.train(X, Y3, probability=True, gamma=0.1)
+    assert (result.status, result.model.sigmoids, result.certified) == ("interrupted", None, False)
+    assert "without probabilities" in result.message
