@@ -94,8 +94,9 @@ def train(
         refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
     result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
     if probability and result.status is not Status.INTERRUPTED:
-        kept = {"weights": None if given is None else given[counted], "watch": watch}
-        more = with_probabilities(table.X[counted], codes[counted], result, chosen, **kept)
+        some = None if given is None else given[counted]
+        rows = table.X[counted], codes[counted]
+        more = with_probabilities(*rows, result, chosen, weights=some, watch=watch)
         said = f"{result.message} Interrupted in a fold; the machine is complete, without probabilities."
         result = more or replace(result, status=Status.INTERRUPTED, certified=False, message=said)
     return result.with_ranges(table.ranges)

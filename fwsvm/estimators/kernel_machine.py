@@ -50,7 +50,7 @@ class KernelMachine(Machine):
         K = len(self.classes_)
         return decision if K == 2 or self.decision_function_shape == "ovo" else votes_and_values(decision, K)
 
-    @available_if(_gives_probabilities)
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of ``classes_`` for the rows of X (t, n), shape (t, K); with ``probability=True``.
 
@@ -65,7 +65,7 @@ class KernelMachine(Machine):
         found = probabilities(decision, sigmoids, len(self.classes_))
         return found[:, ::-1] if len(self.classes_) == 2 else found
 
-    @available_if(_gives_probabilities)
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`."""
         logarithms: np.ndarray = np.log(self.predict_proba(X))
