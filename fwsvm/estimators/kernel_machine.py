@@ -88,6 +88,11 @@ class KernelMachine(Machine):
                 f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
         super()._train(X, y, sample_weight, **settings)
+        self._show_machine()
+        return self
+
+    def _show_machine(self) -> None:
+        """Set the attributes that `sklearn.svm.SVC` has, too."""
         model = self._machine()
         order = np.arange(model.support.shape[0])
         if len(self.classes_) == 2:
@@ -96,7 +101,6 @@ class KernelMachine(Machine):
         self.n_support_ = self._in_our_order(model.counts)
         self.dual_coef_ = model.coefficients[order].T
         self.intercept_ = model.biases
-        return self
 
     def _fitted(
         self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None

@@ -66,6 +66,9 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
         return decision
 
+    def _names(self, classes: np.ndarray) -> list[str]:
+        return [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(classes)]
+
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
         return classes[::-1] if len(classes) == 2 else classes
 
@@ -86,7 +89,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) == 2:
             codes = 1 - codes
-        names = [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(self.classes_)]
+        names = self._names(self.classes_)
         if self.weighted and sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows, weights = Distinct(canonical(X), codes, sample_weight if self.weighted else None), None

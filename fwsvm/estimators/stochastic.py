@@ -1,8 +1,18 @@
 """The stochastic family: scs, wolfe and pegasos as a scikit-learn classifier."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import validate_data
+
+from fwsvm.errors import FwsvmError, shown
 from fwsvm.estimators.kernel_machine import KernelMachine
+from fwsvm.problems.distinct import Distinct
+from fwsvm.problems.features import canonical
+from fwsvm.solvers import Result, Settings
+from fwsvm.solvers.stochastic.one_pass import after_portion, before_portions
 
 
 class StochasticSVC(KernelMachine):
@@ -31,10 +41,16 @@ class StochasticSVC(KernelMachine):
         mapped; rows to predict are scaled by the same ranges
     probability : whether there are `predict_proba` and `predict_log_proba`: five more machines are trained, each on
         four fifths of the rows, whose decision values on the others make the sigmoids
+    lam : lambda itself, in place of C where it is not None: what `partial_fit` needs of portions that are small
+
+    Attributes
+    ----------
+    rows_seen_ : ndarray of int, shape (K,), rows of each class that the machine has been trained on
     """
 
     family: ClassVar[str] = "stochastic"
     weighted: ClassVar[bool] = False
+    rows_seen_: np.ndarray
 
     def __init__(
         self, C: float = 1.0, *, method: str = "scs", kernel: str = "rbf", gamma: float | str | None = None,
@@ -42,7 +58,7 @@ class StochasticSVC(KernelMachine):
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
         parameters: dict[str, Any] | None = None, scale: str | None = None,
-        kernel_parameters: dict[str, Any] | None = None, probability: bool = False,
+        kernel_parameters: dict[str, Any] | None = None, probability: bool = False, lam: float | None = None,
     ) -> None:  # fmt: skip
         self.C = C
         self.method = method
@@ -63,7 +79,88 @@ class StochasticSVC(KernelMachine):
         self.kernel_parameters = kernel_parameters
         self.probability = probability
         self.scale = scale
+        self.lam = lam
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,)."""
         return self._train(X, y)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Go on training on rows X (b, n), dense or sparse, with labels y (b,): one step of pegasos at each.
+
+        The rows come in an order drawn by ``random_state``. Those that violate their margin become support vectors,
+        which are kept, so memory grows with their number. What comes of it has no certificate; `fit` gives one. After
+        `fit` the machine goes on from what it is, whichever ``method`` it was trained by.
+
+        Parameters
+        ----------
+        classes : array, shape (K,)
+            All labels that will come, in the first call; later ones may leave it out.
+
+        The first rows decide the default width. They decide lambda, too, as 1 / (C b), unless ``lam`` gives it: give it
+        where more portions come, as 1 / (C times all rows). Limits, ``tol``, ``stop`` and the method's parameters have
+        no meaning here. For K classes the pairs' problems have K / 2 times lambda, as in `fit` of classes of one size.
+        """
+        self._refuse_portions()
+        first = not hasattr(self, "classes_")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
+        check_classification_targets(y)
+        known = self._known_classes(classes, first=first)
+        codes = np.searchsorted(known, y).clip(max=len(known) - 1)
+        if (strange := known[codes] != y).any():
+            raise ValueError(
+                f"the label {shown(y[strange].tolist()[0])} is none of the classes {_listed(known)}"
+            )
+        X = canonical(X)
+        try:
+            if first:
+                rows = Distinct(X, codes, None)
+                begun = before_portions(X, self._names(known), self._settings(self._of_kernel(rows)))
+                seen = np.zeros(len(known), dtype=np.int64)
+            else:
+                begun, seen = self.result_, self.rows_seen_
+            ours = len(known) - 1 - codes if len(known) == 2 else codes
+            result = after_portion(begun, X, ours, self._in_our_order(seen), self._settings({}))
+        except FwsvmError as error:
+            raise ValueError(str(error)) from error
+        self.classes_, self.result_ = known, result
+        self.rows_seen_ = seen + np.bincount(codes, minlength=len(known))
+        self.n_iter_ = max(1, result.iterations)
+        self._show_machine()
+        return self
+
+    def _fitted(
+        self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None
+    ) -> Result:
+        self.rows_seen_ = self._in_our_order(np.bincount(rows.codes, minlength=len(names)))
+        return super()._fitted(rows, names, chosen, weights)
+
+    def _refuse_portions(self) -> None:
+        """Refuse what has no meaning without all rows at hand."""
+        if self.scale is not None:
+            raise ValueError(
+                "partial_fit knows no range of rows to come: scale them before, and leave out scale"
+            )
+        if self.probability:
+            raise ValueError("probabilities need folds of all rows: call fit, or leave out probability")
+
+    def _known_classes(self, classes: Any, *, first: bool) -> np.ndarray:
+        """Return the classes, sorted; `ValueError` where they are not given or differ from before."""
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit")
+        known: np.ndarray = unique_labels(classes) if classes is not None else self.classes_
+        if not first and not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"classes are {_listed(known)}, but were {_listed(self.classes_)} in the first call"
+            )
+        if len(known) < 2:
+            raise ValueError("there is one class only; a classifier needs rows of two")
+        return known
+
+    def _settings(self, own: dict[str, Any]) -> Settings:
+        chosen = super()._settings(own)
+        return chosen if self.lam is None else replace(chosen, C=None, lambda_=self.lam)
+
+
+def _listed(labels: np.ndarray) -> str:
+    return ", ".join(map(shown, labels.tolist()[:10])) + (", ..." if len(labels) > 10 else "")

@@ -5,6 +5,7 @@ state          the incumbent, direction and subgradient; `objective`: value, sub
 direction      the shortest combination of subgradients; `line_search`; `acceptance`: the test on independent rows
 descent        one iteration of these; `run`: what all methods share; `iterate`: what a point is worth
 wolfe, scs, pegasos     a method each, with its parameters and loop; `walk` is the step of pegasos
+one_pass       that step once for each row of a portion, from any machine of this problem
 """
 
 from collections.abc import Sequence
