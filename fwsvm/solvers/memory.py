@@ -139,6 +139,11 @@ def chunking(size: Size, resolved: "Resolved") -> int:
     return _rows(size) + FLOAT32 * size.stored + 2 * SIMPLEX_ROW * size.rows
 
 
+def decomposition(size: Size, resolved: "Resolved") -> int:
+    """Return what decomposition takes: rows in two precisions, vectors, and a working set's matrix twice."""
+    return _rows(size) + SIMPLEX_ROW * size.rows + 2 * FLOAT * min(size.rows, resolved.rule.size) ** 2
+
+
 def linear(size: Size, resolved: "Resolved") -> int:
     """Return what a run of liblinear or avsf takes: rows, points, and weights as they change and as certified."""
     rows = 2 * ENTRY * size.stored if size.dense else FLOAT * size.rows

@@ -19,7 +19,7 @@ class Family:
 
     Attributes
     ----------
-    name : {"simplex", "active-face", "chunking", "linear", "stochastic"}
+    name : {"simplex", "active-face", "chunking", "decomposition", "linear", "stochastic"}
     problem : str, what is minimised, for people
     kernels : tuple of str or None
         Kernels it can use; None for any.

@@ -18,7 +18,9 @@ def overflowing(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("method", ["swap-2o", "newton", "chunking", "wolfe", "pegasos", "scs"])
+@pytest.mark.parametrize(
+    "method", ["swap-2o", "newton", "chunking", "decomposition", "wolfe", "pegasos", "scs"]
+)
 def test_kernel_values_that_overflow_are_an_error_row_and_no_certificate(method, overflowing):
     words = ["train", "--method", method, "--kernel", "poly", "--degree", "1000", "--json", "rows"]
     done = CliRunner().invoke(main, words)

@@ -11,7 +11,7 @@ import pytest
 
 ROWS = "1 2147483646:1\n-1 1:1\n1 7:1 2147483646:2\n-1 1:3\n1 2147483646:1.5\n-1 1:2 7:0.5\n"
 KERNEL_METHODS = [
-    "fw", "mfw", "swap", "swap-2o", "cvm", "newton", "chunking", "wolfe", "pegasos", "scs",
+    "fw", "mfw", "swap", "swap-2o", "cvm", "newton", "chunking", "decomposition", "wolfe", "pegasos", "scs",
 ]  # fmt: skip
 
 SCRIPT = """

@@ -15,7 +15,7 @@ from fwsvm.solvers.tuning import CERTIFIED_TOGETHER
 from tests import naive
 
 PENALTIES = (0.5, 1.0, 2.0, 4.0, 8.0)
-METHODS = ("swap-2o", "newton", "mfw", "chunking", "avsf")
+METHODS = ("swap-2o", "newton", "mfw", "chunking", "decomposition", "avsf")
 
 
 def clouds(classes=2, m=90, seed=0):

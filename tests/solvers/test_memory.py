@@ -69,7 +69,11 @@ def measured(*forms):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not forget a peak of memory")
 def test_estimates_are_what_a_process_takes():
     forms = [
-        *((method, 2, shape) for method in ("swap", "chunking", "liblinear") for shape in (DENSE, SPARSE)),
+        *(
+            (method, 2, shape)
+            for method in ("swap", "chunking", "decomposition", "liblinear")
+            for shape in (DENSE, SPARSE)
+        ),
         ("newton", 2, DENSE),
         ("scs", 2, SPARSE),
         ("pegasos", 2, DENSE),

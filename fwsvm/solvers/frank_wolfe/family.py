@@ -12,6 +12,8 @@ def on_simplex(
     start: Callable[..., Any],
     memory: Callable[[Any, Any], int],
     searches: tuple[str, ...] = ("full",),
+    *,
+    keeps_values: bool = True,
 ) -> Family:
     """Return a family of methods for min a'K~a on the simplex, with any kernel."""
     return Family(
@@ -21,6 +23,7 @@ def on_simplex(
         default_kernel="rbf",
         stops=("relative", "gap", "meb"),
         searches=searches,
+        keeps_values=keeps_values,
         multiclass="one-vs-one",
         start=start,
         certify=_certify,

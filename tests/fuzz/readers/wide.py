@@ -14,7 +14,7 @@ from fwsvm.cli import NO_MEMORY, main
 SECONDS, MEMORY_MIB, SHORT = 120.0, 1024, 20
 
 LARGEST = 2**31 - 2
-METHODS = ("swap", "newton", "chunking", "liblinear", "scs", "pegasos", "wolfe")
+METHODS = ("swap", "newton", "chunking", "decomposition", "liblinear", "scs", "pegasos", "wolfe")
 LINEAR = ("liblinear",)
 FEW_STEPS = ("--time-limit", "0.5", "--max-iterations", "20", "--threads", "2")
 
