@@ -12,22 +12,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwsvm import promises
-from fwsvm.analysis.measures import MEASURES
+from fwsvm.analysis import published
+from fwsvm.analysis.measures import MEASURED
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
 from fwsvm.status import SEVERITY
 
-#: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data.
+#: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data, ``protocol`` is that of
+#: `fwsvm.analysis.results.protocols`.
 SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
     "experiment profile dataset method kernel C lambda tolerance search stop width_rule degree coef0 "
-    "gamma_set"
+    "gamma_set protocol"
 ).split()
 #: Two thousand data sets with ten methods.
 MAX_CELLS = 20_000
 #: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]
-MEASURED = [measure.column for measure in MEASURES.values() if not measure.derived]
 #: Measures that count for a multi-class run that was cut short; it has no machine for the remaining pairs of classes.
 KEPT_IF_CUT_SHORT = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
 
@@ -40,6 +41,8 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     these columns replaces it.
     """
     rows = frame[frame["role"] == "final"].copy()
+    if "protocol" not in rows:
+        rows["protocol"] = ""
     derived = rows["width_rule"].astype(str) != ""
     rows["gamma_set"] = rows["gamma"].where(~derived)
     rows["_finished"] = rows["status"].isin(DONE)
@@ -186,7 +189,7 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     003 section 5.3 and 000 section 6 (the sign of the second is inferred). If its own or the baseline's time was cut
     short by a limit, a cell gets the quotient of the bounds and is marked as censored.
     """
-    problem = ["experiment", "profile", "dataset", "kernel", "C"]
+    problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
     if cells[cells["method"] == baseline].groupby(problem, dropna=False)["tolerance"].nunique().gt(1).any():
         problem.append("tolerance")  # else the methods may have been given tolerances of their own
     base = cells.loc[cells["method"] == baseline, [*problem, "train_seconds", "test_accuracy", "censored"]]
@@ -206,7 +209,7 @@ def method_matrix(
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
 
-    A data set counts only if every method has a finished, uncensored value on it.
+    A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
     """
     chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
     columns = ["dataset", "method", column, "statuses", "censored", *({"finite"} & {*chosen.columns})]
@@ -216,6 +219,8 @@ def method_matrix(
     for dataset in dict.fromkeys(chosen["dataset"]):
         here = [found.get((dataset, method)) for method in methods]
         reasons = [_unusable(cell, method, column) for cell, method in zip(here, methods, strict=True)]
+        if dataset in published.made_here():
+            reasons.insert(0, "made here, no published data set")
         if any(reasons):
             left_out[dataset] = next(reason for reason in reasons if reason)
         else:

@@ -68,6 +68,8 @@ _ALL = (
     ),
 )
 MEASURES = {measure.name: measure for measure in _ALL}
+#: Their columns in runs.csv.
+MEASURED = [measure.column for measure in _ALL if not measure.derived]
 
 
 def measure(name: str) -> Measure:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fwsvm.analysis import configuration
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results import archives
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
@@ -27,7 +28,7 @@ DONE = frozenset(str(status) for status in Status if status.done)
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Rows of one or several result folders; ``frame`` has the columns of runs.csv and ``folder``."""
+    """Rows of one or several result folders; ``frame`` has the columns of runs.csv, ``folder`` and ``protocol``."""
 
     frame: pd.DataFrame
     folders: tuple[Path, ...]
@@ -56,6 +57,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
     return left
 
 
+MAX_CONFIGURATIONS = 50  # of one folder
 #: What ``auto`` chose, after its name in the column ``method``: it is one method in tables and tests.
 CHOSEN = r" \([^()]*\)$"
 
@@ -70,7 +72,9 @@ def read(paths: Iterable[Path]) -> Results:
     frames, notices = [], []
     for folder in folders:
         frame, torn = read_runs(folder / "runs.csv")
-        frames.append(frame.assign(folder=str(folder)))
+        ran, said = protocols(frame, folder)
+        frames.append(frame.assign(folder=str(folder), protocol=ran))
+        notices += said
         refuse_too_many(sum(map(len, frames)))
         if torn:
             notices.append(
@@ -79,6 +83,24 @@ def read(paths: Iterable[Path]) -> Results:
     if not frames:
         raise UsageError("name at least one results folder")
     return Results(pd.concat(frames, ignore_index=True), tuple(folders), tuple(notices))
+
+
+def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list[str]]:
+    """Return the protocol of each run of a folder, and what to say of configurations that cannot be read.
+
+    It is what the experiment's configuration has; '' where none has one. Runs without one that looked at all rows ran
+    under the default protocol.
+    """
+    found, notices = frame["search"].map({"full": "default"}).fillna(""), []
+    for path in sorted(folder.glob("experiment*.yaml"))[:MAX_CONFIGURATIONS]:
+        try:
+            content = configuration.settings(path)
+        except ResultsError as error:
+            notices.append(f"{error}; the protocol of its runs is not known")
+            continue
+        if isinstance(content.get("protocol"), str):
+            found = found.mask(frame["experiment"] == str(content.get("name")), content["protocol"])
+    return found, notices
 
 
 def result_folders(path: Path) -> list[Path]:

@@ -19,6 +19,7 @@ STATES = {
     "ready": "its files are here",
     "mirror": "its files are in the mirror",
     "derive": "it can be derived from other sets",
+    "made": "its rows are generated here",
     "fetch": "`fwsvm data fetch` gets it",
     "lock": "`fwsvm data lock` first: no digest is known",
     "by hand": "`fwsvm data add` takes it: no address is known",
@@ -46,6 +47,8 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
         "state": state,
         "source": source.name,
         "overlay": overlay,
+        "made": entry.made,
+        "stands_for": entry.stands_for,
         "papers": sorted({paper for p in entry.published for paper in p.paper.split(", ")}),
     }
 
@@ -78,6 +81,8 @@ def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
                 "loader": dict(source.loader),
                 "grouping": groups,
                 "note": source.note,
+                "generate": source.generate,
+                "sha256": source.sha256,
                 "files": files,
             }
         )
@@ -86,7 +91,12 @@ def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
 
 def _shape(entry: Entry) -> tuple[int | None, int | None]:
     """Return the numbers of training and test rows after the split, from the lock or else from a paper."""
+    from fwsvm.data.synthetic import parse_spec
+
     for source in entry.sources:
+        if source.generate:
+            made = parse_spec(source.generate)
+            return made.rows, made.test
         train, test = (_rows(files) for files in (source.train, source.test))
         if train is None or (source.test and test is None):
             continue
@@ -111,7 +121,10 @@ def _rows(files: Sequence[RawFile]) -> int | None:
 def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
     """Return the source that would be used and its state, without reading files."""
     order = list(STATES)
-    states = [(max((_file_state(s, f, mirror) for f in s.files), key=order.index), s) for s in entry.sources]
+    states = [
+        ("made" if s.generate else max((_file_state(s, f, mirror) for f in s.files), key=order.index), s)
+        for s in entry.sources
+    ]
     state, source = min(states, key=lambda pair: order.index(pair[0]))
     return source, state
 
@@ -119,13 +132,13 @@ def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
 def _file_state(source: DataSource, file: RawFile, mirror: str | None) -> str:
     from fwsvm.data.fetching.cache_paths import cached_path
 
-    if (file.pinned or file.complement) and cached_path(source, file).is_file():
+    if (file.pinned or file.derivation) and cached_path(source, file).is_file():
         return "ready"
     if file.pinned and mirror and "://" not in mirror and (Path(mirror) / file.file).is_file():
         return "mirror"
     if file.pinned and file.urls:
         return "fetch"
-    if file.complement:
+    if file.derivation:
         return "derive"
     return "lock" if file.urls else "by hand"
 
@@ -183,6 +196,9 @@ def info_lines(record: Mapping[str, Any]) -> list[str]:
         from fwsvm.data.lock.lockfile import overlay_path
 
         facts.append(("yours", f"{OVERLAY[record['overlay']]}: {overlay_path()}"))
+    if record["made"]:
+        of = f", in place of {record['stands_for']}" if record["stands_for"] else ""
+        facts.append(("made here", f"{record['made']} by seed{of}: no published data set"))
     for p in record["published"]:
         shape = ", ".join(f"{k} = {p[k]:,}" for k in ("m", "t", "n") if p[k])
         facts.append((f"paper {p['paper']}", f"{p['name']}: {shape}"))
@@ -218,6 +234,9 @@ def _source_lines(source: Mapping[str, Any], evidence: Mapping[str, str]) -> lis
     )
     columns = ", ".join(str(column) for column in source["loader"].get("categorical", ()))
     lines = [f"source {source['name']}"]
+    if source["generate"]:
+        lines += _hanging("generated", source["generate"].replace("?", ", ").replace("&", ", "), 2)
+        return [*lines, *_hanging("values", f"sha256 {source['sha256'] or 'unpinned'}", 2)]
     lines += _hanging("loader", f"{source['loader']['format']}{': ' + loader if loader else ''}", 2)
     lines += _hanging("", f"an indicator for each value of columns {columns}", 2) if columns else []
     lines += _hanging("note", source["note"], 2) if source["note"] else []
@@ -238,6 +257,10 @@ def _file_lines(file: Mapping[str, Any], evidence: Mapping[str, str]) -> list[st
     facts += [f"from {file['digest_from']}"] if file["digest_from"] else []
     if file["complement"]:
         facts.append(f"can be derived: {file['complement']['of']} without {file['complement']['minus']}")
+    if rule := file["draw"]:
+        facts.append(
+            f"drawn: {rule['onto']} and lines of {rule['of']}, {rule['rows']:,} in all, by seed {rule['seed']}"
+        )
     facts += [file["note"]] if file["note"] else []
     facts += [f"{url}{'' if file['verified'] else ' (not yet verified)'}" for url in file["urls"]]
     facts += [] if file["urls"] or file["shipped"] else ["address unknown"]

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import formats, labels, memory, splits
+from fwsvm.data import formats, labels, memory, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.fetching.obtaining import Obtained, obtain
@@ -38,6 +38,8 @@ def load(
     the training files cannot be found or are not what the lock says.
     """
     got = obtain(entry, source, options, without_test=entry.split is None)
+    if got.source.generate:
+        return _generated(entry, got.source, test, scale or entry.scaling)
     lacking = got.lacking if test is None else ""
     untested = f"The test rows of {entry.name} are not to be had, so there is no test accuracy."
     started = time.perf_counter()
@@ -102,6 +104,20 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
         load_seconds=time.perf_counter() - started,
         notices=notices,
     )
+
+
+def _generated(entry: Entry, source: DataSource, test: Path | None, how: str) -> Dataset:
+    """Return the rows of a source that is generated; `DataError` if its values have not the digest of the lock."""
+    if test is not None:
+        raise DataError(f"{entry.name}: its test rows are generated with it; other ones cannot be given")
+    made = synthetic.load(source.generate)
+    if source.sha256 not in (None, made.fingerprint):
+        raise DataError(
+            f"{entry.name}: {source.generate} has values of sha256 {made.fingerprint} here, and {source.sha256} in "
+            "datasets.lock; use the version of fwsvm that the lock is from"
+        )
+    recipe = {"generate": source.generate, "sha256": made.fingerprint, "scaling": how}
+    return replace(made, name=entry.name, fingerprint=fingerprint_of(recipe), source=source.name, scaling=how)
 
 
 def _how(source: DataSource) -> dict[str, Any]:

@@ -86,6 +86,8 @@ def files(name_or_path: str | Path) -> tuple[Path, ...]:
             raise UsageError(data.unknown_name(name))
         return (Path(name),)
     got = obtain(entry, None, FetchOptions.default())
+    if got.source.generate:
+        raise UsageError(f"{name}: generated rows are in no file that could be checked")
     if got.source.loader["format"] != "svmlight":
         raise UsageError(
             f"{name}: its files are not in LIBSVM's format but in that of the loader {got.source.loader['format']}; "

@@ -221,7 +221,8 @@ def mirrored() -> list[tuple[Entry, DataSource]]:
         (entry, source)
         for entry in LOCK.entries.values()
         for source in entry.sources
-        if all(f.shipped or (f.pinned and (Path(MIRROR) / f.file).is_file()) for f in source.files)
+        if source.files
+        and all(f.shipped or (f.pinned and (Path(MIRROR) / f.file).is_file()) for f in source.files)
         and not any(f.shipped for f in source.files)
     ]
 

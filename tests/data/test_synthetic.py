@@ -13,7 +13,14 @@ from fwsvm.data import synthetic
 from fwsvm.data.synthetic.adult_like import ANSWERS, answers
 from fwsvm.errors import UsageError
 
-SMALL = {"checkerboard": 3, "gaussians": 5, "sparse-text": 300, "adult-like": 40}
+SMALL = {
+    "checkerboard": 3,
+    "gaussians": 5,
+    "clusters": 5,
+    "sparse-text": 300,
+    "overlapping-text": 300,
+    "adult-like": 40,
+}
 kinds = pytest.mark.parametrize("kind", synthetic.KINDS)
 
 

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Literal
 
-from fwsvm.analysis.claims.model import Check, CheckResult, View, listed
+from fwsvm.analysis.claims.model import Check, CheckResult, View, listed, of_growth
 from fwsvm.analysis.comparisons import Hypothesis, all_pairs
 from fwsvm.analysis.comparisons.evaluate import compare, p_value
 from fwsvm.analysis.comparisons.show import probability
@@ -121,7 +121,7 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
             not drops, said + coverage(len(found), on) + (f"; falls at {listed(drops)}" if drops else "")
         )
 
-    return check
+    return of_growth(check)
 
 
 def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Check:
@@ -138,7 +138,7 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
         said += f"its largest speed-up is {three_digits(found[top])}, on {listed([top])}"
         return CheckResult(top == at and found[at] >= least, said + coverage(len(found), on))
 
-    return check
+    return of_growth(check)
 
 
 def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) -> Check:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from fwsvm.analysis import published
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.registry import FIGURES, Asked, figure, kind, kinds
-from fwsvm.analysis.figures.style import FORMATS, Drawing, require_matplotlib
+from fwsvm.analysis.figures.style import FORMATS, INK, Drawing, require_matplotlib, texts
 from fwsvm.plugins import load_plugins
 
 __all__ = ["FORMATS", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
@@ -30,7 +31,16 @@ def draw(data: FigureData, names: Sequence[str] = (), **asked: Any) -> list[Draw
     """
     require_matplotlib()
     chosen = [kind(name) for name in names or kinds()]
-    return _with_own_names([drawing for each in chosen for drawing in each.draw(data, Asked(**asked))])
+    drawings = [drawing for each in chosen for drawing in each.draw(data, Asked(**asked))]
+    return _with_own_names([_explained(drawing) for drawing in drawings])
+
+
+def _explained(drawing: Drawing) -> Drawing:
+    """Return a picture that says, in itself and in its caption, what a dagger at a data set's name means."""
+    if not any(published.DAGGER in text for text in texts(drawing)):
+        return drawing
+    drawing.figure.supxlabel(published.MADE_HERE, x=0.01, ha="left", fontsize=6, color=INK, wrap=True)
+    return replace(drawing, caption=f"{drawing.caption} {published.MADE_HERE}")
 
 
 def _with_own_names(drawings: list[Drawing]) -> list[Drawing]:

@@ -5,11 +5,10 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
-from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.series import SERIES, title_of
+from fwsvm.analysis.figures.series import SERIES, members, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
@@ -32,7 +31,7 @@ from fwsvm.results.kinds import listed
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.selected(data.cells))
-    in_series = [dataset for name in SERIES for dataset in published.series(name)]
+    in_series = [dataset for name in SERIES for dataset in members(name, set(cells["dataset"]))]
     if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
         cells = cells[~(cells["dataset"].isin(in_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:

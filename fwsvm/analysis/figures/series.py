@@ -1,5 +1,6 @@
 """A measure against the number of training rows along a series (003 Figures 3, 4; 000 Figures 2 to 4)."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,14 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
 
 def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
-    return cells["dataset"].isin(published.series(name))
+    """Return which cells belong to a series; stand-ins do where the published data set is lacking."""
+    return cells["dataset"].isin(members(name, set(cells["dataset"])))
+
+
+def members(name: str, datasets: Collection[str]) -> list[str]:
+    """Return the data sets of a series, and those of ``datasets`` that stand in for others of it."""
+    series = published.series(name)
+    return [*series, *(made for made, of in published.standing_in(datasets).items() if of in series)]
 
 
 def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str) -> Drawing:
@@ -153,6 +161,7 @@ def _name_points(panel: "Axes", points: pd.DataFrame) -> None:
         log_axis(panel, "x")
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_minor_formatter(NullFormatter())
-    labels = [f"{name}\n{rows:,.0f}" for name, rows in zip(named["dataset"], named["size"], strict=True)]
+    titles = map(published.title, named["dataset"])
+    labels = [f"{name}\n{rows:,.0f}" for name, rows in zip(titles, named["size"], strict=True)]
     panel.set_xticks(named["place"].tolist(), labels)
     panel.tick_params(axis="x", labelsize=6)

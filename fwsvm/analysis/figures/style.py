@@ -137,6 +137,14 @@ def panels(
     return figure, axes
 
 
+def texts(drawing: Drawing) -> list[str]:
+    """Return all that is written in a picture: caption, titles, labels of axes and ticks, legends."""
+    from matplotlib.text import Text
+
+    written = [text.get_text() for text in drawing.figure.findobj(Text) if isinstance(text, Text)]
+    return [drawing.caption, *written]
+
+
 def plain_label(text: str) -> str:
     """Return a name as a label: escaped for matplotlib's mathematics, visible in legends, shortened."""
     label = shortened(text, MAX_LABEL).replace("$", r"\$")

@@ -7,11 +7,12 @@ and MFW), 004 Zhang and Sen (SCS). 000 prints its results as figures only: it ha
 """
 
 import functools
+from collections.abc import Collection
 from importlib.resources import files
 
 import pandas as pd
 
-from fwsvm.analysis.cells import MEASURED
+from fwsvm.analysis.measures import MEASURED
 from fwsvm.errors import UsageError
 
 TITLES = {
@@ -23,6 +24,12 @@ TITLES = {
 #: The methods as the papers spell them.
 METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o": "SWAP-2o", "avsf": "AVSF",
          "scs": "SCS", "liblinear": "liblinear", "wolfe": "Wolfe", "pegasos": "Pegasos"}  # fmt: skip
+#: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
+DAGGER = "†"
+MADE_HERE = (
+    f"{DAGGER} made here by seed, drawn from larger sets of the series or generated: no published data set. It counts "
+    "in no test, and in no claim but those about growth with m."
+)
 PRINTED_METHODS = {"baseline": "liblinear"}  # 002's name for it; the others differ from ours in case only
 
 
@@ -35,7 +42,7 @@ def table(name: str) -> pd.DataFrame:
 
 @functools.cache
 def names() -> pd.DataFrame:
-    """Return names.csv: lock name, series, and the spellings that the papers print."""
+    """Return names.csv: lock name, series, the spellings that the papers print; how others are made, and for which."""
     return table("names")
 
 
@@ -67,6 +74,18 @@ def title(lock: str) -> str:
 def series(name: str) -> list[str]:
     """Return the lock names of a series (adult, web, medium, protein, large, linear, uci) in order."""
     return [str(lock) for lock in names().loc[names()["series"] == name, "lock"]]
+
+
+@functools.cache
+def made_here() -> dict[str, str]:
+    """Return the data sets that are made here by seed, each with the published one whose place it takes, or ''."""
+    made = names()[names()["made"] != ""]
+    return dict(zip(made["lock"], made["stands_for"], strict=True))
+
+
+def standing_in(datasets: Collection[str]) -> dict[str, str]:
+    """Return which of these data sets stand for published ones that are not among them, and for which."""
+    return {name: of for name, of in made_here().items() if name in datasets and of and of not in datasets}
 
 
 def training_rows(paper: str) -> dict[str, float]:
@@ -106,7 +125,7 @@ def cells(paper: str) -> pd.DataFrame:
     frame.loc[frame["censored"] | unfinished, "status"] = "time_limit"
     frame["statuses"] = frame["status"]
     frame["runs"] = frame["used"] = 1
-    for column in ("search", "stop", "width_rule"):
+    for column in ("search", "stop", "width_rule", "protocol"):
         frame[column] = ""
     for column in ("degree", "coef0", "gamma_set"):
         frame[column] = float("nan")

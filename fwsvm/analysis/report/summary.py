@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from fwsvm.analysis import comparisons
+from fwsvm.analysis import comparisons, published
 from fwsvm.analysis.cells import final_rows, without_sweeps
 from fwsvm.analysis.claims.evaluate import caveats
 from fwsvm.analysis.contests import Contest, contest
@@ -49,6 +49,8 @@ def _run(frame: pd.DataFrame, final: pd.DataFrame, cells: pd.DataFrame) -> list[
         + (f", {listed(kernels)} kernel" if kernels else "")
         + f"; each cell {_times(times)}."
     ]
+    made = [published.title(name) for name in published.made_here() if name in set(cells["dataset"])]
+    lines += [f"Of these data sets {listed(made)}: {published.MADE_HERE}"] if made else []
     searched = int((frame["role"] == "select").sum())
     profiles = [str(profile) for profile in dict.fromkeys(frame["profile"]) if profile]
     lines.append(

@@ -15,10 +15,10 @@ from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 #: One row of cells, by column.
 Cell = dict[Hashable, Any]
 #: Marks of numbers whose run a limit ended; notes below the table explain them.
-STATUS_MARKS = {"time_limit": "*", "max_iterations": "†", "stalled": "‡"}
+STATUS_MARKS = {"time_limit": "*", "max_iterations": "¶", "stalled": "‡"}
 MARK_MEANINGS = {
     "*": "stopped at a time limit; a time is a lower bound",
-    "†": "stopped at the iteration limit",
+    "¶": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
     "—": "not finished in time, nor was a rival; a star stands only where a rival finished",
 }
@@ -67,6 +67,8 @@ def fill_sheet(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | N
     }
     marks |= {entry.text for row in rows for entry in row.entries if entry.text in MARK_MEANINGS}
     notes = [*sheet.notes, *(f"{mark} {meaning}" for mark, meaning in MARK_MEANINGS.items() if mark in marks)]
+    if any(label.endswith(published.DAGGER) for row in rows for label in row.labels):
+        notes.append(published.MADE_HERE)
     if ours is not None:
         notes += [*_incomplete(sheet, ours), *_promise_notes(sheet, ours), *_sizes(sheet, ours, theirs)]
     heads = tuple(column.head for column in sheet.columns)
@@ -249,7 +251,7 @@ def setting_of(cells: pd.DataFrame) -> str:
     A setting with one value for each method is given with the methods that differ.
     """
     words = []
-    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule"):
+    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol"):
         per_method = cells.groupby("method", sort=False)[name]
         if (per_method.nunique(dropna=False) > 1).any():
             continue  # it varies within a method: a label of the table, or a selected parameter

@@ -51,7 +51,17 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
     methods = list(dict.fromkeys(cells["method"]))
     varying = [
         name
-        for name in ("experiment", "profile", "kernel", "C", "tolerance", "search", "stop", "width_rule")
+        for name in (
+            "experiment",
+            "profile",
+            "kernel",
+            "C",
+            "tolerance",
+            "search",
+            "stop",
+            "width_rule",
+            "protocol",
+        )
         if (cells.groupby(["dataset", "method"])[name].nunique(dropna=False) > 1).any()
     ]
     keys = cells[["dataset", *varying]].drop_duplicates()

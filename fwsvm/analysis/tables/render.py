@@ -133,7 +133,7 @@ def markdown_text(text: str) -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
-    "†": r"\textdagger{}", "§": r"\S{}",
+    "†": r"\textdagger{}", "¶": r"\P{}", "§": r"\S{}",
     "‡": r"\textdaggerdbl{}", "—": "---", "<": r"$<$", ">": r"$>$", "≥": r"$\ge$", "≤": r"$\le$",
 }  # fmt: skip
 

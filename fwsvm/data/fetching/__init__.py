@@ -5,6 +5,6 @@ file_search         one file: cache, mirror, derivation, URLs in turn; what does
 download            one URL to one ``.part`` file, with retries; `http_response` says which responses are accepted
 connections         sockets that a deadline closes, whatever the server does
 digests             sizes and digests of files, compared with the lock
-complement          a file derived as the lines of one file without those of another
+complement, draw    files derived from others: the lines that another lacks, or lines drawn by seed
 cache_paths         where the files lie; `cache_maintenance` verifies and prunes them
 """

@@ -20,9 +20,9 @@ def candidates(whole: Path, part: Path) -> Iterator[bytes]:
 
     `DataError` where ``part`` is not a subsequence of ``whole``'s lines.
     """
-    lines, taken = _lines(whole), _lines(part)
-    first = _match(range(len(lines)), lines, taken, part, whole)
-    last = _match(range(len(lines) - 1, -1, -1), lines, taken[::-1], part, whole)[::-1]
+    lines, taken = lines_of(whole), lines_of(part)
+    first = match(range(len(lines)), lines, taken, part, whole)
+    last = match(range(len(lines) - 1, -1, -1), lines, taken[::-1], part, whole)[::-1]
     choices = [
         [i] if i == j else [k for k in range(i, j + 1) if lines[k] == lines[i]]
         for i, j in zip(first, last, strict=True)
@@ -33,8 +33,11 @@ def candidates(whole: Path, part: Path) -> Iterator[bytes]:
             yield b"".join(line + b"\n" for i, line in enumerate(lines) if i not in gone)
 
 
-def _match(order: range, lines: list[bytes], taken: Sequence[bytes], part: Path, whole: Path) -> list[int]:
-    """Return the positions of ``taken`` as the earliest subsequence of ``lines`` read in ``order``."""
+def match(order: range, lines: list[bytes], taken: Sequence[bytes], part: Path, whole: Path) -> list[int]:
+    """Return the positions of ``taken`` as the earliest subsequence of ``lines`` read in ``order``.
+
+    `DataError` where it is none; ``part`` and ``whole`` name the files.
+    """
     positions: list[int] = []
     for i in order:
         if len(positions) < len(taken) and lines[i] == taken[len(positions)]:
@@ -45,5 +48,6 @@ def _match(order: range, lines: list[bytes], taken: Sequence[bytes], part: Path,
     return positions
 
 
-def _lines(path: Path) -> list[bytes]:
+def lines_of(path: Path) -> list[bytes]:
+    """Return the lines of a file without their ends."""
     return path.read_bytes().removesuffix(b"\n").split(b"\n")

@@ -5,18 +5,18 @@ moved in one step. A file that does not match is kept as ``NAME.bad`` for inspec
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from fwsvm.data.fetching import complement, digests
+from fwsvm.data.fetching import complement, digests, draw
 from fwsvm.data.fetching.cache_paths import CacheFile, move_verified, verified_on_disk
 from fwsvm.data.fetching.download import download
 from fwsvm.data.fetching.http_response import FetchError
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import lockfile
-from fwsvm.data.lock.entry import Complement, DataSource, RawFile
+from fwsvm.data.lock.entry import Complement, DataSource, Draw, RawFile
 from fwsvm.errors import DataError
 from fwsvm.files.lock import exclusive
 
@@ -57,9 +57,9 @@ class FileSearch:
             return (
                 self._from_cache(target)
                 or self._from_mirror(target)
-                or self._from_complement(target, network=False)
+                or self._from_others(target, network=False)
                 or (self._from_urls(target) if network else None)
-                or (self._from_complement(target, network=True) if network else None)
+                or (self._from_others(target, network=True) if network else None)
             )
 
     def _shipped(self, target: CacheFile) -> tuple[Path, str] | None:
@@ -111,28 +111,29 @@ class FileSearch:
         move_verified(copy, target.path)
         return target.path, found.sha256
 
-    def _from_complement(self, target: CacheFile, *, network: bool) -> tuple[Path, str] | None:
-        rule = target.file.complement
+    def _from_others(self, target: CacheFile, *, network: bool) -> tuple[Path, str] | None:
+        rule = target.file.derivation
         if rule is None:
             return None
-        whole, part = (self._training_file(name, network=network) for name in (rule.of, rule.minus))
+        names = (rule.of, rule.minus) if isinstance(rule, Complement) else (rule.of, rule.onto)
+        whole, part = (self._training_file(name, network=network) for name in names)
         if whole is None or part is None:
             return None
         wrong: str | None = None
         try:
-            for text in complement.candidates(whole, part):
+            for text in _texts(rule, whole, part):
                 found = digests.of_bytes(text)
                 wrong = digests.mismatch(target.file, found)
                 if wrong is None:
                     derived = target.beside(".derived")
                     derived.write_bytes(text)
                     move_verified(derived, target.path)
-                    self.notices.append(_complement_notice(target.file, rule))
+                    self.notices.append(_derived_notice(target.file, rule))
                     return target.path, found.sha256
         except DataError as error:
             wrong = str(error)
         self._note_mismatch(
-            target, f"{target.file.file} derived as {rule.of} minus {rule.minus}", wrong or "no candidate"
+            target, f"{target.file.file} derived as {_in_words(rule)}", wrong or "no candidate"
         )
         return None
 
@@ -207,6 +208,25 @@ class FileSearch:
         self.tried.append(f"{place}: {wrong}{weak}")
 
 
-def _complement_notice(file: RawFile, rule: Complement) -> str:
+def _texts(rule: Complement | Draw, whole: Path, part: Path) -> Iterator[bytes]:
+    """Yield the texts that a derived file may have, likely ones first."""
+    if isinstance(rule, Complement):
+        yield from complement.candidates(whole, part)
+    else:
+        yield draw.drawn(whole, part, rows=rule.rows, seed=rule.seed)
+
+
+def _in_words(rule: Complement | Draw) -> str:
+    if isinstance(rule, Complement):
+        return f"{rule.of} minus {rule.minus}"
+    return f"{rule.onto} and lines of {rule.of} drawn by seed {rule.seed}, {rule.rows:,} in all"
+
+
+def _derived_notice(file: RawFile, rule: Complement | Draw) -> str:
     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
-    return f"{file.file} was derived, {sure}: the lines of {rule.of} that are not in {rule.minus}"
+    how = (
+        f"the lines of {rule.of} that are not in {rule.minus}"
+        if isinstance(rule, Complement)
+        else _in_words(rule)
+    )
+    return f"{file.file} was derived, {sure}: {how}"

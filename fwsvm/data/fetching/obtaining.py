@@ -55,7 +55,7 @@ def obtain(
 def _remedy(entry: Entry, sources: Sequence[DataSource], search: FileSearch, options: FetchOptions) -> str:
     """Return the end of a sentence: what was tried in vain, and what the user can do."""
     tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
-    unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.complement is None]
+    unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.derivation is None]
     lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
     offline = " (offline)" if options.offline else ""
     return (

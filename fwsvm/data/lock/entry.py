@@ -21,6 +21,20 @@ class Complement:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """A file that can be derived: the lines of ``onto``'s training file and others of ``of``'s drawn by seed.
+
+    ``rows`` lines in all, in the order of ``of``, of which ``onto`` is a part. Draws with one seed are nested: fewer
+    rows are a part of more.
+    """
+
+    of: str
+    onto: str
+    rows: int
+    seed: int
+
+
+@dataclass(frozen=True)
 class RawFile:
     """One file as it came from its site.
 
@@ -42,7 +56,13 @@ class RawFile:
     member: str = ""
     shipped: bool = False
     complement: Complement | None = None
+    draw: Draw | None = None
     note: str = ""
+
+    @property
+    def derivation(self) -> Complement | Draw | None:
+        """How the file can be derived from others; None if it cannot."""
+        return self.complement or self.draw
 
     @property
     def pinned(self) -> bool:
@@ -61,7 +81,8 @@ class RawFile:
 class DataSource:
     """One way to obtain a data set: its files, how they are read, and how raw labels become classes.
 
-    ``home`` is the folder of files that are shipped with a plug-in; empty for those of this package.
+    ``home`` is the folder of files that are shipped with a plug-in; empty for those of this package. A source without
+    files has ``generate``, the synthetic data set whose values it is, and their digest.
     """
 
     name: str
@@ -72,6 +93,8 @@ class DataSource:
     grouping: Mapping[Any, tuple[Any, ...]] | None = None
     note: str = ""
     home: str = ""
+    generate: str = ""
+    sha256: str | None = None
 
     @property
     def files(self) -> tuple[RawFile, ...]:
@@ -92,7 +115,10 @@ class PublishedShape:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set: its task, declared dimension, scaling, split, published shapes and sources."""
+    """A data set: its task, declared dimension, scaling, split, published shapes and sources.
+
+    ``stands_for`` names the published data set whose place one that is made here takes; empty otherwise.
+    """
 
     name: str
     title: str
@@ -105,6 +131,13 @@ class Entry:
     published: tuple[PublishedShape, ...] = ()
     also: tuple[str, ...] = ()
     note: str = ""
+    stands_for: str = ""
+
+    @property
+    def made(self) -> str:
+        """How its rows are made here: ``drawn`` or ``generated`` by seed; empty for those that come from elsewhere."""
+        first = self.sources[0]
+        return "generated" if first.generate else "drawn" if any(f.draw for f in first.files) else ""
 
     def source(self, name: str) -> DataSource:
         """Return the source of that name; `UsageError` lists the names there are."""

@@ -5,18 +5,21 @@ from dataclasses import fields, replace
 from typing import Any
 
 from fwsvm.data.formats.registry import FORMATS, MAX_INDEX
+from fwsvm.data.lock import consistency
 from fwsvm.data.lock.entry import (
     UNKNOWN,
     UNPINNED,
     Complement,
     DataSource,
+    Draw,
     Entry,
     Lock,
     PublishedShape,
     RawFile,
 )
 from fwsvm.data.lock.values import LockValue
-from fwsvm.errors import shown
+from fwsvm.data.synthetic import parse_spec
+from fwsvm.errors import UsageError, shown
 from fwsvm.scaling import SCALINGS
 
 VERSION = 1
@@ -50,8 +53,8 @@ def parse_lock(
     entries = {name: _entry(name, value, records, evidence) for name, value in records.items()}
     pins = _pins(_members(over, "pins"), evidence)
     entries = {name: _pinned(entry, pins) for name, entry in entries.items()}
-    _check_names(entries, records)
-    _check_complements(entries, records)
+    for name, wrong in consistency.objections(entries):
+        raise records[name].error(wrong)
     told = dict.fromkeys(added, "added")
     told |= {a.split("/")[0]: "locked" for a in pins if a.split("/")[0] not in added}
     return Lock(entries, evidence, {name: how for name, how in told.items() if name in entries})
@@ -81,7 +84,7 @@ def _entry(
     name: str, value: LockValue, records: Mapping[str, LockValue], evidence: Mapping[str, str]
 ) -> Entry:
     LockValue(value.node._replace(value=name), value.file, value.keys).name("data set")
-    record = value.mapping({f.name for f in fields(Entry)} - {"name"} | {"sources_of"})
+    record = value.mapping({f.name for f in fields(Entry)} - {"name"} | {"sources_of", "grouping"})
     owner, sources = name, record.get("sources")
     if "sources_of" in record:
         owner = record["sources_of"].name("data set")
@@ -90,6 +93,9 @@ def _entry(
         sources = records[owner].mapping().get("sources")
     if sources is None or not sources.mapping():
         raise value.error("no sources")
+    found = tuple(_source(key, owner, each, evidence) for key, each in sources.mapping().items())
+    if "grouping" in record:
+        found = tuple(replace(each, grouping=_grouping(record["grouping"])) for each in found)
     entry = Entry(
         name=name,
         title=_must(record, "title", value).text(),
@@ -97,13 +103,14 @@ def _entry(
         classes=_must(record, "classes", value).count(),
         features=_must(record, "features", value).count(MAX_INDEX),
         scaling=record["scaling"].one_of(SCALINGS) if "scaling" in record else "none",
-        sources=tuple(_source(key, owner, each, evidence) for key, each in sources.mapping().items()),
+        sources=found,
         split=_split(record["split"]) if "split" in record else None,
         published=tuple(_published(each) for each in record["published"].items())
         if "published" in record
         else (),
         also=tuple(each.text() for each in record["also"].items()) if "also" in record else (),
         note=record["note"].text() if "note" in record else "",
+        stands_for=record["stands_for"].name("data set") if "stands_for" in record else "",
     )
     if (entry.task == "binary") != (entry.classes == 2):
         raise value.error(f"task {entry.task} with {entry.classes} classes")
@@ -112,6 +119,8 @@ def _entry(
 
 def _source(name: str, owner: str, value: LockValue, evidence: Mapping[str, str]) -> DataSource:
     LockValue(value.node._replace(value=name), value.file, value.keys).name("source")
+    if "generate" in value.mapping():
+        return _generated(name, owner, value)
     record = value.mapping(("loader", "train", "test", "grouping", "note"))
     train = _must(record, "train", value).items()
     if not train:
@@ -124,6 +133,26 @@ def _source(name: str, owner: str, value: LockValue, evidence: Mapping[str, str]
         test=tuple(_file(each, evidence) for each in record["test"].items()) if "test" in record else (),
         grouping=_grouping(record["grouping"]) if "grouping" in record else None,
         note=record["note"].text() if "note" in record else "",
+    )
+
+
+def _generated(name: str, owner: str, value: LockValue) -> DataSource:
+    record = value.mapping(("generate", "sha256", "note"))
+    given = record["generate"].text()
+    try:
+        made = parse_spec(given)
+    except UsageError as error:
+        raise record["generate"].error(str(error)) from None
+    if made.name != given:
+        raise record["generate"].error(f"all numbers of a synthetic data set, as in {made.name}")
+    return DataSource(
+        name=name,
+        owner=owner,
+        loader={},
+        train=(),
+        note=record["note"].text() if "note" in record else "",
+        generate=given,
+        sha256=_must(record, "sha256", value).digest(64, UNPINNED),
     )
 
 
@@ -184,7 +213,18 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
         found["complement"] = Complement(
             **{key: each.name("data set") for key, each in record["complement"].mapping().items()}
         )
+    if "draw" in record:
+        found["draw"] = _draw(record["draw"])
     return _consistent(RawFile(**found), value)
+
+
+def _draw(value: LockValue) -> Draw:
+    rule = value.node.value
+    if not isinstance(rule, dict) or set(rule) != {"of", "onto", "rows", "seed"}:
+        raise value.error("{of: NAME, onto: NAME, rows: M, seed: N}")
+    record = value.mapping()
+    of, onto = (record[key].name("data set") for key in ("of", "onto"))
+    return Draw(of, onto, record["rows"].count(), record["seed"].count())
 
 
 def _consistent(file: RawFile, value: LockValue) -> RawFile:
@@ -241,22 +281,3 @@ def _pinned(entry: Entry, pins: Pins) -> Entry:
         entry,
         sources=tuple(replace(s, train=files(s, s.train), test=files(s, s.test)) for s in entry.sources),
     )
-
-
-def _check_names(entries: Mapping[str, Entry], records: Mapping[str, LockValue]) -> None:
-    seen: dict[str, str] = {}
-    for name, entry in entries.items():
-        for word in (name, *entry.also):
-            if seen.setdefault(word, name) != name or (word != name and word in entries):
-                raise records[name].error(f"the name {word!r} is taken by {seen[word]}")
-
-
-def _check_complements(entries: Mapping[str, Entry], records: Mapping[str, LockValue]) -> None:
-    """Refuse a complement of data sets that do not exist, or of files that are complements themselves."""
-    for name, entry in entries.items():
-        for rule in (f.complement for s in entry.sources for f in s.files if f.complement):
-            for word in (rule.of, rule.minus):
-                if word not in entries:
-                    raise records[name].error(f"complement: there is no data set {word!r}")
-                if entries[word].sources[0].train[0].complement:
-                    raise records[name].error(f"complement: the training file of {word} is derived itself")

@@ -49,7 +49,7 @@ def examine(source: DataSource, options: FetchOptions) -> tuple[FetchedFile, ...
         try:
             fetched.append(_examine(source, file, options))
         except DataError as error:
-            if file.complement is None:
+            if file.derivation is None:
                 raise
             options.say(f"{error}; it will be derived")
     return tuple(fetched)

@@ -24,7 +24,7 @@ from fwsvm.errors import UsageError
 
 #: Rows that share a random stream; part of what defines the data.
 CELL = 4096
-KINDS = ("checkerboard", "gaussians", "sparse-text", "adult-like")
+KINDS = ("checkerboard", "gaussians", "clusters", "sparse-text", "overlapping-text", "adult-like")
 TRAIN, TEST = 1, 2
 
 Block = tuple[np.ndarray | csr_array, np.ndarray]

@@ -7,7 +7,7 @@ import numpy as np
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.claims.checks import ADULT, ALL, WEB, all_hold, better, coverage, speedups
-from fwsvm.analysis.claims.model import CheckResult, View, is_certain
+from fwsvm.analysis.claims.model import CheckResult, View, is_certain, of_growth
 from fwsvm.analysis.measures import three_digits
 
 METHODS = ("cvm", "fw", "mfw")
@@ -27,6 +27,7 @@ def loss_below_a_point(view: View) -> CheckResult | None:
     return CheckResult(2 * len(large) < len(losses), said + (f": {', '.join(large)}" if large else ""))
 
 
+@of_growth
 def flatter_growth(view: View) -> CheckResult | None:
     """Check that log time rises with log m more slowly for FW and MFW than for CVM, in most series."""
     sizes = published.training_rows("003")

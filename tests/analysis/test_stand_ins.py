@@ -1,0 +1,93 @@
+"""Data sets that are made here: a dagger and a line wherever they are shown, no part in tests, one in growth."""
+
+import pytest
+
+from fwsvm.analysis import published
+from fwsvm.analysis.claims.checks import WEB, better, growing_speedup
+from fwsvm.analysis.claims.evaluate import evaluate
+from fwsvm.analysis.claims.model import View
+from fwsvm.analysis.comparisons import compare
+from fwsvm.analysis.figures import FigureData, draw
+from fwsvm.analysis.figures.style import texts
+from fwsvm.analysis.report.summary import summary
+from fwsvm.analysis.tables import drawing
+from fwsvm.analysis.tables.render import FORMATS, render
+from tests.analysis.folders import row
+from tests.analysis.test_results import cells_of
+
+METHODS = ("cvm", "fw", "mfw")
+SIZES = {"w1a": 2477, "w2a-drawn": 3470, "w3a-drawn": 4912, "w7a": 24692}
+
+
+def rows(times: dict[str, float] | None = None):
+    """Return rows of four sizes of Web, two of them drawn: CVM's times grow as m^2, the others' as m."""
+    return [
+        row(dataset=d, method=m, rows=n, train_seconds=(times or {}).get(d, n**2 / 1e6 if m == "cvm" else n / 1e4))
+        for d, n in SIZES.items()
+        for m in METHODS
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_tables_mark_and_explain_them(form: str) -> None:
+    text = render(drawing.draw_tables(cells_of(*rows()), ["003-3"]), form)
+    mark = r"w2a\textdagger{}" if form == "latex" else "w2a†"
+    assert mark in text
+    assert "made here by seed" in " ".join(text.split())
+    plain = render(
+        drawing.draw_tables(cells_of(*(r for r in rows() if r["dataset"] == "w1a")), ["003-3"]), form
+    )
+    assert "made here" not in plain
+
+
+def test_pictures_mark_and_explain_them() -> None:
+    drawn = draw(FigureData(cells_of(*rows())), ["series"])
+    assert [one.name for one in drawn] == ["series-accuracy", "series-time", "series-speedup", "series-size"]
+    for one in drawn:
+        written = texts(one)
+        assert any(text.startswith("w2a†\n3,470") for text in written)
+        assert published.MADE_HERE in written
+        assert one.caption.endswith(published.MADE_HERE)
+    assert not draw(FigureData(cells_of(*rows())), ["datasets"])
+    (plain, *_) = draw(FigureData(cells_of(*(r for r in rows() if "drawn" not in r["dataset"]))), ["series"])
+    assert "made here" not in plain.caption
+
+
+def test_reports_explain_them() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(rows())
+    for column in ("threads", "repetition", "seed", "train_seconds", "test_accuracy"):
+        frame[column] = frame[column].astype(float)
+    assert "w2a†" in summary(frame.assign(certified=True), cells_of(*rows()), [])
+
+
+def test_tests_leave_them_out_and_say_so() -> None:
+    compared = compare(cells_of(*rows()), list(METHODS), "time")
+    assert compared.datasets == ("w1a", "w7a")
+    assert compared.left_out == dict.fromkeys(("w2a-drawn", "w3a-drawn"), "made here, no published data set")
+
+
+def test_claims_of_growth_count_them_and_others_do_not() -> None:
+    view = View(cells_of(*rows()), METHODS)
+    grown = growing_speedup("fw", WEB)(view)
+    assert grown is not None
+    assert grown.holds
+    assert grown.evidence.endswith("[with stand-ins made here: w2a†, w3a†]")
+    faster = better("fw", "cvm", "time", WEB)(view)
+    assert faster is not None
+    assert "on 2 of 2 data sets" in faster.evidence
+    verdicts = {v.claim.name: v.ours for v in evaluate(cells_of(*rows()), ["003-scales", "003-friedman"])}
+    assert "stand-ins" in verdicts["003-scales-better"].evidence
+    assert verdicts["003-friedman-time"] is None, "two published data sets are too few"
+
+
+def test_a_published_set_that_was_measured_needs_no_stand_in() -> None:
+    there = [row(dataset="w2a", method=m, rows=3470, train_seconds=1.0) for m in METHODS]
+    grown = growing_speedup("fw", WEB)(View(cells_of(*rows(), *there), METHODS))
+    assert grown is not None
+    assert not grown.holds, "w2a itself has no speed-up"
+    assert "w2a†" not in grown.evidence
+    assert "w3a†" in grown.evidence
+    missing = [row(dataset="w2a", method=m, status="missing", train_seconds="") for m in METHODS]
+    assert "w2a†" in growing_speedup("fw", WEB)(View(cells_of(*rows(), *missing), METHODS)).evidence

@@ -1,0 +1,212 @@
+"""Data sets that are made here: drawn from larger ones or generated, by seed, the same everywhere, and marked."""
+
+import copy
+import itertools
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from fwsvm import bounded_yaml, data
+from fwsvm.analysis import published
+from fwsvm.data import catalogue
+from fwsvm.data.fetching import draw
+from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.lock import lockfile
+from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, below, chance
+from fwsvm.errors import DataError
+
+MIRROR = os.environ.get("FWSVM_MIRROR")
+LOCK = lockfile.read()
+RAW = bounded_yaml.plain(lockfile.load(lockfile.lock_path()).node)
+MADE = {name: entry for name, entry in LOCK.entries.items() if entry.made}
+
+
+def test_what_is_made_here_is_marked_where_it_is_shown_and_nothing_else_is() -> None:
+    marked = published.names().set_index("lock")
+    assert set(MADE) == set(marked.index[marked["made"] != ""]) == set(published.made_here())
+    for name, entry in MADE.items():
+        assert marked.loc[name, "made"] == entry.made
+        assert marked.loc[name, "stands_for"] == entry.stands_for
+        assert published.title(name).endswith("†")
+        assert not entry.published
+    assert not any("†" in printed for printed in marked.loc[marked["made"] == "", "printed"])
+
+
+def test_stand_ins_have_the_published_shape() -> None:
+    assert {entry.stands_for for entry in MADE.values() if entry.made == "drawn"} == {
+        "a6a", "w2a", "w3a", "w4a", "w5a", "w6a",
+    }  # fmt: skip
+    for entry in MADE.values():
+        for source in entry.sources if entry.made == "drawn" else ():
+            shape = LOCK.entries[entry.stands_for].published[0]
+            assert (source.train[0].rows, source.test[0].rows, entry.features) == (shape.m, shape.t, shape.n)
+            assert all(file.pinned for file in source.files)
+
+
+def written(folder: Path, name: str, numbers: list[int]) -> Path:
+    path = folder / name
+    path.write_bytes(b"".join(b"%d\n" % number for number in numbers))
+    return path
+
+
+@given(st.data())
+def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
+    tmp_path_factory: pytest.TempPathFactory, choose: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("draw")
+    numbers = choose.draw(st.lists(st.integers(0, 5), min_size=1, max_size=40))
+    taken = choose.draw(st.lists(st.booleans(), min_size=len(numbers), max_size=len(numbers)))
+    part = [number for number, kept in zip(numbers, taken, strict=True) if kept] or numbers[:1]
+    seed = choose.draw(st.integers(0, 5))
+    whole, smaller = written(folder, "whole", numbers), written(folder, "part", part)
+    drawn = [
+        list(map(int, draw.drawn(whole, smaller, rows=rows, seed=seed).split()))
+        for rows in range(len(part), len(numbers) + 1)
+    ]
+    assert drawn[0] == part or sorted(drawn[0]) == sorted(part)
+    assert drawn[-1] == numbers
+    for fewer, more in itertools.pairwise(drawn):
+        assert len(more) == len(fewer) + 1
+        rest = iter(more)
+        assert all(number in rest for number in fewer), "fewer rows are a part of more, in order"
+
+
+def test_a_draw_is_uniform_over_the_rest(tmp_path: Path) -> None:
+    whole = written(tmp_path, "whole", list(range(50)))
+    part = written(tmp_path, "part", [3, 4])
+    seen = [int(n) for seed in range(400) for n in draw.drawn(whole, part, rows=14, seed=seed).split()]
+    counts = np.bincount(seen, minlength=50)
+    assert counts[[3, 4]].tolist() == [400, 400]
+    rest = np.delete(counts, [3, 4])
+    assert rest.min() > 60  # 100 are expected, and the deviation is 9
+    assert rest.max() < 140
+
+
+def test_a_draw_of_what_is_no_part_is_refused(tmp_path: Path) -> None:
+    whole, part = written(tmp_path, "whole", [1, 2, 3]), written(tmp_path, "part", [3, 1])
+    with pytest.raises(DataError, match="not a part of"):
+        draw.drawn(whole, part, rows=2, seed=1)
+    with pytest.raises(DataError, match="cannot draw 4 lines"):
+        draw.drawn(whole, written(tmp_path, "ok", [1]), rows=4, seed=1)
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+def test_the_drawn_series_are_nested_in_the_real_ones(cache: Path) -> None:
+    for series in (["a5a", "a6a-drawn", "a7a"], ["w1a", "w2a-drawn", "w3a-drawn", "w7a"]):
+        rows = []
+        for name in series:
+            loaded = data.load(name, mirror=MIRROR, offline=True)
+            assert loaded.train.rows in {*published.training_rows("003").values()}
+            assert loaded.test is not None
+            X = csr_array(loaded.train.X)
+            found = [
+                (label, *X.indices[a:b].tolist())
+                for label, a, b in zip(loaded.train.labels, X.indptr, X.indptr[1:], strict=False)
+            ]
+            assert loaded.train.rows + loaded.test.rows == (32561 if name.startswith("a") else 49749)
+            rows.append(found)
+        for fewer, more in itertools.pairwise(rows):
+            rest = iter(more)
+            assert all(row in rest for row in fewer)
+
+
+def test_raw_bits_give_what_whole_numbers_of_python_give() -> None:
+    raw = [int(z) for z in np.random.PCG64(5).random_raw(600)]
+    rng = np.random.Generator(np.random.PCG64(5))
+    assert below(rng, 3, 7).tolist() == [(z >> 1) % 7 for z in raw[:3]]
+    assert chance(rng, 3, 0.25).tolist() == [z >> 32 < 2**30 for z in raw[3:6]]
+    drawn = bell_shaped(rng, 1, 2)
+    pieces = [
+        [raw[6 + 2 * i + k] >> shift & 0xFFFF for i in (0, 1) for shift in (0, 16, 32, 48)] for k in (0, 1)
+    ]
+    deviation = (PIECES * (2**32 - 1) / 12) ** 0.5
+    assert drawn[0].tolist() == [(2 * sum(p) - PIECES * 0xFFFF) / (2 * deviation) for p in pieces]
+    many = bell_shaped(rng, 1000, 50)
+    assert abs(many.mean()) < 0.02
+    assert abs(many.std() - 1) < 0.02
+
+
+def test_overlapping_text_has_the_density_of_rcv1_and_no_machine_separates_it() -> None:
+    loaded = data.load("overlapping-text")
+    X, labels = loaded.train.X, loaded.train.labels
+    assert X.shape == (20_242, 47_236)
+    assert 73 < X.nnz / X.shape[0] < 75.5  # rcv1 stores 74.05 numbers a row
+    assert np.allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
+    rows = [
+        (X.indices[a:b].tobytes(), X.data[a:b].tobytes())
+        for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+    ]
+    contradictory = sum(
+        rows[i] == rows[i + 1] and labels[i] != labels[i + 1] for i in range(0, len(rows) - 1, 2)
+    )
+    assert 0.04 < contradictory / len(rows) < 0.05
+    assert loaded.source == "generated"
+    assert not loaded.lacking
+
+
+def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
+    entry = LOCK.entries["overlapping-text"]
+    small = "synthetic:clusters?rows=50&features=3&test=10&noise=0.05&seed=1"
+    made = data.load(small)
+    (source,) = entry.sources
+    options = FetchOptions.default(None, offline=True)
+
+    def load(sha256: str, test: Path | None = None):
+        changed = replace(entry, sources=(replace(source, generate=small, sha256=sha256),))
+        return catalogue.load(changed, source=None, test=test, seed=7, options=options, scale="[0,1]")
+
+    loaded = load(made.fingerprint)
+    assert np.array_equal(loaded.train.X, made.train.X)
+    assert (loaded.name, loaded.scaling) == ("overlapping-text", "[0,1]")
+    assert loaded.fingerprint != made.fingerprint
+    with pytest.raises(DataError, match="use the version of fwsvm that the lock is from"):
+        load("0" * 64)
+    with pytest.raises(DataError, match="other ones cannot be given"):
+        load(made.fingerprint, Path("rows"))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("w2a-drawn", lambda e: file_of(e)["draw"].pop("seed"), "{of: NAME, onto: NAME, rows: M, seed: N}"),
+        ("w2a-drawn", lambda e: file_of(e)["draw"].update(of="w9a"), "there is no data set 'w9a'"),
+        ("w2a-drawn", lambda e: file_of(e)["draw"].update(onto="w3a-drawn"), "is derived itself"),
+        ("w2a-drawn", lambda e: file_of(e)["draw"].update(rows=0), "a positive whole number"),
+        ("w2a-drawn", lambda e: e.update(stands_for="wdbc"), "no paper has a data set 'wdbc'"),
+        ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:texts"), "did you mean"),
+        ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:clusters"), "all numbers"),
+        ("overlapping-text", lambda e: made_of(e).pop("sha256"), "sha256 is missing"),
+        ("overlapping-text", lambda e: made_of(e).update(train=[]), "unknown key 'train'"),
+        ("news20-1", lambda e: e.update(grouping={1: [1], -1: [1]}), "each raw label one class"),
+    ],
+)
+def test_a_wrong_rule_says_where_and_why(name: str, damage, said: str) -> None:  # type: ignore[no-untyped-def]
+    raw = copy.deepcopy(RAW)
+    damage(raw["datasets"][name])
+    with pytest.raises(DataError) as error:
+        lockfile.parse(raw)
+    assert name in str(error.value)
+    assert said in str(error.value)
+
+
+def file_of(entry):  # type: ignore[no-untyped-def]
+    return entry["sources"]["drawn"]["train"][0]
+
+
+def made_of(entry):  # type: ignore[no-untyped-def]
+    return entry["sources"]["generated"]
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
+def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
+    whole, one = (data.load(name, mirror=MIRROR, offline=True) for name in ("news20", "news20-10"))
+    assert np.array_equal(one.train.labels > 0, whole.train.labels == 10)
+    assert one.classes == ("1", "-1")
