@@ -197,7 +197,7 @@ def test_every_form_has_every_claim(form: str) -> None:
 
 def test_numbers_borrowed_from_003_say_so() -> None:
     verdict = next(v for v in evaluate(None, ["000-adult-mfw-faster-than-fw"]))
-    assert show.printed_place(verdict) == "holds as printed on 003's tables"
+    assert show.printed_place(verdict) == "holds in the printed numbers of 003"
 
 
 def test_verdicts_on_smaller_or_unfinished_runs_say_so() -> None:

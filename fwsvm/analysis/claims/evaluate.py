@@ -1,4 +1,9 @@
-"""Checking the papers' claims on our cells and on the papers' own printed numbers."""
+"""Checking the papers' claims on our cells and on the papers' own printed numbers.
+
+A claim has three verdicts: in the printed numbers, on runs as printed (protocol paper), and on runs as the authors made
+them (protocol fw-svms). Where runs with one setting changed at a time show it, the setting on which the third turns is
+named.
+"""
 
 import functools
 from collections.abc import Sequence
@@ -6,31 +11,58 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from fwsvm.analysis import published
-from fwsvm.analysis.claims.model import CheckResult, Claim, View
+from fwsvm.analysis import published, variants
+from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.errors import UsageError
+
+#: Protocols of runs as printed; methods without any, and rows from before there was another, have none.
+AS_PRINTED, AS_RUN = ("paper", ""), ("fw-svms",)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim with the findings in our cells and in the printed numbers; None if these lack what it needs."""
+    """A claim with what its check finds; None where there are no numbers that it needs.
+
+    Attributes
+    ----------
+    claim : Claim
+    ours : CheckResult or None
+        On our runs as printed.
+    printed : CheckResult or None
+        In the printed numbers.
+    as_run : CheckResult or None
+        On our runs as the authors made theirs.
+    turns_on : tuple of str
+        Settings that change the verdict as run by themselves, each with the values that do.
+    """
 
     claim: Claim
     ours: CheckResult | None
     printed: CheckResult | None
+    as_run: CheckResult | None = None
+    turns_on: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
-        """Return reproduced, not reproduced or not run."""
-        return "not run" if self.ours is None else "reproduced" if self.ours.holds else "not reproduced"
+        """Return reproduced, not reproduced or not run, as printed."""
+        return _word(self.ours)
+
+    @property
+    def as_run_word(self) -> str:
+        """Return reproduced, not reproduced or not run, as the authors ran it."""
+        return _word(self.as_run)
 
     @property
     def printed_word(self) -> str:
         """Return whether the paper's statement holds in the printed numbers."""
         if self.printed is None:
             return "no printed numbers"
-        return "holds as printed" if self.printed.holds else "does not hold as printed"
+        return f"{'holds' if self.printed.holds else 'does not hold'} in the printed numbers"
+
+
+def _word(found: CheckResult | None) -> str:
+    return "not run" if found is None else "reproduced" if found.holds else "not reproduced"
 
 
 def evaluate(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
@@ -38,15 +70,63 @@ def evaluate(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Ver
     claims = [claim for name, claim in CLAIMS.items() if not chosen or name.startswith(tuple(chosen))]
     if not claims:
         raise UsageError(f"no claim's name begins with {' or '.join(chosen)}; fwsvm claims lists them all")
-    view = functools.cache(lambda methods: View(pd.DataFrame() if cells is None else cells, methods))
-    return [
-        Verdict(
-            claim,
-            None if cells is None else claim.check(view(claim.methods)),
-            None if claim.printed is None else _on_printed_numbers(claim.name),
+    kept = None if cells is None else cells[~variants.of_why(cells)]
+    printed_view, run_view = (
+        functools.cache(lambda methods, choose=choose: View(choose(kept, methods), methods))
+        for choose in (_as_printed, _as_run)
+    )
+    varied = None if cells is None else variants.variants(cells)
+    verdicts = []
+    for claim in claims:
+        as_printed, as_run = (
+            None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
         )
-        for claim in claims
-    ]
+        in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
+        turns = () if varied is None or varied.empty else _turns(claim, as_run, varied)
+        verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
+    return verdicts
+
+
+def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the cells of runs as printed; if these methods have none, those of protocols that no paper has."""
+    own = cells[cells["protocol"].isin(AS_PRINTED)]
+    if own["method"].isin(methods).any():
+        return own
+    return cells[~cells["protocol"].isin(AS_RUN)]
+
+
+def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001
+    """Return the cells of runs as the authors made theirs."""
+    return cells[cells["protocol"].isin(AS_RUN)]
+
+
+def _turns(claim: Claim, as_run: CheckResult | None, varied: pd.DataFrame) -> tuple[str, ...]:
+    """Return the settings that change what a claim's check finds where all is as run, with the values that do.
+
+    None, if it finds otherwise there than on all runs as run: the few data sets of these runs would not speak for them.
+    """
+
+    def check(cells: pd.DataFrame) -> CheckResult | None:
+        return claim.check(View(cells, claim.methods))
+
+    before = check(varied[varied["setting"] == ""])
+    if before is None or (as_run is not None and as_run.holds != before.holds):
+        return ()
+    found = []
+    for setting in variants.SETTINGS.values():
+        after = {
+            value: check(variants.at(varied, setting, value)) for value in variants.values(varied, setting)
+        }
+        turned = [
+            value for value, result in after.items() if result is not None and result.holds != before.holds
+        ]
+        if turned:
+            what = "does not hold" if before.holds else "holds"
+            found.append(f"{setting.title}: it {what} with {', '.join(turned)}")
+    if not found:
+        return ()
+    on = listed(list(dict.fromkeys(varied["dataset"])))
+    return tuple(f"{one} (runs on {on})" for one in found)
 
 
 @functools.cache
@@ -62,7 +142,7 @@ def _printed(paper: str, methods: tuple[str, ...]) -> View:
 
 
 def caveats(cells: pd.DataFrame) -> list[str]:
-    """Return how these cells differ from the papers' runs: fewer rows, limits, runs that did not finish."""
+    """Return how these cells differ from the papers' runs: fewer rows, limits, other protocols, unfinished runs."""
     sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
     rows = cells.groupby("dataset", sort=False)["rows"].max().dropna()
     fewer = [
@@ -71,6 +151,13 @@ def caveats(cells: pd.DataFrame) -> list[str]:
         if str(d) in sizes and m < sizes[str(d)]
     ]
     found = [f"ours have fewer training rows than the papers': {', '.join(fewer)}"] if fewer else []
+    others = cells[~cells["protocol"].isin([*AS_PRINTED, *AS_RUN])]
+    if len(others):
+        named = ", ".join(dict.fromkeys(others["protocol"]))
+        found.append(
+            f"{len(others)} cells of the protocol {named}, which is neither as printed (paper) nor as run (fw-svms), "
+            "count as printed for claims on methods that have no others"
+        )
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]
         if len(here):

@@ -3,7 +3,7 @@
 import html
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fwsvm.analysis.claims.evaluate import Verdict
 from fwsvm.analysis.published import TITLES
@@ -12,7 +12,7 @@ from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
 #: 000 prints figures only; the methods that it shares with 003 are checked on 003's tables.
-BORROWED = "on 003's tables"
+BORROWED = "of 003"
 
 
 def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) -> str:
@@ -23,21 +23,44 @@ def render(verdicts: Sequence[Verdict], form: str, notes: Sequence[str] = ()) ->
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Return the counts in one sentence."""
-    ours = Counter(verdict.word for verdict in verdicts)
-    printed = Counter(verdict.printed_word for verdict in verdicts)
-    counts = ", ".join(f"{ours[word]} {word}" for word in ("reproduced", "not reproduced", "not run"))
+    """Return the counts of all three verdicts."""
+    printed = Counter(verdict.printed is not None and verdict.printed.holds for verdict in verdicts)
+    lacking = sum(verdict.printed is None for verdict in verdicts)
+    turned = sum(bool(verdict.turns_on) for verdict in verdicts)
+    also = f" {turned} turn on one setting of the program." if turned else ""
     return (
-        f"{len(verdicts)} claims: {counts}. On the papers' printed numbers {printed['holds as printed']} "
-        f"hold and {printed['does not hold as printed']} do not; "
-        f"{printed['no printed numbers']} rest on figures only."
+        f"{len(verdicts)} claims: {_counts(verdict.word for verdict in verdicts)}. That is on runs as printed "
+        "(protocol paper); as the authors ran them (protocol fw-svms): "
+        f"{_counts(verdict.as_run_word for verdict in verdicts)}. In the papers' printed numbers {printed[True]} hold "
+        f"and {printed[False] - lacking} do not; {lacking} rest on figures only.{also}"
     )
+
+
+def _counts(words: Iterable[str]) -> str:
+    count = Counter(words)
+    return ", ".join(f"{count[word]} {word}" for word in ("reproduced", "not reproduced", "not run"))
 
 
 def printed_place(verdict: Verdict) -> str:
     """Return what the printed numbers say, and whose they are where another paper lends them."""
     borrowed = verdict.claim.printed not in {None, verdict.claim.paper}
     return f"{verdict.printed_word} {BORROWED}" if borrowed else verdict.printed_word
+
+
+#: Heads of the three verdicts, and of what the last one turns on.
+HEADS = ("in the printed numbers", "as printed (protocol paper)", "as run (protocol fw-svms)", "turns on")
+
+
+def _told(verdict: Verdict) -> tuple[tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]]:
+    """Return the three verdicts, each as word and evidence, and what the last turns on."""
+    found = (verdict.printed, verdict.ours, verdict.as_run)
+    printed, ours, as_run = ("" if each is None else each.evidence for each in found)
+    return (
+        (printed_place(verdict), printed),
+        (verdict.word, ours),
+        (verdict.as_run_word, as_run),
+        ("", "; ".join(verdict.turns_on)),
+    )
 
 
 def terminal(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
@@ -59,40 +82,45 @@ def _paragraph(verdict: Verdict) -> list[str]:
     lines += textwrap.wrap(
         f"{claim.statement} ({claim.place})", WIDTH, initial_indent="  ", subsequent_indent="  "
     )
-    if verdict.ours is not None:
-        lines += textwrap.wrap(
-            f"ours: {verdict.ours.evidence}", WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
-    said = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed is not None else "")
-    return [*lines, *textwrap.wrap(f"paper: {said}", WIDTH, initial_indent="  ", subsequent_indent="    ")]
+    printed, ours, as_run, turns = _told(verdict)
+    told = [("paper", *printed)]
+    told += [("as printed", *ours)] if verdict.ours is not None else []
+    told += [("as run", *as_run)] if verdict.as_run is not None else []
+    told += [("turns on", turns[1], "")] if verdict.turns_on else []
+    for head, word, evidence in told:
+        said = f"{head}: {word}" + (f": {evidence}" if evidence else "")
+        lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return lines
 
 
 def markdown(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     """Return a Markdown table."""
-    lines = ["| claim | statement | ours | as printed |", "| :-- | :-- | :-- | :-- |"]
+    lines = [f"| claim | statement | {' | '.join(HEADS)} |", f"|{' :-- |' * (2 + len(HEADS))}"]
     for verdict in verdicts:
-        ours = f"**{verdict.word}**" + (f": {verdict.ours.evidence}" if verdict.ours else "")
-        printed = printed_place(verdict) + (f": {verdict.printed.evidence}" if verdict.printed else "")
-        cells = (verdict.claim.name, f"{verdict.claim.statement} ({verdict.claim.place})", ours, printed)
+        told = [
+            f"**{word}**" * bool(word) + ": " * bool(word and said) + said for word, said in _told(verdict)
+        ]
+        cells = (verdict.claim.name, f"{verdict.claim.statement} ({verdict.claim.place})", *told)
         lines.append("| " + " | ".join(without_tags(cell).replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, "", summary(verdicts), *(f"\n- {without_tags(note)}" for note in notes)]) + "\n"
 
 
 def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """Return an HTML fragment: one row per claim, its class the verdict."""
+    """Return an HTML fragment: one row per claim, its class the verdict as printed."""
     rows = []
     for verdict in verdicts:
         claim = verdict.claim
-        ours = html.escape(verdict.ours.evidence) if verdict.ours else ""
-        printed = html.escape(verdict.printed.evidence) if verdict.printed else ""
+        told = "".join(
+            f'<td data-head="{head}">'
+            f"{f'<strong>{html.escape(word)}</strong> ' if word else ''}<small>{html.escape(said)}</small></td>"
+            for head, (word, said) in zip(HEADS, _told(verdict), strict=True)
+        )
         rows.append(
             f"<tbody class={verdict.word.replace(' ', '-')}><tr><th scope=row>{html.escape(claim.name)}</th>"
             f"<td data-head=statement>{html.escape(claim.statement)} <small>({html.escape(claim.place)})</small></td>"
-            f"<td data-head=ours><strong>{verdict.word}</strong> {ours}</td>"
-            f'<td data-head="as printed">{html.escape(printed_place(verdict))} '
-            f"<small>{printed}</small></td></tr></tbody>"
+            f"{told}</tr></tbody>"
         )
-    heads = "".join(f"<th scope=col>{head}</th>" for head in ("claim", "statement", "ours", "as printed"))
+    heads = "".join(f"<th scope=col>{head}</th>" for head in ("claim", "statement", *HEADS))
     return (
         f"<div class='table words'><table><caption>{html.escape(summary(verdicts))}</caption>"
         f"<thead><tr>{heads}</tr></thead>{''.join(rows)}</table></div>"
@@ -102,11 +130,10 @@ def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
 
 def as_csv(verdicts: Sequence[Verdict]) -> str:
     """Return one CSV line per claim."""
-    lines = [["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence"]]
+    lines = [["claim", "place", "statement", "verdict", "evidence", "printed_verdict", "printed_evidence",
+              "as_run_verdict", "as_run_evidence", "turns_on"]]  # fmt: skip
     for verdict in verdicts:
         claim = verdict.claim
-        ours, printed = (finding.evidence if finding else "" for finding in (verdict.ours, verdict.printed))
-        lines.append(
-            [claim.name, claim.place, claim.statement, verdict.word, ours, printed_place(verdict), printed]
-        )
+        printed, ours, as_run, turns = _told(verdict)
+        lines.append([claim.name, claim.place, claim.statement, *ours, *printed, *as_run, turns[1]])
     return csv_bytes([[without_formula(field) for field in line] for line in lines]).decode()

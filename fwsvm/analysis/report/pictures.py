@@ -29,6 +29,7 @@ HEADINGS = {
     "convergence": "Convergence",
     "selection": "Parameter search",
     "ranks": "Mean ranks",
+    "settings": "Settings of the authors' program",
 }
 #: Kinds of which a page has many pictures, folded.
 FOLDED = 4

@@ -67,8 +67,8 @@ def tests(cells: pd.DataFrame) -> str:
 def claims(cells: pd.DataFrame) -> str:
     """Return the claims that these runs can check, and folded those that they cannot."""
     verdicts = evaluate_claims(cells)
-    ran = [verdict for verdict in verdicts if verdict.ours is not None]
-    rest = [verdict for verdict in verdicts if verdict.ours is None]
+    ran = [verdict for verdict in verdicts if verdict.ours or verdict.as_run or verdict.turns_on]
+    rest = [verdict for verdict in verdicts if verdict not in ran]
     shown = html_list(ran) if ran else "<p>None of the papers' claims could be checked on these runs.</p>"
     if not rest:
         return shown

@@ -1,0 +1,116 @@
+"""What each setting of the authors' program does to speed-up, accuracy and gap (`fwsvm grid why`).
+
+A picture a setting: data sets across; speed-up over the baseline, test accuracy and relative gap down. A method whose
+program knows no such setting keeps its level: it shows what it is compared with.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from fwsvm.analysis import variants
+from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.figures.data import FigureData, drawable, labels_of, methods_of, records
+from fwsvm.analysis.figures.registry import Asked, figure
+from fwsvm.analysis.figures.series import title_of
+from fwsvm.analysis.figures.style import (
+    HOLLOW_NOTE,
+    INK,
+    Drawing,
+    PointRows,
+    hollow,
+    legend,
+    log_axis,
+    panels,
+    set_titles,
+    style_of,
+)
+from fwsvm.analysis.measures import Measure, measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@figure("settings", 5)
+def draw(data: FigureData, asked: Asked) -> list[Drawing]:
+    """Draw a picture of each setting that was run at two values or more."""
+    cells = data.selected(data.cells)
+    varied = variants.variants(cells) if {"search", "experiment"} <= {*cells.columns} else cells.head(0)
+    if varied.empty:
+        return []
+    measures = [measure(name) for name in asked.plain or ("speedup", "accuracy", "gap")]
+    found = ((setting, variants.values(varied, setting)) for setting in variants.SETTINGS.values())
+    return [
+        _picture(data, varied, setting, values, measures, asked.baseline)
+        for setting, values in found
+        if len(values) > 1
+    ]
+
+
+def _picture(
+    data: FigureData,
+    varied: pd.DataFrame,
+    setting: variants.Setting,
+    values: list[str],
+    measures: list[Measure],
+    baseline: str,
+) -> Drawing:
+    points = pd.concat(
+        [
+            drawable(against_baseline(variants.at(varied, setting, value), baseline)).assign(
+                place=float(place)
+            )
+            for place, value in enumerate(values)
+        ]
+    )
+    changed = set(varied.loc[varied["setting"] == setting.name, "dataset"])
+    order = [dataset for dataset in data.order(points) if dataset in changed]
+    labels, methods = labels_of(order), methods_of(points)
+    figure, axes = panels(len(order), len(measures), width=3.0, height=2.4)
+    rows: PointRows = {}
+    for line, kind in enumerate(measures):
+        for column, dataset in enumerate(order):
+            panel = axes[line * len(order) + column]
+            rows |= _curves(panel, points[points["dataset"] == dataset], kind, methods, baseline)
+            _name_values(panel, values, {setting.as_run(t) for t in varied["tolerance"].dropna()})
+            set_titles(
+                panel,
+                labels[dataset] if line == 0 else "",
+                "",
+                title_of(kind, baseline) if column == 0 else "",
+            )
+    cut_short = bool(points["censored"].any())
+    legend(figure, axes, cut_short=cut_short)
+    what = ", ".join(title_of(kind, baseline) for kind in measures)
+    caption = f"{setting.title}: {what}; brackets have the value as run{HOLLOW_NOTE if cut_short else ''}."
+    return Drawing(f"settings-{setting.name}", caption[0].upper() + caption[1:], figure, rows)
+
+
+def _curves(
+    panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[str], baseline: str
+) -> PointRows:
+    rows: PointRows = {}
+    for method in methods:
+        mine = points[(points["method"] == method) & points[kind.column].notna()]
+        if mine.empty or (kind.name == "speedup" and method == baseline):
+            continue
+        style = style_of(method, methods)
+        (drawn,) = panel.plot(mine["place"], mine[kind.column] * kind.factor, **style)
+        rows[drawn] = records(mine)
+        cut = mine["censored"].astype(bool)
+        hollow(panel, mine["place"][cut], mine[kind.column][cut] * kind.factor, style)
+    if kind.name != "accuracy":
+        log_axis(panel, "y")
+    if kind.name == "speedup":
+        panel.axhline(1, color=INK, linewidth=0.8)
+    return rows
+
+
+def _name_values(panel: "Axes", values: list[str], as_run: set[str]) -> None:
+    """Label the axis with the values, the one as run in brackets."""
+    names = [f"[{value}]" if value in as_run else value for value in values]
+    panel.set_xlim(-0.4, len(values) - 0.6)
+    panel.set_xticks(
+        range(len(values)), names, rotation=30 if max(map(len, names)) * math.sqrt(len(names)) > 12 else 0
+    )

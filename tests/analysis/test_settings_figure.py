@@ -1,0 +1,59 @@
+"""The pictures of `fwsvm grid why`: one a setting, with the numbers of the runs."""
+
+from fwsvm.analysis import published
+from fwsvm.analysis.figures import FigureData, draw
+from fwsvm.analysis.figures.style import texts
+from tests.analysis.folders import row
+from tests.analysis.test_results import cells_of
+
+
+def why(dataset: str, method: str, seconds: float, **more):
+    usual = {"experiment": "why", "protocol": "fw-svms", "width_rule": "libcvm"}
+    return row(**(usual | {"dataset": dataset, "method": method, "train_seconds": seconds} | more))
+
+
+def cells():
+    return cells_of(
+        *(
+            made
+            for dataset, factor in (("a5a", 1), ("w7a", 2))
+            for made in (
+                why(dataset, "cvm", 100 * factor, relative_gap=0.5),
+                why(dataset, "cvm(inner=0.001)", factor, relative_gap=0.25, test_accuracy=0.875),
+                why(dataset, "cvm(inner=1e-05)", 10 * factor),
+                why(dataset, "fw", 2),
+                why(dataset, "fw(retries=7)", 8, status="time_limit"),
+            )
+        )
+    )
+
+
+def test_a_picture_a_setting_has_the_quotients_accuracies_and_gaps() -> None:
+    inner, retries = draw(FigureData(cells()), ["settings"])
+    assert (inner.name, retries.name) == ("settings-inner", "settings-retries")
+    assert len(inner.figure.axes) == 2 * 3
+    drawn = [
+        {
+            line.get_label(): list(map(float, line.get_ydata()))
+            for line in panel.lines
+            if len(line.get_xdata()) == 3
+        }
+        for panel in inner.figure.axes
+    ]
+    assert drawn[0] == {"FW": [50, 5, 0.5]}, "CVM's time over FW's, which has no core set"
+    assert drawn[1] == {"FW": [100, 10, 1]}
+    assert drawn[2]["CVM"] == [90, 90, 87.5]
+    assert drawn[4]["CVM"][::2] == [0.5, 0.25]
+    assert [label.get_text() for label in inner.figure.axes[0].get_xticklabels()] == [
+        "[1e-07]",
+        "1e-05",
+        "0.001",
+    ]
+    assert [label.get_text() for label in retries.figure.axes[0].get_xticklabels()] == ["[1]", "7"]
+    assert "cut short by a limit" in texts(retries)
+    assert "cut short by a limit" not in texts(inner)
+
+
+def test_other_results_have_no_such_pictures() -> None:
+    assert draw(FigureData(cells_of(row(dataset="a5a", method="fw"))), ["settings"]) == []
+    assert draw(FigureData(published.cells("003")), ["settings"]) == []

@@ -1,0 +1,138 @@
+"""A claim's three verdicts: in the printed numbers, on runs as printed, on runs as the authors made theirs."""
+
+from pathlib import Path
+
+import pytest
+
+from fwsvm.analysis import cells as cells_module
+from fwsvm.analysis import results, variants
+from fwsvm.analysis.claims import show
+from fwsvm.analysis.claims.checks import ADULT
+from fwsvm.analysis.claims.evaluate import caveats, evaluate
+from fwsvm.analysis.papers import CLAIMS
+from tests.analysis.folders import row, write
+from tests.analysis.test_results import cells_of
+
+FASTER = "003-adult-mfw-faster"
+
+
+def adult(protocol: str, cvm: float, **more):
+    """Return rows of the Adult series: CVM takes ``cvm`` seconds, the others one."""
+    return [
+        row(dataset=d, method=m, train_seconds=cvm if m == "cvm" else 1.0, protocol=protocol, **more)
+        for d in ADULT
+        for m in ("cvm", "fw", "mfw")
+    ]
+
+
+def why(**more):
+    """Return a row of the runs that change one setting of the authors' program at a time."""
+    usual = {"experiment": "why", "dataset": "a5a", "protocol": "fw-svms", "width_rule": "libcvm"}
+    return row(**(usual | more))
+
+
+def test_rows_count_under_the_protocol_they_were_run_with() -> None:
+    cells = cells_of(*adult("paper", 0.5), *adult("fw-svms", 5.0, experiment="as-run", width_rule="libcvm"))
+    (verdict,) = evaluate(cells, [FASTER])
+    assert (verdict.word, verdict.as_run_word) == ("not reproduced", "reproduced")
+    assert verdict.printed_word == "holds in the printed numbers"
+    assert "factors 0.500 to 0.500" in verdict.ours.evidence
+    assert "factors 5.00 to 5.00" in verdict.as_run.evidence
+    assert verdict.turns_on == ()
+
+
+def test_rows_of_other_protocols_count_for_lack_of_the_paper_s_and_that_is_said() -> None:
+    others = adult("default", 5.0, experiment="ours", rows=20_000)
+    (verdict,) = evaluate(cells_of(*others), [FASTER])
+    assert (verdict.word, verdict.as_run_word) == ("reproduced", "not run")
+    assert "21 cells of the protocol default, which is neither" in caveats(cells_of(*others))[0]
+    (verdict,) = evaluate(cells_of(*others, *adult("paper", 0.5)), [FASTER])
+    assert verdict.word == "not reproduced"
+
+
+def folder(path: Path, config: str, **more) -> Path:
+    rows = [{k: v for k, v in r.items() if k != "protocol"} for r in adult("", 5.0, **more)]
+    return write(path, rows, config)
+
+
+def test_a_folder_s_configuration_says_which_protocol_it_is(tmp_path: Path) -> None:
+    ran = folder(tmp_path / "run", "name: trial\nprotocol: fw-svms\n")
+    old = folder(tmp_path / "old", "name: other\nprotocol: fw-svms\n")
+    full = folder(tmp_path / "full", "name: trial\n", search="full")
+    for path, word in ((ran, "fw-svms"), (old, ""), (full, "default")):
+        assert set(results.read([path]).frame["protocol"]) == {word}
+    (verdict,) = evaluate(cells_module.cells_of_runs(results.read([ran]).frame), [FASTER])
+    assert (verdict.word, verdict.as_run_word) == ("not run", "reproduced")
+    (ran / "experiment.yaml").write_text("name: [\n", encoding="utf-8")
+    read = results.read([ran])
+    assert "the protocol of its runs is not known" in read.notices[0]
+    assert set(read.frame["protocol"]) == {""}
+
+
+def test_a_claim_names_the_setting_that_it_turns_on() -> None:
+    """MFW is faster than CVM as it was run; with a looser tolerance in the core set CVM is faster."""
+    cells = cells_of(
+        why(method="cvm", train_seconds=100),
+        why(method="cvm(inner=0.001)", train_seconds=0.5),
+        why(method="cvm(inner=1e-06)", train_seconds=50),
+        why(method="cvm(retries=7)", train_seconds=110),
+        why(method="mfw", train_seconds=1),
+        why(method="mfw(retries=7)", train_seconds=2),
+        why(method="mfw", search="full", train_seconds=200),
+        why(method="mfw", width_rule="paper", train_seconds=3),
+    )
+    (verdict,) = evaluate(cells, [FASTER])
+    assert (verdict.word, verdict.as_run_word) == ("not run", "not run"), "they are runs of another kind"
+    assert verdict.turns_on == (
+        "tolerance inside CVM's core set: it does not hold with 0.001 (runs on a5a)",
+        "samples without a violator before a stop: it does not hold with all rows (runs on a5a)",
+    )
+    for form in ("terminal", "markdown", "html", "csv"):
+        text = " ".join(show.render([verdict], form).replace("&#x27;", "'").split())
+        assert "tolerance inside CVM's core set: it does not hold with 0.001" in text
+    assert "1 turn on one setting" in show.summary([verdict])
+
+
+def test_no_setting_is_named_where_all_runs_find_otherwise() -> None:
+    cells = cells_of(
+        why(method="cvm", train_seconds=100),
+        why(method="cvm(inner=0.001)", train_seconds=0.5),
+        why(method="mfw", train_seconds=1),
+        *adult("fw-svms", 0.5, experiment="as-run", width_rule="libcvm"),
+    )
+    (verdict,) = evaluate(cells, [FASTER])
+    assert verdict.as_run_word == "not reproduced"
+    assert verdict.turns_on == ()
+
+
+def test_variants_are_of_one_setting_and_keep_their_order() -> None:
+    cells = cells_of(
+        why(method="cvm", tolerance=1e-6),
+        *(why(method=f"cvm(inner={value})") for value in ("0.001", "1e-05")),
+        why(method="cvm(inner=0.001, retries=7)"),
+        why(method="cvm(first_level=1e-06)"),
+        why(method="cvm(candidates=uniform)"),
+        why(method="cvm", search="full"),
+        why(method="fw", train_seconds=7),
+    )
+    varied = variants.variants(cells)
+    assert len(varied) == len(cells) - 1
+    inner, retries = variants.SETTINGS["inner"], variants.SETTINGS["retries"]
+    assert variants.values(varied, inner) == ["1e-07", "1e-05", "0.001"]
+    assert variants.values(varied, retries) == ["1", "all rows"]
+    assert variants.values(varied, variants.SETTINGS["width_rule"]) == []
+    there = variants.at(varied, inner, "0.001").set_index("method")
+    assert there.loc["cvm", "value"] == "0.001"
+    assert there.loc["fw", "train_seconds"] == 7
+    assert variants.at(varied, inner, "1e-07").set_index("method").loc["cvm", "setting"] == ""
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "csv"])
+def test_every_form_has_the_three_verdicts(form: str) -> None:
+    cells = cells_of(*adult("paper", 0.5), *adult("fw-svms", 5.0, experiment="as-run", width_rule="libcvm"))
+    text = " ".join(show.render(evaluate(cells, [FASTER]), form).split())
+    assert "factors 0.500 to 0.500" in text
+    assert "factors 5.00 to 5.00" in text
+    assert "factors 5.64 to 15.4" in text or "factors 5.64" in text, "the printed ones"
+    assert text.count("not reproduced") >= 1
+    assert len(CLAIMS) > 80
