@@ -82,11 +82,18 @@ peers: .venv/peers ## install all that fwsvm is compared with
 # $(RESULTS)/PAPER. Data that cannot be had (exit code 3) leaves its cells `missing` in them.
 RESULTS = results/$(PROFILE)
 FRANK_WOLFE := web adult 003-single
-FOLDERS = $(addprefix $(RESULTS)/,$(FRANK_WOLFE))
-LENDERS = $(addprefix --reuse $(RESULTS)/,$(filter-out $*,$(FRANK_WOLFE) swap))
+FOLDERS = $(addprefix $(RESULTS)/,$(FRANK_WOLFE) stand-ins)
+AS_RUN := $(FRANK_WOLFE:%=%-as-run) stand-ins-as-run
+AS_PRINTED_AND_SWAP := $(FRANK_WOLFE) swap
+AS_RUN_AND_SWAP := $(AS_RUN) swap-as-run
+OF_ONE_KIND = $(if $(filter %-as-run,$*),$(AS_RUN_AND_SWAP),$(AS_PRINTED_AND_SWAP))
+LENDERS = $(addprefix --reuse $(RESULTS)/,$(filter-out $*,$(OF_ONE_KIND)))
+# Runs as the authors made theirs, and those that change one of their settings at a time, where they have been made.
+RAN_003 = $(wildcard $(addprefix $(RESULTS)/,$(AS_RUN) 003-quadratic-as-run 003-c-sweep-as-run why))
+RAN_000 = $(wildcard $(addprefix $(RESULTS)/,swap-as-run stand-ins-as-run 003-quadratic-as-run why))
 
 runs-%: configs/%.yaml .venv/installed
-	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out $(RESULTS)/$* $(if $(filter $*,$(FRANK_WOLFE) swap),$(LENDERS)) \
+	$(BIN)/fwsvm grid $< --profile $(PROFILE) --out $(RESULTS)/$* $(if $(filter $*,$(AS_PRINTED_AND_SWAP) $(AS_RUN_AND_SWAP)),$(LENDERS)) \
 		|| test $$? -eq 3
 
 # $(call keep,COMMAND AND ARGUMENTS,FILE): print it, and keep it as Markdown and as CSV
@@ -96,28 +103,33 @@ define keep
 	@$(BIN)/fwsvm $(1) --format csv --out $(RESULTS)/$(2).csv
 endef
 
-reproduce-table2: $(FRANK_WOLFE:%=runs-%) ## 003: accuracy; PROFILE=smoke, small (the default) or paper
+reproduce-table2: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: accuracy; PROFILE=smoke, small (the default) or paper
 	$(call keep,table $(FOLDERS) --layout 003-2,003/table2)
-reproduce-table3: $(FRANK_WOLFE:%=runs-%) ## 003: training time
+reproduce-table3: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: training time
 	$(call keep,table $(FOLDERS) --layout 003-3,003/table3)
-reproduce-table5: $(FRANK_WOLFE:%=runs-%) ## 003: W and F of the tests
+reproduce-table5: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: W and F of the tests
 	$(call keep,stats $(FOLDERS) --table 5,003/table5)
-reproduce-table6: $(FRANK_WOLFE:%=runs-%) ## 003: p-values
+reproduce-table6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: p-values
 	$(call keep,stats $(FOLDERS) --table 6,003/table6)
-reproduce-table7: $(FRANK_WOLFE:%=runs-%) ## 003: conclusions
+reproduce-table7: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: conclusions
 	$(call keep,stats $(FOLDERS) --table 7,003/table7)
 reproduce-table8: runs-003-quadratic ## 003: the quadratic kernel
 	$(call keep,table $(RESULTS)/003-quadratic --layout 003-8,003/table8)
-reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) ## 003: accuracy, time, speed-up and size of the series and the single sets
+reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: accuracy, time, speed-up and size of the series and the single sets
 	$(BIN)/fwsvm plot $(FOLDERS) --figure series --figure datasets --out $(RESULTS)/003/figures
 reproduce-figures7-8: runs-003-c-sweep ## 003: accuracy and time over C
 	$(BIN)/fwsvm plot $(RESULTS)/003-c-sweep --figure sweep --out $(RESULTS)/003/figures
-reproduce-swap: runs-swap runs-003-quadratic ## 000: figures, Table 2 and claims
-	$(call keep,table $(RESULTS)/swap $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables)
+reproduce-swap: runs-swap runs-003-quadratic runs-stand-ins ## 000: figures, Table 2 and claims
+	$(call keep,table $(RESULTS)/swap $(RESULTS)/stand-ins $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables)
 	$(call keep,table $(RESULTS)/003-quadratic --layout 000-quadratic,000/quadratic)
 	$(call keep,stats $(RESULTS)/swap --design 000,000/table2)
-	$(BIN)/fwsvm plot $(RESULTS)/swap $(RESULTS)/003-quadratic --out $(RESULTS)/000/figures
-	$(call keep,claims $(RESULTS)/swap $(RESULTS)/003-quadratic --only 000,000/claims)
+	$(BIN)/fwsvm plot $(RESULTS)/swap $(RESULTS)/003-quadratic $(RESULTS)/stand-ins --out $(RESULTS)/000/figures
+	$(call keep,claims $(RESULTS)/swap $(RESULTS)/003-quadratic $(RESULTS)/stand-ins $(RAN_000) --only 000,000/claims)
+reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-as-run runs-swap-as-run runs-why ## 003 and 000 as their authors ran them, and each setting changed by itself; claims of `reproduce-all` use them
+	$(call keep,table $(AS_RUN:%=$(RESULTS)/%) --layout 003-2 --layout 003-3,003/tables-as-run)
+	$(BIN)/fwsvm plot $(RESULTS)/why --figure settings --out $(RESULTS)/why/figures
+reproduce-equal-gap: runs-equal-gap ## time of all methods to the same certified gap, ours beside
+	$(call keep,table $(RESULTS)/equal-gap --layout time --layout gap,equal-gap/tables)
 reproduce-avsf: runs-avsf ## 002: Tables 2 and 3, Figure 1 and claims
 	$(call keep,table $(RESULTS)/avsf --layout 002-2 --layout 002-3,002/tables)
 	$(BIN)/fwsvm plot $(RESULTS)/avsf --figure sweep --out $(RESULTS)/002/figures
@@ -127,9 +139,9 @@ reproduce-scs: runs-scs ## 004: Table 1, Figures 1 and 2 and claims
 	$(BIN)/fwsvm plot $(RESULTS)/scs --figure convergence --against iteration --window 50 --out $(RESULTS)/004/figures
 	$(call keep,claims $(RESULTS)/scs --only 004,004/claims)
 reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 figures3-6 figures7-8 swap avsf scs) ## all of them, and a page each
-	$(call keep,claims $(FOLDERS) $(RESULTS)/003-quadratic $(RESULTS)/003-c-sweep --only 003,003/claims)
+	$(call keep,claims $(FOLDERS) $(RESULTS)/003-quadratic $(RESULTS)/003-c-sweep $(RAN_003) --only 003,003/claims)
 	$(BIN)/fwsvm report $(FOLDERS) $(RESULTS)/003-quadratic $(RESULTS)/003-c-sweep --out $(RESULTS)/003/report.html
-	$(BIN)/fwsvm report $(RESULTS)/swap --out $(RESULTS)/000/report.html
+	$(BIN)/fwsvm report $(RESULTS)/swap $(RESULTS)/stand-ins --out $(RESULTS)/000/report.html
 	$(BIN)/fwsvm report $(RESULTS)/avsf --out $(RESULTS)/002/report.html
 	$(BIN)/fwsvm report $(RESULTS)/scs --out $(RESULTS)/004/report.html
 

@@ -79,7 +79,8 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
 
 
 def _files() -> dict[str, Path]:
-    return {file.stem: file for file in sorted(shipped_folder().glob(f"*{SUFFIX}"))}
+    files = shipped_folder().glob(f"*{SUFFIX}")
+    return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
 
 
 def _exists(word: Path) -> bool:
