@@ -122,13 +122,15 @@ def chosen(found: "Chosen", data: "Dataset", folds: int) -> list[str]:
 
 def trained(result: "Result", row: "Row") -> list[str]:
     """Return sentences on the training of the machine."""
+    of = "all rows" if result.sample is None else f"{result.sample.rows:,} rows"
     return [
         (
-            f"Trained on all rows with these, by {row['method']}, in {row['train_seconds']:.3g} s: "
+            f"Trained on {of} with these, by {row['method']}, in {row['train_seconds']:.3g} s: "
             f"{result.support_vectors:,} of the rows are support vectors, which the machine keeps."
         ),
         f"{result.message}",
-        f"Its objective is within {100 * result.relative_gap:.2g} % of the best possible, and that is proven."
+        f"Its objective is within {100 * result.relative_gap:.2g} % of the best possible"
+        f"{'' if result.sample is None else ' on these'}, and that is proven."
         if result.certified
         else "How near it is to the best possible is not proven.",
     ]

@@ -45,7 +45,8 @@ _OPTIONS = (
     click.option("--candidates",
                  help="What cvm samples from: uniform, all rows; outside, those outside the core set; balanced, "
                  "these, class by class in turn [default: the protocol's: balanced for fw-svms, else uniform]."),
-    click.option("--time-limit", type=float, metavar="SECONDS", help="Stop after so long on the clock."),
+    click.option("--time-limit", type=float, metavar="SECONDS",
+                 help="Stop after so long on the clock; auto returns the machine of a sample where rows are too many."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers."),
     click.option("--threads", type=int, help="Threads to use [default: all there are]."),

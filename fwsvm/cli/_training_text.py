@@ -131,7 +131,11 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     said = [f"{name} {row[f'{kind}_accuracy']:.2%}" for name, kind in (("training", "train"), ("test", "test"))
             if row.get(f"{kind}_accuracy") is not None]  # fmt: skip
     if row.get("train_accuracy") is None:
-        why = "interrupted" if result.status is Status.INTERRUPTED else "too many rows and support vectors"
+        why = (
+            "interrupted" if result.status is Status.INTERRUPTED
+            else "the machine is of a sample" if result.sample is not None
+            else "too many rows and support vectors"
+        )  # fmt: skip
         said.insert(0, f"training not computed: {why}; `fwsvm predict` does")
     say("accuracy", ", ".join(said))
     seconds = [("load", row["load_seconds"]), ("compile", result.compile_seconds), ("train", result.train_seconds),
@@ -148,6 +152,8 @@ def _gap_kind(result: "Result") -> str:
         if math.isnan(result.gap_error)
         else f"not known; the objective is an estimate, standard error {result.gap_error:.2g}",
     }[result.gap_kind]
+    if result.sample is not None:
+        kind = f"of the sample's problem, {kind}"
     return ("certified: " if result.certified else "") + kind
 
 

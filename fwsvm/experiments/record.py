@@ -1,5 +1,6 @@
 """One run as a row of results: every column, in order."""
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields
@@ -28,6 +29,16 @@ def data_columns(data: Dataset) -> dict[str, Any]:
         "classes": len(data.classes),
         "load_seconds": data.load_seconds,
     }
+
+
+def sample_columns(data: Dataset, result: Result) -> dict[str, Any]:
+    """Return the columns that describe the rows of a machine of a sample, which are data of their own.
+
+    The row then names the problem that its objective and certificate are of.
+    """
+    assert result.sample is not None  # noqa: S101  (who asks has looked)
+    drawn = f"{data.fingerprint} sample of {result.sample.rows} rows, seed {result.settings['seed']}"
+    return {"rows": result.sample.rows, "data_sha256": hashlib.sha256(drawn.encode()).hexdigest()}
 
 
 def missing_test_note(data: Dataset, result: Result) -> dict[str, Any]:

@@ -44,8 +44,10 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
         "parallel_cells": 1,
         "shared": False,
     }
+    if result.sample is not None:
+        more |= record.sample_columns(data, result)
     try:
-        if not accuracy.is_costly(result, data.train):
+        if result.sample is None and not accuracy.is_costly(result, data.train):
             more["train_accuracy"] = accuracy.accuracy(result, data.train, data.classes)
             result = accuracy.with_accuracy_note(result, more["train_accuracy"], codes)
         if data.test is None:

@@ -60,18 +60,23 @@ COLUMNS: dict[str, Column] = {
     "message": Column(Text(20_000), "The status in a sentence, with its particulars.", role=VOLATILE),
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
-    "rows": Column(Number(1, 1e18), "Training rows m."),
+    "rows": Column(
+        Number(1, 1e18), "Training rows m; of a sample where the method says that the machine is of one."
+    ),
     "features": Column(COUNT, "Features n."),
     "classes": Column(COUNT, "Number of classes."),
     "subproblems": Column(COUNT, "Two-class problems solved."),
     "method": Column(
-        Text(), "Name of the method, with those of its parameters that were set; what auto chose in brackets."
+        Text(),
+        "Name of the method, with those of its parameters that were set; in brackets what auto chose.",
     ),
     "kernel": Column(Text(), "Name of the kernel."),
     "gamma": Column(REAL, "The kernel's gamma."),
     "sigma2": Column(REAL, "sigma^2 = 1 / (2 gamma), for rbf."),
     "width_rule": Column(
-        Text(), "Rule by which gamma follows from the training rows; empty where gamma was given."
+        Text(),
+        "Rule by which gamma follows from the training rows; held-out where rows held out decided; empty where "
+        "gamma was given.",
     ),
     "degree": Column(REAL, "Degree of the polynomial kernel."),
     "coef0": Column(REAL, "Constant of the polynomial kernel."),
@@ -116,7 +121,7 @@ COLUMNS: dict[str, Column] = {
     ),
     "train_accuracy": Column(
         FRACTION,
-        "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values.",
+        "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values, and for samples.",
         role=FOUND,
     ),
     "load_seconds": Column(SECONDS, "Reading, parsing and scaling the data.", role=VOLATILE),

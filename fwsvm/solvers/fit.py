@@ -67,6 +67,11 @@ def fit(
             counts = counts[weights > 0]
         X, codes, weights = checked(X, codes, classes, weights, settings.class_weight)
         resolved = resolve(settings, X, counts)
+        in_time = resolved.family.in_time
+        if in_time is not None and resolved.time_limit is not None:
+            found: Result | None = in_time(X, codes, tuple(classes), weights, settings, resolved, watch)
+            if found is not None:
+                return found
         return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
 
 

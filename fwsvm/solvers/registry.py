@@ -44,6 +44,8 @@ class Family:
         Solves all subproblems together, where it can.
     chosen : callable (Process) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
+    in_time : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result or None, or None
+        Answers where there is a time limit, if it has a way of its own; `fit` asks it before all rows are trained on.
     goes_on : bool
         Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
@@ -65,6 +67,7 @@ class Family:
     goes_on: bool = True
     solve_at_once: Callable[..., Any] | None = None
     chosen: Callable[[Any], str] | None = None
+    in_time: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,26 @@ class TracePoint:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """That a machine is of a sample of the rows (`fwsvm.solvers.auto.in_time`), and how good it is on others.
+
+    Attributes
+    ----------
+    rows : int, that it was trained on
+    of : int, rows there are
+    held_out : int, rows that no sample had
+    accuracy : float
+        The part of these that it is right on, a little more than to be expected of new rows, for it was chosen by it;
+        NaN where an interrupt left no time to tell.
+    """
+
+    rows: int
+    of: int
+    held_out: int
+    accuracy: float
+
+
+@dataclass(frozen=True)
 class Result:
     """A trained machine and everything measured on the way; the fields that results files have bear their names.
 
@@ -50,6 +70,9 @@ class Result:
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
     chosen : str
         The methods that ``auto`` chose; empty for any other.
+    sample : Sample or None
+        Of which rows the machine is, where it is not of all: objective, gap, certificate and lambda are of the problem
+        of these rows, ``train_seconds`` of all samples.
     """
 
     model: KernelModel | LinearModel
@@ -76,6 +99,7 @@ class Result:
     gap_error: float = float("nan")
     solved: int = 1
     chosen: str = ""
+    sample: Sample | None = None
 
     def with_ranges(self, ranges: Ranges | None) -> Self:
         """Return the result with a machine that knows what its training rows were scaled by."""

@@ -1,7 +1,7 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
 `auto` says what is chosen, `one_matrix` and `pairs` solve small problems of several classes in one go; large and
-two-class problems are the other methods' own runs.
+two-class problems are the other methods' own runs. `in_time` meets a time limit on large data by `samples`.
 """
 
 from dataclasses import replace
@@ -24,6 +24,7 @@ def _start(
 ) -> Solver:  # fmt: skip
     from fwsvm.solvers.chunking.run import ChunkRun
 
+    rule.check()
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
@@ -50,8 +51,19 @@ def _solve_at_once(*given: Any) -> Any:
     return solve_at_once(*given)
 
 
+def _in_time(
+    X: Any, codes: Any, classes: Any, weights: Any, settings: Any, resolved: Resolved, watch: Any
+) -> Any:
+    from fwsvm.solvers.auto.in_time import Course, Data, suits
+
+    if not suits(len(codes), resolved):
+        return None
+    return Course(Data(X, codes, classes, weights), settings, resolved, watch).run()
+
+
 FAMILIES["auto"] = replace(
     on_simplex("auto", _start, memory.chunking, ("full", "sampled")),
     solve_at_once=_solve_at_once,
     chosen=_chosen,
+    in_time=_in_time,
 )

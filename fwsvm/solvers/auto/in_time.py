@@ -1,0 +1,301 @@
+"""auto on large data within a time limit: the whole problem if the time is enough, else the best machine of a sample.
+
+Samples grow, each a part of the next and solved as a problem of its own: to start where the one before ended saves 2 %
+of the kernel values on cover type, and is left out. Seconds grow with the rows, so each sample says what the whole
+problem would take. If that fits into what is left, the whole problem is solved, as without samples. If not, samples
+grow as far as the time goes, and rows held out decide which machine is returned; where the user gave no width, they
+decide on the width, too, as long as samples are small.
+
+The limit is on all of this: training, certificates, and predictions of the rows held out; compiling is not counted.
+"""
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm import promises
+from fwsvm.phases import Phase, enter
+from fwsvm.problems.machines import KernelModel
+from fwsvm.solvers.auto.samples import forecast, nested
+from fwsvm.solvers.fit import train
+from fwsvm.solvers.gathering import gathered
+from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.protocols import PROTOCOLS
+from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.result import Result, Sample
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.subproblems import Table
+from fwsvm.solvers.tuning import (
+    CLIMB_SHARE,
+    FIRST_SAMPLE,
+    LARGEST_JUMP,
+    MANY_SUPPORT_VECTORS,
+    SAFE_SHARE,
+    SMALLEST_JUMP,
+    WIDTH_STEPS,
+    WIDTH_TIMES,
+)
+from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
+from fwsvm.status import Status
+
+CHOSEN_WIDTH = "held-out"  # in the column width_rule
+
+
+class Data(NamedTuple):
+    """Rows X (m, n), their class numbers (m,), the classes, and the rows' weights (m,)."""
+
+    X: Table
+    codes: np.ndarray
+    classes: tuple[str, ...]
+    weights: np.ndarray
+
+    def some(self, which: np.ndarray) -> "Data":
+        """Return the rows ``which``."""
+        return Data(self.X[which], self.codes[which], self.classes, self.weights[which])
+
+
+class Trial(NamedTuple):
+    """A sample, its machine, and what they cost.
+
+    Attributes
+    ----------
+    rows : int
+    gamma : float or None, of a kernel that has one
+    result : Result
+    accuracy : float, of the rows held out; NaN where an interrupt left no time to judge
+    seconds : float, in all; of these ``after`` for the certificate and the rows held out
+    after : float
+    """
+
+    rows: int
+    gamma: float | None
+    result: Result
+    accuracy: float
+    seconds: float
+    after: float
+
+
+def suits(rows: int, resolved: Resolved) -> bool:
+    """Whether there is a time limit, and rows enough for samples, on a problem that is solved to a certificate."""
+    resolved.rule.check()
+    return (
+        resolved.time_limit is not None
+        and rows >= resolved.rule.samples_from
+        and (resolved.search, resolved.protocol) == ("full", PROTOCOLS["default"])
+        and resolved.max_iterations is None
+        and resolved.final_gap
+    )
+
+
+class Course:
+    """Trials so far, and the clock they are on; `run` makes them.
+
+    Parameters
+    ----------
+    data : Data
+    settings : Settings
+    resolved : Resolved, of the settings for all rows; they suit (`suits`)
+    watch : callable, optional
+    """
+
+    def __init__(self, data: Data, settings: Settings, resolved: Resolved, watch: Watch | None) -> None:
+        self.data, self.settings, self.resolved, self.watch = data, settings, resolved, watch
+        self.started = perf_counter()
+        self.compiled = _compile(resolved.kernel)
+        self.order, held_out = nested(data.codes, resolved.seed)
+        self.held_out = data.some(held_out)
+        self.gamma = getattr(resolved.kernel, "gamma", None)
+        self.widths_left = self.gamma is not None and (
+            (settings.gamma, settings.sigma2, settings.width_rule) == (None, None, None)
+        )
+        self.trials: list[Trial] = []
+        self.engine = resolved  # what samples are solved by
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning, compiling not counted."""
+        return perf_counter() - self.started - self.compiled
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return (self.resolved.time_limit or 0.0) - self.seconds
+
+    def run(self) -> Result:
+        """Return the whole problem's result where the time is enough for it, else that of the best sample."""
+        status, whole = Status.TIME_LIMIT, None
+        try:
+            whole = self._whole_or_samples()
+        except KeyboardInterrupt:
+            if not self.trials:
+                raise
+            status = Status.INTERRUPTED
+        return self._of_sample(self._best(), status) if whole is None else whole
+
+    # ---------------------------------------------------------------- the course
+
+    def _whole_or_samples(self) -> Result | None:
+        """Make trials until two larger samples were no better, none larger fits, or the whole problem does."""
+        at = self._try(max(2, min(FIRST_SAMPLE, len(self.order) // 4)), self.gamma)
+        if at.result.support_vectors > MANY_SUPPORT_VECTORS * at.rows:
+            chosen = method("decomposition")
+            self.engine = replace(
+                self.resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family]
+            )
+        path = [at]  # one width, growing
+        steps = list(WIDTH_STEPS)
+        while True:
+            if len(path) > 1 and at.gamma == self.gamma and self._fits(path, len(self.data.codes)):
+                return self._whole()
+            if len(path) > 1 and self.widths_left:
+                at = self._climb(at, steps.pop(0) if len(steps) > 1 else steps[0])
+                path = path if at is path[-1] else [at]
+                self.widths_left = at.seconds <= CLIMB_SHARE * self.left
+            rows = self._next_rows(path)
+            if not rows or all(grown.accuracy < self._best().accuracy for grown in path[-2:]):
+                return None
+            at = self._try(rows, at.gamma)
+            path.append(at)
+
+    def _fits(self, path: list[Trial], rows: int) -> bool:
+        least = 1.0 if self.engine is self.resolved else 2.0  # by decomposition as rows times support vectors
+        seconds = forecast([at.rows for at in path], [at.seconds for at in path], rows, least)
+        return seconds <= SAFE_SHARE * self.left
+
+    def _next_rows(self, path: list[Trial]) -> int:
+        """Return the rows of the next sample: all that fit, but twice as many where far more do; 0 for no more."""
+        at, most = path[-1].rows, len(self.order)
+        jumps = np.geomspace(LARGEST_JUMP, SMALLEST_JUMP, 24)
+        sizes = [rows for jump in jumps if (rows := min(most, round(jump * at))) >= round(SMALLEST_JUMP * at)]
+        fits = next((rows for rows in sizes if self._fits(path, rows)), 0)
+        return min(most, 2 * at) if fits == round(LARGEST_JUMP * at) else fits
+
+    def _climb(self, at: Trial, factor: float) -> Trial:
+        """Return the best trial of the same rows among widths times and over powers of a factor, while it is better."""
+        limit = WIDTH_TIMES * at.seconds
+        for way in (factor, 1.0 / factor):
+            found = at
+            while (found.gamma or 0.0) > 0.0 and self.left > 2.0 * limit:
+                other = self._try(at.rows, (found.gamma or 0.0) * way, limit=limit)
+                if not other.accuracy > found.accuracy:
+                    break
+                found = other
+            if found is not at:
+                return found
+        return at
+
+    # ---------------------------------------------------------------- one run
+
+    def _seconds_after(self, rows: int) -> float:
+        """Return the seconds to keep for the certificate and the judgement of a run on so many rows."""
+        if not self.trials:
+            return 0.0
+        last = self.trials[-1]
+        return 1.5 * last.after * max(1.0, rows / last.rows) ** 2
+
+    def _resolved(self, rows: int, gamma: float | None, limit: float) -> Resolved:
+        """Return the settings of a run on so many rows: C as given, or lambda."""
+        engine = self.engine
+        C = engine.C if self.settings.lambda_ is None else 1.0 / (self.settings.lambda_ * rows)
+        kernel, rule = engine.kernel, engine.width_rule
+        if gamma is not None and gamma != self.gamma:
+            kernel, rule = kernel._replace(gamma=gamma), CHOSEN_WIDTH
+        return replace(
+            engine, C=C, lambda_=1.0 / (C * rows), kernel=kernel, width_rule=rule, time_limit=max(1e-3, limit)
+        )
+
+    def _try(self, rows: int, gamma: float | None, limit: float | None = None) -> Trial:
+        """Train on the first rows of the order, and judge the machine."""
+        began, some = self.seconds, self.data.some(self.order[:rows])
+        left = self.left - self._seconds_after(rows)
+        resolved = self._resolved(rows, gamma, left if limit is None else min(left, limit))
+        result = gathered(train(some.X, some.codes, some.classes, resolved, some.weights, self.watch))
+        self.compiled += result.compile_seconds
+        judged, accuracy = self.seconds, float("nan")
+        if result.status is not Status.INTERRUPTED:
+            accuracy = self._accuracy(result)
+        after = result.check_seconds + self.seconds - judged
+        trial = Trial(rows, gamma, result, accuracy, self.seconds - began, after)
+        self.trials.append(trial)
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return trial
+
+    def _accuracy(self, result: Result) -> float:
+        """Return the part of the rows held out that a machine is right on; NaN where that is interrupted."""
+        enter(Phase.PREDICT)
+        try:
+            predicted = result.model.predict(self.held_out.X, self.resolved.threads)
+        except KeyboardInterrupt:
+            return float("nan")
+        return float(np.mean(predicted == self.held_out.codes))
+
+    def _whole(self) -> Result | None:
+        """Solve the whole problem; None where the time was not enough after all, or an interrupt came."""
+        data, rows = self.data, len(self.data.codes)
+        resolved = self._resolved(rows, self.gamma, self.left - self._seconds_after(rows))
+        result = gathered(train(data.X, data.codes, data.classes, resolved, data.weights, self.watch))
+        self.compiled += result.compile_seconds
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return self._told(result) if result.certified else None
+
+    # ---------------------------------------------------------------- what is returned
+
+    def _best(self) -> Trial:
+        """Return the trial of the highest accuracy, of equal ones the smallest; the last where none was judged."""
+        judged = [trial for trial in self.trials if trial.accuracy == trial.accuracy]
+        return max(judged, key=lambda trial: (trial.accuracy, -trial.rows)) if judged else self.trials[-1]
+
+    def _told(self, result: Result) -> Result:
+        """Return a result by the name of the method that was asked for, with the seconds of the whole course."""
+        return replace(
+            result,
+            settings={**result.settings, "method": self.resolved.method.name},
+            chosen=result.chosen or str(result.settings["method"]),
+            train_seconds=self.seconds - result.check_seconds,
+            compile_seconds=self.compiled,
+        )
+
+    def _of_sample(self, best: Trial, status: Status) -> Result:
+        sample = Sample(best.rows, len(self.data.codes), len(self.held_out.codes), best.accuracy)
+        told, of = self._told(best.result), best.result
+        void = promises.of_gap(status, of.objective, of.gap, of.relative_gap, of.gap_kind)
+        return replace(
+            told, status=status, sample=sample, chosen=f"{told.chosen}, sample of {sample.rows:,} rows",
+            message=" ".join(filter(None, [self._said(sample, of, status), void])),
+        )  # fmt: skip
+
+    def _said(self, sample: Sample, result: Result, status: Status) -> str:
+        """Return in sentences of which rows the machine is, and how it was chosen."""
+        why = (
+            status.sentence if status is Status.INTERRUPTED
+            else f"The time limit was too short for all {sample.of:,} rows."
+        )  # fmt: skip
+        proven = "certificate" if result.certified else "gap"
+        said = (
+            f"{why} The machine is that of a sample of {sample.rows:,} rows, drawn at random; objective and {proven} "
+            "are of the sample's problem and say nothing about the whole."
+        )
+        if sample.accuracy != sample.accuracy:
+            return said
+        width = " and gamma were" if result.settings["width_rule"] == CHOSEN_WIDTH else " was"
+        return (
+            f"{said} Its size{width} chosen by {sample.held_out:,} rows held out, of which it has "
+            f"{sample.accuracy:.2%} right."
+        )
+
+
+def _compile(kernel: Any) -> float:
+    """Have predictions of a tiny machine compiled, for dense rows and others; return the seconds."""
+
+    def work() -> None:
+        for gaps in (0, GAPS):
+            X, y, _, _ = tiny_problem(gaps)
+            half = len(y) // 2
+            KernelModel(("a", "b"), kernel, X, np.array([half, half]), y[:, None], np.zeros(1)).predict(X)
+
+    return once(("judgements", type(kernel)), work)

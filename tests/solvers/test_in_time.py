@@ -1,0 +1,191 @@
+"""auto on large data within a time limit: the whole problem where that fits, else a sample, which says so."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fwsvm.errors import UsageError
+from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.auto import in_time
+from fwsvm.solvers.auto.samples import HELD_OUT, forecast, nested
+from tests import naive
+
+CLASSES = ("a", "b")
+
+
+def noisy(m=1200, seed=0):
+    """Return rows of two features of which many are support vectors, and their class numbers."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((m, 2)) * 4
+    codes = ((np.floor(X).sum(axis=1) % 2 == 0) ^ (rng.random(m) < 0.1)).astype(np.int64)
+    return X, codes
+
+
+def train(X, codes, watch=None, *, samples_from=1000, **given):
+    asked = {"C": 10.0, "threads": 1, "cache_mib": 64, "time_limit": 600.0, **given}
+    parameters = {"samples_from": samples_from}
+    return fit(X, codes, CLASSES, Settings("auto", parameters=parameters, **asked), watch=watch)
+
+
+@pytest.fixture
+def whole_never_fits(monkeypatch):
+    """Let all samples fit into the time, and the whole problem not: which rows are asked for tells them apart."""
+
+    def fits(course, path, rows):
+        return rows < len(course.data.codes)
+
+    monkeypatch.setattr(in_time.Course, "_fits", fits)
+
+
+@given(st.lists(st.integers(1, 400), min_size=2, max_size=5), st.integers(0, 2**32))
+@settings(deadline=None)
+def test_samples_and_rows_held_out_are_apart_and_have_their_share_of_each_class(counts, seed):
+    codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    order, held_out = nested(codes, seed % 1000)
+    assert sorted([*order, *held_out]) == list(range(len(codes)))
+    assert len(held_out) == min(HELD_OUT, len(codes) // 10)
+    assert set(codes[order[: len(counts)]].tolist()) == set(range(len(counts)))
+    for n in (len(order) // 2, len(order)):
+        if n >= len(counts):
+            found = Counter(codes[order[:n]].tolist())
+            for k, count in enumerate(counts):
+                assert abs(found[k] - n * count / len(codes)) <= len(counts) + 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "least", "expected"),
+    [((1.0, 2.0), 1.0, 8.0), ((1.0, 4.0), 1.0, 64.0), ((1.0, 2.0), 2.0, 32.0), ((4.0, 1.0), 1.0, 4.0),
+     ((1.0, 100.0), 1.0, 6400.0)],
+)  # fmt: skip
+def test_seconds_are_forecast_by_the_power_of_the_last_growth(seconds, least, expected):
+    assert forecast((100, 200), seconds, 800, least) == pytest.approx(expected)
+
+
+def test_where_the_time_is_enough_the_result_is_the_whole_problems():
+    X, codes = noisy()
+    found = train(X, codes)
+    matrix = naive.extended(naive.gram("rbf", X, X, found.settings["gamma"]), 1.0 - 2.0 * codes, 10.0)
+    best = naive.simplex_optimum(matrix)
+    assert found.sample is None
+    assert found.status is Status.CONVERGED
+    assert found.certified
+    assert found.settings["width_rule"] == "paper"
+    assert found.objective - found.gap <= float(best @ matrix @ best) * (1 + 1e-8)
+    assert found.objective >= float(best @ matrix @ best) * (1 - 1e-8)
+
+
+def test_fewer_rows_other_methods_and_runs_without_a_limit_are_as_they_were(monkeypatch):
+    monkeypatch.setattr(in_time.Course, "run", lambda _: pytest.fail("no sample was to be drawn"))
+    X, codes = noisy()
+    assert train(X, codes, samples_from=1201).certified
+    assert train(X, codes, time_limit=None).certified
+    assert train(X, codes, max_iterations=10**6).certified
+    assert train(X, codes, protocol="paper").status is Status.SAMPLED_STOP
+    fit(X, codes, CLASSES, Settings("swap-2o", time_limit=600.0, threads=1))
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_a_machine_of_a_sample_says_so_and_is_certified_for_the_sample():
+    X, codes = noisy()
+    found = train(X, codes, gamma=2.0)
+    order, held_out = nested(codes, 0)
+    assert found.sample.of == 1200
+    assert found.sample.held_out == len(held_out) == 120
+    assert found.status is Status.TIME_LIMIT
+    assert found.certified
+    assert f"sample of {found.sample.rows:,} rows" in found.chosen
+    assert "too short for all 1,200 rows" in found.message
+    assert found.settings["method"] == "auto"
+    assert found.settings["lambda"] == pytest.approx(1.0 / (10.0 * found.sample.rows))
+    which = order[: found.sample.rows]
+    matrix = naive.extended(naive.gram("rbf", X[which], X[which], 2.0), 1.0 - 2.0 * codes[which], 10.0)
+    best = naive.simplex_optimum(matrix)
+    assert found.objective - found.gap <= float(best @ matrix @ best) * (1 + 1e-8)
+    assert found.objective >= float(best @ matrix @ best) * (1 - 1e-8)
+    right = np.mean(found.model.predict(X[held_out]) == codes[held_out])
+    assert found.sample.accuracy == pytest.approx(right)
+    rows = {tuple(row) for row in X[which]}
+    assert all(tuple(row) in rows for row in found.model.support)
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_a_width_is_chosen_where_none_is_given_and_the_default_is_kept_where_one_is():
+    X, codes = noisy()
+    chosen, given = train(X, codes), train(X, codes, gamma=1e-3)
+    assert chosen.settings["width_rule"] == "held-out"
+    assert "gamma were chosen" in chosen.message
+    assert chosen.sample.accuracy > given.sample.accuracy + 0.1
+    assert given.settings["gamma"] == 1e-3
+    assert train(X, codes, width_rule="readme").settings["width_rule"] == "readme"
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_samples_keep_lambda_where_lambda_is_given():
+    X, codes = noisy()
+    found = train(X, codes, C=None, lambda_=1e-3, gamma=2.0)
+    assert found.settings["lambda"] == pytest.approx(1e-3)
+    assert found.settings["C"] == pytest.approx(1.0 / (1e-3 * found.sample.rows))
+
+
+def test_the_shortest_limit_still_returns_a_machine():
+    X, codes = noisy()
+    found = train(X, codes, time_limit=1e-6)
+    assert found.status is Status.TIME_LIMIT
+    assert found.sample.rows < 1200
+    assert found.model.predict(X).shape == (1200,)
+
+
+@pytest.mark.parametrize("trials", [0, 2])
+@pytest.mark.usefixtures("whole_never_fits")
+def test_an_interrupt_returns_the_best_machine_so_far(monkeypatch, trials):
+    X, codes = noisy()
+    real, made = in_time.train, []
+
+    def interrupted(*given):
+        if len(made) == trials:
+            raise KeyboardInterrupt
+        made.append(real(*given))
+        return made[-1]
+
+    monkeypatch.setattr(in_time, "train", interrupted)
+    if trials:
+        found = train(X, codes)
+        assert found.status is Status.INTERRUPTED
+        assert found.sample.accuracy > 0.5
+        assert found.message.startswith(Status.INTERRUPTED.sentence)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            train(X, codes)
+
+
+def test_an_interrupt_in_the_first_sample_returns_where_it_stood(monkeypatch):
+    X, codes = noisy(4000)
+    monkeypatch.setattr("fwsvm.solvers.subproblems.WATCH_EVERY", 0.0)
+
+    def impatient(progress):
+        raise KeyboardInterrupt
+
+    found = train(X, codes, impatient, tolerance=1e-9)
+    assert found.status is Status.INTERRUPTED
+    assert np.isnan(found.sample.accuracy)
+    assert not found.certified
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_several_classes_are_sampled_too():
+    X, codes = noisy()
+    codes = np.where(X[:, 0] < 1, 2, codes)
+    found = fit(
+        X, codes, ("a", "b", "c"),
+        Settings("auto", C=10.0, threads=1, time_limit=600.0, parameters={"samples_from": 1000}),
+    )  # fmt: skip
+    assert found.subproblems == 3
+    assert found.sample.accuracy > 0.6
+
+
+def test_samples_of_too_few_rows_are_refused():
+    with pytest.raises(UsageError, match="samples-from must be 100 rows or more, not 99"):
+        train(*noisy(), samples_from=99)
