@@ -19,6 +19,9 @@ from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 
+#: What a kernel value is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do sums of such values.
+VALUE_ROUNDING = 4.0 * np.finfo(np.float64).eps
+
 
 class SimplexQP(NamedTuple):
     """One two-class problem of m rows.
@@ -106,12 +109,14 @@ class SimplexCertificate(NamedTuple):
     objective : float, R = alpha' K~ alpha
     gap : float, 2 (R - min q) >= R - R*
     primal, dual : float, of the standard squared-hinge machine at (w, b) / R
+    rounding : float, by how much the rounding of kernel values may have made the gap too small
     """
 
     objective: float
     gap: float
     primal: float
     dual: float
+    rounding: float = 0.0
 
     @property
     def relative_gap(self) -> float:
@@ -119,17 +124,32 @@ class SimplexCertificate(NamedTuple):
         return self.gap / self.objective if self.objective > 0.0 else np.inf
 
 
-def certificate(ridge: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> SimplexCertificate:
+def certificate(
+    ridge: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray
+) -> SimplexCertificate:
     """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
 
     Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
     """
     R = float(alpha @ q)
     gap = 2.0 * (R - float(q.min()))
+    off = rounding(diagonal, alpha, q)
     if not R > 0.0 or np.isinf(1.0 / (2.0 * R)):
-        return SimplexCertificate(R, gap, np.inf, 0.0)
+        return SimplexCertificate(R, gap, np.inf, 0.0, off)
     norm = R - float((ridge * alpha) @ alpha)
     with np.errstate(over="ignore"):  # of a huge C
         slack = np.maximum(0.0, 1.0 - (q - ridge * alpha) / R)
         primal = norm / R / (2.0 * R) + float(slack @ (slack / ridge)) / 2.0
-    return SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R))
+    return SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R), off)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def rounding(diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> float:
+    """Return by how much the gap of q = K~ alpha may be too small, since kernel values are rounded; all have (m,).
+
+    An entry of q is a sum of terms alpha_j K~_ij, each off by up to alpha_j sqrt(K~_ii K~_jj) in units of the last
+    place and independently of the others; R is a sum of such sums.
+    """
+    total = float(np.sqrt((alpha * alpha) @ diagonal))
+    off = VALUE_ROUNDING * total * np.sqrt(diagonal)
+    return 2.0 * (float(q.min()) - float((q - off).min()) + VALUE_ROUNDING * total * total)

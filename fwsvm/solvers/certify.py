@@ -52,7 +52,7 @@ def proven(
     goal : float
         What the stopping rule allows.
     measured : float, optional
-        What the rule looks at, if that is not the gap.
+        What the rule looks at, if that is not the gap: the gap and what rounding may have taken of it, say.
     """
     at = gap if measured is None else measured
     # no gap is below 0: one that is shows how much of it is rounding
@@ -108,11 +108,11 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
 def within_goals(certificates: np.ndarray, goals: np.ndarray) -> np.ndarray:
     """Return which of several points `proven` would call within their goals, shape (points,).
 
-    Certificates have a line a point: objective, gap, primal, dual.
+    Certificates have a line a point: objective, gap, primal, dual, and what rounding may have taken of the gap.
     """
-    objective, gap = certificates[:, 0], certificates[:, 1]
+    objective, gap, rounding = certificates[:, 0], certificates[:, 1], certificates[:, 4]
     finite = np.isfinite(certificates).all(axis=1) & np.isfinite(goals)
-    return np.asarray(finite & (objective > 0.0) & (np.abs(gap) <= goals))
+    return np.asarray(finite & (objective > 0.0) & (np.maximum(gap + rounding, -gap) <= goals))
 
 
 def proven_together(certificates: np.ndarray) -> Outcome:
@@ -120,7 +120,7 @@ def proven_together(certificates: np.ndarray) -> Outcome:
     if not len(certificates):
         return estimated(math.nan, math.nan, "none")
     relative = float((certificates[:, 1] / certificates[:, 0]).max())
-    objective, gap, primal, dual = certificates.sum(axis=0).tolist()
+    objective, gap, primal, dual = certificates[:, :4].sum(axis=0).tolist()
     return Outcome(objective, gap, relative, primal, dual, "exact", within=True)
 
 

@@ -1,5 +1,7 @@
 """The simplex problem and its certificate against their definitions in plain numpy."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,7 +46,7 @@ def weights(seed: int, m: int = 24) -> np.ndarray:
 
 
 def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
-    return certificate(qp.ridge, a, gradient(qp, as_rows(X), a, 1))
+    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, as_rows(X), a, 1))
 
 
 @given(seeds, kernels)
@@ -58,7 +60,7 @@ def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
     np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
     some = np.array([3, 20, 0])
     np.testing.assert_allclose(gradient(qp, as_rows(X), a, 1, some), q[some], rtol=1e-12)
-    found = certificate(qp.ridge, a, q)
+    found = certificate(qp.ridge, qp.diagonal, a, q)
     assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)
     assert found.gap == pytest.approx(naive.gap(extended, a), rel=1e-8)
     assert found.relative_gap == found.gap / found.objective
@@ -113,3 +115,35 @@ def test_sharing_a_row_s_weight_among_copies_gains_what_the_ridge_says():
     R = certified(one, X, a).objective
     assert certified(two, twice, np.repeat(a / 2, 2)).objective == pytest.approx(R, rel=1e-14)
     assert a @ naive.extended(naive.gram("rbf", X, X, 0.5), y, 2 * C) @ a == pytest.approx(R, rel=1e-14)
+
+
+def exact_gap(X, y, C, a, degree):
+    """Return the gap of a with K~_ij = y_i y_j (<x_i, x_j>^degree + 1) + delta_ij / C_i in whole fractions."""
+    X, a = [[Fraction(v) for v in x] for x in X.tolist()], [Fraction(v) for v in a.tolist()]
+    support = [j for j in range(len(a)) if a[j]]
+    q = []
+    for i, x in enumerate(X):
+        sums = (y[i] * y[j] * (sum(map(Fraction.__mul__, x, X[j])) ** degree + 1) * a[j] for j in support)
+        q.append(sum(sums) + a[i] * Fraction(1.0 / C[i]))
+    R = sum(a[j] * q[j] for j in support)
+    return 2 * (R - min(q))
+
+
+@given(
+    seeds, st.sampled_from([("linear", 1), ("quadratic", 2), ("poly", 3)]), st.floats(-6, 6), st.booleans()
+)
+@settings(deadline=None, max_examples=60)
+def test_a_gap_and_its_rounding_are_no_smaller_than_the_exact_gap(seed, kernel, size, opposed):
+    name, degree = kernel
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 3)) * 10.0**size + 100.0 * rng.normal(size=3)
+    if opposed:  # rows of one class lie on rows of the other: what is left of R is all rounding
+        X[6:] = X[:6]
+    y, C, a = np.repeat([1.0, -1.0], 6), np.full(12, 6e9), np.abs(rng.normal(size=12))
+    a[6:] = a[:6] if opposed else a[6:]
+    a /= a.sum()
+    values = {"gamma": 1.0, "coef0": 0.0, "degree": 3} if name == "poly" else {"gamma": 1.0}
+    kernel = KERNELS[name].make(**values) if name != "linear" else KERNELS[name].make()
+    qp = simplex_qp(column_cache(kernel, as_rows(X), 0), 6, C)
+    found = certified(qp, X, a)
+    assert exact_gap(X, y, C, a, degree) <= Fraction(found.gap) + Fraction(found.rounding)

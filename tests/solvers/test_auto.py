@@ -92,13 +92,16 @@ def test_rows_far_from_the_origin_are_certified_as_runs_of_their_own_are():
     assert found.objective >= apart * (1 - 1e-8)
 
 
-@pytest.mark.parametrize("numbers", [(1.0, 1e-4, 2.0, 2.0), (1.0, -1e-4, 2.0, 2.0), (1.0, -0.1, 2.0, 2.0),
+@pytest.mark.parametrize("numbers", [(1.0, 1e-4, 2.0, 2.0), (1.0, 9e-4, 2.0, 2.0), (1.0, -1e-4, 2.0, 2.0),
+                                         (1.0, -0.1, 2.0, 2.0),
                                      (1.0, 0.1, 2.0, 2.0), (0.0, 0.0, 1.0, 1.0), (1e-320, 0.0, np.inf, 0.0),
                                      (np.nan, 0.0, 1.0, 1.0)])  # fmt: skip
 def test_many_certificates_are_judged_as_one_is(numbers):
     goal = 1e-3 * numbers[0]
-    one = certify.proven(*numbers, goal=goal)
-    assert certify.within_goals(np.array([numbers]), np.array([goal])).tolist() == [one.within]
+    for rounding in (0.0, 2e-4, 2e-3, np.inf):
+        one = certify.proven(*numbers, goal=goal, measured=numbers[1] + rounding)
+        found = np.array([[*numbers, rounding]])
+        assert certify.within_goals(found, np.array([goal])).tolist() == [one.within]
 
 
 def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatch):

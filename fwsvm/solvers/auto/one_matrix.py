@@ -139,7 +139,7 @@ def _solutions(grouped: Grouped) -> Solutions:
     return Solutions(
         np.zeros((len(grouped.order), classes - 1)),
         np.zeros(pairs),
-        np.full((pairs, 4), np.nan),
+        np.full((pairs, 5), np.nan),
         np.zeros(pairs, dtype=np.int64),
         np.zeros(pairs, dtype=np.bool_),
     )

@@ -22,6 +22,7 @@ from fwsvm.numerics.simd import (
     store,
     where_positive,
 )
+from fwsvm.problems.simplex_qp import VALUE_ROUNDING
 from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -43,7 +44,7 @@ class Solutions(NamedTuple):
     ----------
     coefficients : ndarray, shape (m, K - 1), of the machines, laid out as in `fwsvm.problems.machines.KernelModel`
     biases : ndarray, shape (pairs,)
-    certificates : ndarray, shape (pairs, 4): objective, gap, primal, dual, from scratch
+    certificates : ndarray, shape (pairs, 5): objective, gap, primal, dual, and rounding of the gap, from scratch
     steps : ndarray of int, shape (pairs,)
     reached : ndarray of bool, shape (pairs,), whether the gap is within the goal
     """
@@ -84,22 +85,27 @@ def solve_pairs(kernel_values, penalties, starts, pairs, numbers, goal, solution
             solutions.coefficients[row, j - 1 if t < plus else i] = coefficient
             bias += coefficient
         solutions.biases[number] = bias
-        _certify(penalties, first, second, alpha, q, R, solutions.certificates[number])
+        _certify(penalties, first, second, alpha, q, diagonal, R, solutions.certificates[number])
 
 
 @njit(each_step=True)
-def _certify(penalties, first, second, alpha, q, R, found):
-    """Write objective, gap, primal and dual as `fwsvm.problems.simplex_qp.certificate` has them."""
+def _certify(penalties, first, second, alpha, q, diagonal, R, found):
+    """Write objective, gap, primal, dual and rounding as `fwsvm.problems.simplex_qp.certificate` has them."""
     plus, n = first[1] - first[0], first[1] - first[0] + second[1] - second[0]
-    least, ridge_part, losses = np.inf, 0.0, 0.0
+    squares = 0.0
+    for t in range(n):
+        squares += alpha[t] * alpha[t] * diagonal[t]
+    off = VALUE_ROUNDING * np.sqrt(squares)
+    least, lowest, ridge_part, losses = np.inf, np.inf, 0.0, 0.0
     for t in range(n):
         C = penalties[first[0] + t if t < plus else second[0] + t - plus]
-        least = min(least, q[t])
+        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
         ridge_part += alpha[t] * alpha[t] / C
         slack = max(0.0, 1.0 - (q[t] - alpha[t] / C) / R)
         losses += C * slack * slack
     found[0], found[1] = R, 2.0 * (R - least)
     found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
+    found[4] = 2.0 * (least - lowest + off * np.sqrt(squares))
 
 
 @njit(each_step=True)

@@ -77,7 +77,7 @@ class ChunkRun:
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Look at all rows at alpha: find its certificate, which is one in float64 only, and return q (m,)."""
         q = gradient(self.qp, in_precision(self.rows, dtype), self.alpha, self.settings.threads)
-        self.found = certificate(self.qp.ridge, self.alpha, q)
+        self.found = certificate(self.qp.ridge, self.qp.diagonal, self.alpha, q)
         return q
 
     def _outside(self, q: np.ndarray) -> float:

@@ -32,7 +32,9 @@ def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
 def outcome_of(found: SimplexCertificate, resolved: Resolved, widest: float) -> Outcome:
     """Return what a certificate from scratch says by a run's stopping rule; ``widest`` is the largest K~_ii."""
     goal = largest_gap(resolved.stop, resolved.tolerance, widest, found.objective)
-    return proven(found.objective, found.gap, found.primal, found.dual, goal=goal)
+    return proven(
+        found.objective, found.gap, found.primal, found.dual, goal=goal, measured=found.gap + found.rounding
+    )
 
 
 def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> list[Certified]:
@@ -62,8 +64,9 @@ def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     own, outcomes = self_values(kernel, rows) + 1.0, []
     for k, candidate in enumerate(candidates):
         ridge, alpha = ridges[:, k], candidate.iterate.alpha
-        found = certificate(ridge, alpha, np.ascontiguousarray(q[:, k]))
-        outcomes.append(outcome_of(found, candidate.resolved, float((own + ridge).max())))
+        diagonal = own + ridge
+        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]))
+        outcomes.append(outcome_of(found, candidate.resolved, float(diagonal.max())))
     return outcomes
 
 
