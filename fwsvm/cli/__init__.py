@@ -4,12 +4,16 @@ Every module without a leading underscore is one command or group and defines ``
 only click and private modules of this package, so that ``--help`` is instant.
 """
 
+import contextlib
 import errno
 import importlib
 import os
 import pkgutil
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -52,7 +56,8 @@ class Commands(click.Group):
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
         try:
-            return super().invoke(ctx)
+            with _terminated_as_interrupted():
+                return super().invoke(ctx)
         except FwsvmError as error:
             click.echo(f"fwsvm: {error}", err=True)
             sys.exit(error.exit_code)
@@ -73,6 +78,19 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Take SIGTERM, which a cluster's scheduler sends before it kills, as Ctrl-C: what is there is saved."""
+    if threading.current_thread() is not threading.main_thread():  # only that one may say what a signal does
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _formatted(

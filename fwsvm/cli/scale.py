@@ -59,6 +59,7 @@ def command(
     from scipy.sparse import csr_array
 
     from fwsvm.data import ranges, training_rows
+    from fwsvm.files import disk
     from fwsvm.files.atomic import replacing
 
     table, notices = training_rows.read(data, zero_based=zero_based)
@@ -68,6 +69,13 @@ def command(
         if restore
         else ranges.fit_ranges(X, table.labels, lower, upper, target)
     )
+    if output:
+        disk.require(
+            output,
+            ranges.least_bytes(X, rule),
+            f"{X.shape[0]:,} rows whose zeros are scaled to other values",
+            "use -l 0, which keeps the zeros of features without negative values",
+        )
     if save:
         ranges.write(save, rule)
     written = 0

@@ -24,6 +24,7 @@ from fwsvm.files.atomic import replacing
 Labels = NDArray[np.float64] | NDArray[np.str_]
 
 BLOCK_VALUES = 1 << 22  # numbers held densely at a time
+LEAST_ENTRY = len(" 1:1")  # bytes of a number with its index
 MAX_NAMED = 5  # features named in a notice
 
 
@@ -66,6 +67,15 @@ def restore_ranges(path: str | Path, X: csr_array) -> FileRanges:
     shown = ", ".join(map(str, new[:MAX_NAMED])) + (", ..." if len(new) > MAX_NAMED else "")
     notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
     return rule._replace(notices=notices)
+
+
+def least_bytes(X: csr_array, rule: FileRanges) -> int:
+    """Return what the text of the scaled rows, (m, n), takes at least: every number of a feature whose zero moves."""
+    known = rule.features
+    from_zero = (0.0 - known.minimum) * (known.upper - known.lower) + known.lower * (
+        known.maximum - known.minimum
+    )
+    return LEAST_ENTRY * X.shape[0] * int(np.count_nonzero(from_zero))
 
 
 def scaled_text(X: csr_array, given: Labels, rule: FileRanges, digits: int) -> Iterator[tuple[str, int]]:

@@ -152,15 +152,17 @@ def linear(size: Size, resolved: "Resolved") -> int:
 
 def kernel_matrix(size: Size, itemsize: int) -> int:
     """Return what wolfe takes, which keeps the kernel matrix of all rows."""
-    return itemsize * size.rows**2 + _drawn(size, size.rows, itemsize) + _hinge(size)
+    return (
+        itemsize * size.rows**2 + _drawn(size, size.rows, itemsize) + _anchors(size, itemsize) + _hinge(size)
+    )
 
 
-def samples(size: Size, most: int, count: int, itemsize: int) -> int:
-    """Return what scs takes: ``count`` samples of up to ``most`` rows."""
+def samples(size: Size, most: int, count: int, itemsize: int, threads: int) -> int:
+    """Return what scs takes: ``count`` samples of up to ``most`` rows, and a table of rows a thread."""
     each = _drawn(size, most, itemsize)
     if size.is_dense:
-        each += itemsize * most * size.features
-    return count * each + _hinge(size)
+        return count * (each + itemsize * most * size.features) + _hinge(size)
+    return count * each + threads * _anchors(size, itemsize) + _hinge(size)
 
 
 def expansion(size: Size, pool: int, itemsize: int) -> int:
@@ -182,15 +184,14 @@ def _anchors(size: Size, itemsize: int) -> int:
 
 def _drawn(size: Size, most: int, itemsize: int) -> int:
     """Return what drawn rows take, in arrays that double, and while they are drawn."""
-    return (2 * (itemsize + INDEX) + ENTRY) * size.part(min(most, size.rows)).stored + _anchors(
-        size, itemsize
-    )
+    return (2 * (itemsize + INDEX) + ENTRY) * size.part(min(most, size.rows)).stored
 
 
 def _hinge(size: Size) -> int:
     """Return what the vectors of a run, and its objective over all rows or over a sample of them, take."""
     looked_at = min(size.rows, EXACT_ROWS)
-    return HINGE_ROW * looked_at + (2 * ENTRY * size.part(looked_at).stored if size.dense else 0)
+    copies = 2 * ENTRY * size.part(looked_at).stored if size.dense else 0
+    return HINGE_ROW * looked_at + copies + (0 if size.is_dense else _anchors(size, FLOAT))
 
 
 # ---------------------------------------------------------------- asked where they are taken

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -431,3 +432,15 @@ def test_a_range_file_for_the_last_index_there_can_be_needs_no_room_for_all_befo
     made = run("scale", "-r", tmp_path / "ranges", heart).stdout.splitlines()
     assert made[0] == "+1 1:-0.291667 2147483646:-1 ".replace("+", "")
     assert "5 features are not in" in run("scale", "-r", tmp_path / "ranges", heart).stderr
+
+
+def test_scaled_rows_that_no_disk_holds_are_refused_before_they_are_written(run, tmp_path, monkeypatch):
+    (tmp_path / "rows").write_text("".join(f"{t % 2} {t + 1}:1\n" for t in range(1000)))
+    left = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: left)
+    command = ["scale", "-s", tmp_path / "ranges", "-o", tmp_path / "scaled", tmp_path / "rows"]
+    said = run(*command, exits=2).stderr
+    assert "would take 4 MiB or more; 1 MiB are left on the disk; use -l 0" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows"]
+    run(*command, "-l", "0")
+    assert (tmp_path / "scaled").stat().st_size < 1 << 20

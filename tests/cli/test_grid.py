@@ -168,11 +168,17 @@ def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-@pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["inline", "workers"])
-def test_an_interrupt_keeps_the_partial_run_and_is_resumed(tmp_path: Path, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [((), signal.SIGINT), (("--workers", "2"), signal.SIGINT), ((), signal.SIGTERM)],
+    ids=["inline", "workers", "terminated"],
+)
+def test_an_interrupt_keeps_the_partial_run_and_is_resumed(
+    tmp_path: Path, options: tuple[str, ...], sent: signal.Signals
+) -> None:
     process = start(tmp_path, LONG, *options)
     wait_for(process, tmp_path, 1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Traceback" not in err

@@ -253,4 +253,6 @@ def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndar
 @memory_needed.register
 def _(rule: Scs, size: Size, resolved: Resolved) -> int:
     count = 2 if rule.test is Test.KEPT else 1
-    return samples(size, min(size.rows, rule.largest), count, np.dtype(precision(resolved)).itemsize)
+    return samples(
+        size, min(size.rows, rule.largest), count, np.dtype(precision(resolved)).itemsize, resolved.threads
+    )

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from fwsvm.kernels.dense_sums import add_sums
 from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, DenseTiles, empty_dense_tiles, no_dense_tiles, pack_rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, scatter, wide_row
+from fwsvm.kernels.sparse_tiles import WIDE, LeftBlock, clear, empty_left_block, fill, scatter, wide_row
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares, together
 from fwsvm.solvers.stochastic.sample import Sample
@@ -29,6 +29,7 @@ class RecomputedSums:
         self.kernel_evaluations = 0
         self.tiles = [_room(sample) for sample in samples]
         self.laid = [0] * len(samples)
+        self.left_block: list[LeftBlock] = []
 
     def grown(self) -> None:
         """Update the tiles after the samples have drawn rows."""
@@ -36,8 +37,9 @@ class RecomputedSums:
             if len(tiles.numbers):
                 pack_rows(tiles, sample.store.rows, sample.store.own, self.laid[k])
                 self.laid[k] = len(sample)
-            else:
-                self.left_block = [empty_left_block(self.samples[0].store.rows) for _ in range(self.threads)]
+        if not all(len(tiles.numbers) for tiles in self.tiles):
+            self.left_block = []  # before others are taken: they are as large
+            self.left_block = [empty_left_block(self.samples[0].store.rows) for _ in range(self.threads)]
 
     def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray], first: int = 0) -> None:
         """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t - first]`` for the rows t >= first of each sample.
