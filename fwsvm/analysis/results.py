@@ -67,18 +67,22 @@ def read(paths: Iterable[Path]) -> Results:
 
     Raises ResultsError naming file, line and remedy when a file is absent or damaged.
     """
-    folders = [folder for path in paths for folder in result_folders(path)]
-    folders = list(dict.fromkeys(folders))
+    folders = {folder: path for path in paths for folder in result_folders(path)}
     frames, notices = [], []
-    for folder in folders:
-        frame, torn = read_runs(folder / "runs.csv")
-        ran, said = protocols(frame, folder)
+    for folder, path in folders.items():
+        # an archive's folder is gone when the process ends
+        named = path if archives.is_archive(path) else folder
+        try:
+            frame, torn = read_runs(folder / "runs.csv")
+            ran, said = protocols(frame, folder)
+        except ResultsError as error:
+            raise ResultsError(str(error).replace(str(folder), str(named))) from None
         frames.append(frame.assign(folder=str(folder), protocol=ran))
         notices += said
         refuse_too_many(sum(map(len, frames)))
         if torn:
             notices.append(
-                f"{folder / 'runs.csv'}: the last line is torn (a run was killed while writing); left out"
+                f"{named / 'runs.csv'}: the last line is torn (a run was killed while writing); left out"
             )
     if not frames:
         raise UsageError("name at least one results folder")

@@ -15,6 +15,11 @@ PROGRAMS = {
     "svm-train": "train", "svm-predict": "predict", "svm-scale": "scale", "checkdata.py": "check",
     "subset.py": "subset", "easy.py": "easy", "grid.py": "easy", "liblinear-train": "train --method avsf",
 }  # fmt: skip
+#: What else people call a command.
+OTHER_NAMES = {
+    "crossval": "cv", "cross-validate": "cv", "fit": "train", "test": "predict", "classify": "predict",
+    "tune": "easy", "search": "grid", "download": "data",
+}  # fmt: skip
 KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}
 VALUES = {
     "-s",
@@ -191,8 +196,8 @@ def nearest_command(name: str, known: Sequence[str]) -> str:
 
     if name in PROGRAMS:
         return f"; LIBSVM's {name} is `fwsvm {PROGRAMS[name]}`"
-    near = get_close_matches(name, known, 3)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    near = [OTHER_NAMES.get(each, each) for each in get_close_matches(name, [*known, *OTHER_NAMES], 3)]
+    return f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else ""
 
 
 Decorator = Callable[[Callable[..., Any]], LibsvmCommand]

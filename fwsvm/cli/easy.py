@@ -41,7 +41,9 @@ class Steps:
 @click.argument("train", shell_complete=_names.datasets)
 @click.argument("test", type=click.Path(path_type=Path), required=False)
 @click.option(
-    "--model", type=click.Path(path_type=Path), help="Where the machine goes [default: TRAIN.model]."
+    "--model",
+    type=click.Path(path_type=Path),
+    help="Where the machine goes [default: TRAIN.model in this folder].",
 )
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True,
               help="Parts of the training rows that are held out in turn to choose C and width.")  # fmt: skip

@@ -69,6 +69,10 @@ def command(
     with Display() as display:
         display.enter(Phase.LOAD)
         begun = time.perf_counter()
+        if model.is_file() and not model_files.seems_one(model) and model_files.seems_one(data):
+            raise UsageError(
+                f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
+            )
         machine = model_files.read(model)
         rows = unseen.load(data, zero_based=zero_based)
         loaded = time.perf_counter() - begun

@@ -103,6 +103,10 @@ def resolve(
     if tolerance is None:
         tolerance = PAPER_TOLERANCE if protocol.published and stop == "meb" else DEFAULT_TOLERANCE
     _positive("tolerance", tolerance)
+    if settings.first_level is not None and settings.first_level < tolerance:
+        raise UsageError(
+            f"first-level {settings.first_level:g} is below the tolerance {tolerance:g}, where its schedule ends"
+        )
     _whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None:
         _in_range(X)

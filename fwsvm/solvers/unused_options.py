@@ -4,8 +4,8 @@ from dataclasses import fields
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
-from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import protocol_of
 from fwsvm.solvers.settings import SPELLED, Settings
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
@@ -22,8 +22,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     kernel = f"the {name} kernel"
     known, given = kernel_family(name), (settings.gamma, settings.sigma2) != (None, None)
     parameters = known.parameters
-    published = PROTOCOLS.get(settings.protocol, PROTOCOLS["default"]).published
-    sampled = settings.search == "sampled" or (settings.search is None and published)
+    sampled = settings.search == "sampled" or (settings.search is None and protocol_of(settings).published)
     samples = sampled and "sampled" in family.searches
     whose_search = "full search" if "sampled" in family.searches else chosen.name
     idle = {

@@ -86,7 +86,9 @@ def test_an_option_that_is_nobodys_stays_an_error_of_its_own() -> None:
     assert "svm-train" not in answer("train -z 3 a.svm")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("predcit", "predict"), ("gird", "grid")])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("trian", "train"), ("predcit", "predict"), ("gird", "grid"), ("croosval", "cv")]
+)
 def test_a_mistyped_command_is_answered_by_the_nearest(typed: str, meant: str) -> None:
     assert answer(f"{typed} wdbc").endswith(f"No such command '{typed}'; did you mean {meant}?")
 

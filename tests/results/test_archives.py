@@ -151,3 +151,11 @@ def test_a_folder_with_a_torn_line_is_not_archived(folder: Path) -> None:
     assert (done.exit_code, "torn" in done.stderr) == (2, True)
     assert not folder.with_name("mine.zip").exists()
     assert archives.is_archive(folder) is False
+
+
+def test_what_is_wrong_in_a_row_is_said_of_the_archive(folder: Path) -> None:
+    file = packed(folder)
+    wrong = rewritten(file, lambda m: listed(m, "runs.csv", m["runs.csv"].replace(b"converged", b"sort of")))
+    result = run("table", wrong)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"fwsvm: {wrong}/runs.csv:2: ")

@@ -79,7 +79,7 @@ def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float 
     if len(methods) > MAX_METHODS or number > MAX_DATASETS:
         raise ResultsError(
             f"{len(methods)} methods on {number} data sets, and at most {MAX_METHODS} on {MAX_DATASETS:,} are "
-            "compared; choose with --methods, or with --where COLUMN=VALUE"
+            "compared; choose some with --where COLUMN=VALUE, or with --methods of fwsvm stats"
         )
     values, left_out = method_matrix(cells, kind.column, methods)
     if len(values) < 2:
@@ -90,7 +90,7 @@ def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float 
         raise ResultsError(
             f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}"
             + (f" ({reasons})" if reasons else "")
-            + "; run the rest, or choose methods with --methods"
+            + "; run the rest, or leave methods out with --methods of fwsvm stats"
         )
     largest_first = kind.better == "more"
     return OverallComparison(

@@ -61,6 +61,16 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
     return ()
 
 
+def seems_one(path: str | Path) -> bool:
+    """Return whether there is a file that begins as models do."""
+    try:
+        with Path(path).open("rb") as stream:
+            first = stream.read(64).split()[:1]
+    except (OSError, ValueError):  # a name of a data set may be no name of a file
+        return False
+    return bool(first) and first[0].decode("ascii", "replace") in libsvm.KEYWORDS | liblinear.KEYWORDS
+
+
 def read(path: str | Path) -> KernelModel | LinearModel:
     """Return the model of a file written by fwsvm, LIBSVM or LIBLINEAR.
 

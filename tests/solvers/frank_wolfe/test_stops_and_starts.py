@@ -240,7 +240,14 @@ def test_cvm_takes_one_inner_tolerance(wrong):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"retries": 0}, {"retries": 1.5}, {"first_level": 0.0}, {"candidates": "all"}, {"protocol": "003"}],
+    [
+        {"retries": 0},
+        {"retries": 1.5},
+        {"first_level": 0.0},
+        {"first_level": 1e-9},
+        {"candidates": "all"},
+        {"protocol": "003"},
+    ],
 )
 def test_what_is_no_setting_of_a_protocol_is_refused(wrong):
     X, _ = clouds(2)
