@@ -36,8 +36,8 @@ class DecompositionRun:
         self.exact_rows = as_rows(problem.X)  # float64, for certificates
         self.rows = in_precision(self.exact_rows, np.float32)  # for steps
         self.ridge = 1.0 / problem.penalties
-        diagonal = self_values(resolved.kernel, self.exact_rows) + 1.0 + self.ridge
-        self.widest, self.scale = float(diagonal.max()), 1.0 / np.sqrt(diagonal)
+        self.diagonal = self_values(resolved.kernel, self.exact_rows) + 1.0 + self.ridge
+        self.widest, self.scale = float(self.diagonal.max()), 1.0 / np.sqrt(self.diagonal)
         self.outcome: Outcome | None = None  # of the present point, once computed
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
@@ -158,7 +158,7 @@ class DecompositionRun:
             return Status.SAMPLED_STOP if self._within else Status.STALLED
         alpha = self.b / self.total
         q = self._gradient(alpha, exact=True)
-        found: SimplexCertificate = certificate(self.ridge, alpha, q)
+        found: SimplexCertificate = certificate(self.ridge, self.diagonal, alpha, q)
         outcome = outcome_of(found, self.resolved, self.widest)
         if not outcome.within:
             if found.gap >= 0.5 * self.last and not self._double():
