@@ -28,7 +28,8 @@ from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
+from fwsvm.problems.precomputed import is_given, refuse_scaling, with_numbers, without_numbers
 from fwsvm.problems.probability import probabilities
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
@@ -57,7 +58,8 @@ def train(
     ----------
     data : str, Path, Dataset, or array or sparse array of shape (m, n)
         A file, a name of ``fwsvm data list`` or ``synthetic:KIND``, of which the training rows are used; a data set
-        loaded before (`fwsvm.data.load`); or the rows themselves.
+        loaded before (`fwsvm.data.load`); or the rows themselves. With ``kernel="precomputed"`` an array is the kernel
+        matrix (m, m), and a file has LIBSVM's ``0:i 1:K(x,x_1) ...``.
     y : array of numbers or text, shape (m,)
         The rows' labels, with rows only.
     weights : array, shape (m,), optional
@@ -83,7 +85,8 @@ def train(
         Data that cannot be found or used, or a class of one row where probabilities are wanted.
     """
     chosen = _settings(settings)
-    loaded = _loaded(data, y, scale)
+    refuse_scaling(chosen.kernel, scale)
+    loaded = _loaded(data, y, scale, given=is_given(chosen.kernel))
     given = None if weights is None else _array("weights", weights)
     if given is not None and given.shape != (loaded.train.rows,):
         raise UsageError(f"there are weights of shape {given.shape} for {loaded.train.rows} rows")
@@ -102,18 +105,26 @@ def train(
     return result.with_ranges(table.ranges)
 
 
-def _loaded(data: Any, y: ArrayLike | None, scale: str | None) -> Dataset:
-    """Return the data set to train on, without test rows, and not scaled unless it was scaled before."""
+def _loaded(data: Any, y: ArrayLike | None, scale: str | None, *, given: bool) -> Dataset:
+    """Return the data set to train on, without test rows, and not scaled unless it was scaled before.
+
+    Where kernel values are ``given``, files have the number of a row at index 0, and arrays get it.
+    """
     if isinstance(data, str | Path | Dataset):
         if y is not None:
             raise UsageError("a data set has labels of its own; give y with an array of rows only")
-        found = data if isinstance(data, Dataset) else data_sets.load(data, scale=scale, raw=True)
+        found = (
+            data
+            if isinstance(data, Dataset)
+            else data_sets.load(data, scale=scale, raw=True, zero_based=given)
+        )
     elif y is None:
         raise UsageError("rows need labels: train(X, y)")
     else:
         rows, labels = _rows(data), _labels(y)
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
+        rows = with_numbers(rows) if given else rows
         found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), "")
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
@@ -192,6 +203,7 @@ def predict(
         A file, with or without labels, a name of ``fwsvm data list`` or a data set, of which the test rows are used if
         there are any, else the training rows; or the rows. Features that no row of sparse rows has count as zeros, and
         those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.
+        Of a precomputed kernel an array has the kernel values with all training rows, (t, m).
     threads : int
     probability : bool
         Return probabilities in place of labels, shape (t, K): a column for each of the machine's ``classes``.
@@ -211,13 +223,14 @@ def predict(
     """
     machine = model.model if isinstance(model, Result) else model
     sigmoids = sigmoids_of(machine) if probability else None
+    given = takes_kernel_values(machine)
     if isinstance(data, Dataset):
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
-        data = unseen.load(data).table
+        data = unseen.load(data, zero_based=given).table
     elif not isinstance(data, LabelledRows):
-        rows = _rows(data)
-        if not sparse.issparse(rows) and rows.shape[1] != machine.features:
+        rows = without_numbers(_rows(data)) if given else _rows(data)
+        if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
         data = LabelledRows(rows, np.empty(0))
     ready = scaled_rows(machine, data)

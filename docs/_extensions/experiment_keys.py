@@ -26,8 +26,8 @@ PLACES = {
     "limits": sweeps.LIMIT_KEYS,
 }
 VALUES = {
-    "kernel": KERNELS, "width_rule": width_rules(), "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS,
-    "candidates": CANDIDATES, "method": METHODS,
+    "kernel": [name for name, kernel in KERNELS.items() if not kernel.given], "width_rule": width_rules(),
+    "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS, "candidates": CANDIDATES, "method": METHODS,
 }  # fmt: skip
 
 

@@ -117,8 +117,8 @@ class LibsvmCommand(click.Command):
     def _special(self, option: str, value: str) -> tuple[list[str], str]:
         """Return the same for a kernel's number, probabilities and the weight of a class."""
         if option == "-t":
-            kernel = _kernel(value)
-            if not kernel:
+            kernel = KERNELS.get(value)
+            if kernel is None:
                 return [], f"the kernel of -t {value} is not here"
             return ["--kernel", kernel], f"-t {value} is --kernel {kernel}"
         if option == "-b":
@@ -150,13 +150,7 @@ NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W
 def _is_missing(pair: tuple[str, str]) -> bool:
     """Whether an option of svm-train with its value asks for a machine that no line of ours trains."""
     option, value = pair
-    return (option == "-s" and value != "0") or (option == "-t" and not _kernel(value))
-
-
-def _kernel(number: str) -> str:
-    """Return our name of svm-train's kernel of this number, nothing where it is not here."""
-    name = KERNELS.get(number, "")
-    return name if name != "precomputed" or _has_kernel(name) else ""
+    return (option == "-s" and value != "0") or (option == "-t" and value not in KERNELS)
 
 
 def _option(name: str) -> bool:
@@ -182,12 +176,6 @@ def _pairs(args: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _is_file(word: str, args: Sequence[str]) -> bool:
     """Whether a word is a file: it is no option, and the line has none of ours, whose values look the same."""
     return not word.startswith("-") and not any(one.startswith("--") or one[:2] == "-C" for one in args)
-
-
-def _has_kernel(name: str) -> bool:
-    from fwsvm.kernels.kernel import KERNELS as REGISTERED
-
-    return name in REGISTERED
 
 
 def nearest_command(name: str, known: Sequence[str]) -> str:

@@ -63,10 +63,13 @@ def command(
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.experiments.scores import refuse_for
+    from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
     settings, chosen = settings_from(options), tuple(dict.fromkeys(scores)) or ("accuracy",)
+    refuse_scaling(settings.kernel, scale)
+    zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
     others = [name for name in chosen if name != "accuracy"]
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []

@@ -62,6 +62,7 @@ def command(
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
+    from fwsvm.problems.machines import takes_kernel_values
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
@@ -74,7 +75,8 @@ def command(
                 f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
             )
         machine = model_files.read(model)
-        rows = unseen.load(data, zero_based=zero_based)
+        given = takes_kernel_values(machine)  # index 0 is the number of the row
+        rows = unseen.load(data, zero_based=zero_based or given)
         loaded = time.perf_counter() - begun
         used = threads or usable_threads()
         predicted = prediction.predict(machine, rows.table, used, probability=probability)

@@ -62,14 +62,17 @@ def command(
     from fwsvm.experiments.store import write_trace
     from fwsvm.kernels.kernel import family
     from fwsvm.problems import model_files
+    from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.results.writing import json_values
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
     if probability and model is None:
         raise UsageError("--probability is for the model; give --model FILE as well")
-    refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     settings = settings_from(options)
+    refuse_scaling(settings.kernel, scale)
+    zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
+    refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     say = text.printer(to_stderr=as_json)
     with Display() as display:
         loaded = data_sets.load(

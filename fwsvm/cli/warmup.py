@@ -74,10 +74,14 @@ def _train(method: str, kernel: str, **given: Any) -> None:
     """Train on three small clusters and predict."""
     import numpy as np
 
+    from fwsvm.kernels.kernel import family
+    from fwsvm.problems.precomputed import with_numbers
     from fwsvm.solvers import Settings, fit
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
+    if family(kernel).given:
+        X = with_numbers(X @ X.T)
     settings = Settings(method=method, kernel=kernel, max_iterations=STEPS, cache_mib=1, **given)
     fit(X, codes, ("1", "2", "3"), settings).model.predict(X)
 

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
+from fwsvm.estimators.kernel_function import Function
 from fwsvm.estimators.kernel_machine import KernelMachine
 
 
@@ -12,7 +13,8 @@ class FrankWolfeSVC(KernelMachine):
     ----------
     C : penalty; each row's is multiplied by its class's and its own weight
     method : auto, which chooses among them, swap-2o, newton, chunking, swap, mfw, fw or cvm
-    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``
+    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
+        kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
@@ -36,7 +38,7 @@ class FrankWolfeSVC(KernelMachine):
     family: ClassVar[str] = "simplex"
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "auto", kernel: str = "rbf", gamma: float | str | None = None,
+        self, C: float = 1.0, *, method: str = "auto", kernel: str | Function = "rbf", gamma: float | str | None = None,
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         search: str = "full", max_iter: int | None = None, time_limit: float | None = None,
         class_weight: Any = None, decision_function_shape: str = "ovr", cache_size: int | None = None,

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from fwsvm._memory import require
 from fwsvm.errors import shown
-from fwsvm.estimators import parameters
+from fwsvm.estimators import kernel_function, parameters
 from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical
-from fwsvm.problems.machines import KernelModel
+from fwsvm.problems.machines import KernelModel, takes_kernel_values
+from fwsvm.problems.precomputed import NAME as PRECOMPUTED
+from fwsvm.problems.precomputed import support_numbers, with_numbers, without_numbers
 from fwsvm.problems.probability import probabilities
 from fwsvm.solvers import Result, Settings
 
@@ -38,6 +40,9 @@ class KernelMachine(Machine):
     dual_coef_ : ndarray, shape (K - 1, s), their coefficients, laid out as in `sklearn.svm.SVC`
     intercept_ : ndarray, shape (K (K - 1) / 2,), of each pair of classes
     coef_ : ndarray, shape (K (K - 1) / 2, n), of each pair, with the linear kernel only
+    support_ : ndarray of int, shape (s,), numbers of the support vectors among the rows, where ``kernel`` is
+        precomputed; ``support_vectors_`` is empty then, as in SVC
+    rows_ : ndarray or csr_array, shape (m, n), the rows of ``fit``, each once, where ``kernel`` is a function
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -98,13 +103,32 @@ class KernelMachine(Machine):
         if len(self.classes_) == 2:
             order = np.roll(order, -model.counts[0])
         self.support_vectors_ = model.support[order]
+        if takes_kernel_values(model):
+            numbers = support_numbers(model.support)[order] - 1
+            if callable(self.kernel):
+                self.support_vectors_ = self.rows_[numbers]
+            else:
+                self.support_, self.support_vectors_ = numbers, np.empty((0, 0))
         self.n_support_ = self._in_our_order(model.counts)
         self.dual_coef_ = model.coefficients[order].T
         self.intercept_ = model.biases
 
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+
+    def _numbered(self, X: Any) -> Any:
+        """Return the rows X (m, n); those of a precomputed kernel begin with their numbers."""
+        if (callable(self.kernel) or self._precomputed) and self.scale is not None:
+            raise ValueError("scale is for features, and what the machine gets are kernel values")
+        return with_numbers(X) if self._precomputed else X
+
     def _fitted(
         self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None
     ) -> Result:
+        if callable(self.kernel):
+            self.rows_ = rows.X
+            rows = rows._replace(X=with_numbers(kernel_function.matrix(self.kernel, rows.X, rows.X)))
         if not parameters.flag("probability", self.probability):
             return super()._fitted(rows, names, chosen, weights)
         counted = np.ones(len(rows.codes), dtype=bool) if weights is None else weights > 0
@@ -121,7 +145,21 @@ class KernelMachine(Machine):
             warnings.warn(sentence(more), ConvergenceWarning, stacklevel=5)
         return more
 
+    def _judged(self, X: Any) -> Any:
+        if not takes_kernel_values(self.result_.model):
+            return X
+        return without_numbers(
+            kernel_function.matrix(self.kernel, X, self.rows_) if callable(self.kernel) else X
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
     def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
+        if callable(self.kernel) or self._precomputed:
+            return {"kernel": PRECOMPUTED, "cache_mib": parameters.whole(self.cache_size)}
         chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}
         gamma, cache = parameters.gamma(self.gamma, rows), parameters.whole(self.cache_size)
         own = parameters.mapping("kernel_parameters", self.kernel_parameters)

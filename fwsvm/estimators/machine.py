@@ -60,7 +60,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _decision(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        ready = prepared(self.result_.model, canonical(rows))
+        ready = prepared(self.result_.model, self._judged(canonical(rows)))
         for notice in ready.notices:
             warnings.warn(notice, stacklevel=4)
         decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
@@ -92,8 +92,9 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         names = self._names(self.classes_)
         if self.weighted and sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rows, weights = Distinct(canonical(X), codes, sample_weight if self.weighted else None), None
         try:
+            X = self._numbered(canonical(X))
+            rows, weights = Distinct(X, codes, sample_weight if self.weighted else None), None
             rows, ranges = self._scaled(rows)
             if self.weighted:  # equal rows become one as they are trained on, scaled
                 rows = distinct(*rows)
@@ -106,6 +107,14 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             warnings.warn(sentence(result), ConvergenceWarning, stacklevel=3)
         self.result_, self.n_iter_ = result, max(1, result.iterations)
         return self
+
+    def _numbered(self, X: Any) -> Any:
+        """Return the rows X (m, n), with their numbers where the kernel asks for them."""
+        return X
+
+    def _judged(self, X: Any) -> Any:
+        """Return what the machine decides on: the rows X (t, n), or kernel values of them."""
+        return X
 
     def _fitted(
         self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None

@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
 from fwsvm.errors import FwsvmError, shown
+from fwsvm.estimators.kernel_function import Function
 from fwsvm.estimators.kernel_machine import KernelMachine
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical
@@ -24,7 +25,8 @@ class StochasticSVC(KernelMachine):
     ----------
     C : penalty; lambda = 1 / (C m) of the paper's problem
     method : scs, wolfe, pegasos, or another of the stochastic family
-    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``
+    kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
+        kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
@@ -53,7 +55,7 @@ class StochasticSVC(KernelMachine):
     rows_seen_: np.ndarray
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "scs", kernel: str = "rbf", gamma: float | str | None = None,
+        self, C: float = 1.0, *, method: str = "scs", kernel: str | Function = "rbf", gamma: float | str | None = None,
         width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
         max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
         cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
@@ -137,6 +139,10 @@ class StochasticSVC(KernelMachine):
 
     def _refuse_portions(self) -> None:
         """Refuse what has no meaning without all rows at hand."""
+        if callable(self.kernel) or self._precomputed:
+            raise ValueError(
+                "partial_fit keeps no kernel values of rows to come: name a kernel of rows, as rbf"
+            )
         if self.scale is not None:
             raise ValueError(
                 "partial_fit knows no range of rows to come: scale them before, and leave out scale"

@@ -66,6 +66,8 @@ class KernelFamily:
         The same kernel as one of a family that LIBSVM has.
     objection : callable (kernel) -> str
         Why nothing may be trained with a kernel of these parameters; empty where nothing speaks against it.
+    given : bool
+        Whether its values are given with the rows, in place of features.
     """
 
     name: str
@@ -79,6 +81,7 @@ class KernelFamily:
     libsvm: str = ""
     equal: Callable[[Any], Any] | None = None
     objection: Callable[[Any], str] = lambda _: ""
+    given: bool = False
 
     @property
     def own(self) -> dict[str, Any]:

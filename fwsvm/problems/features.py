@@ -6,7 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwsvm import scaling
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
+from fwsvm.problems.precomputed import refuse_narrow
 
 
 class Prepared(NamedTuple):
@@ -35,8 +36,11 @@ def prepared(machine: KernelModel | LinearModel, X: np.ndarray | csr_array) -> P
     Raises
     ------
     DataError
-        A value cannot be scaled.
+        A value cannot be scaled, or a kernel value that is to be given is not there.
     """
+    if isinstance(machine, KernelModel) and takes_kernel_values(machine):
+        refuse_narrow(machine.support, X)
+        return Prepared(X, 0)
     rows, ignored = fitted(X, machine.features)
     if machine.ranges is None or not rows.shape[0]:
         return Prepared(rows, ignored)

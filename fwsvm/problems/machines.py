@@ -9,8 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._memory import require
+from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
 
 
@@ -25,7 +27,8 @@ class KernelModel:
     kernel : NamedTuple
         A registered kernel with its parameters.
     support : ndarray or csr_array of float64, shape (s, n)
-        Support vectors, grouped by class in the order of ``classes``.
+        Support vectors, grouped by class in the order of ``classes``; of a precomputed kernel their numbers, as in
+        `fwsvm.problems.precomputed`.
     counts : ndarray of int, shape (K,)
         Support vectors of each class.
     coefficients : ndarray, shape (s, K - 1)
@@ -68,6 +71,9 @@ class KernelModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
+        if isinstance(self.kernel, Precomputed):
+            _require_room(X, (1, len(self.biases)), len(self.counts))
+            return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
         return _decisions(
             self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None], X, threads
         )[0]  # fmt: skip
@@ -200,3 +206,8 @@ class LinearModel:
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the class numbers that decision values (t, outputs) stand for."""
         return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)
+
+
+def takes_kernel_values(machine: KernelModel | LinearModel) -> bool:
+    """Whether the rows that a machine takes are kernel values, as in `fwsvm.problems.precomputed`, and not features."""
+    return isinstance(machine, KernelModel) and isinstance(machine.kernel, Precomputed)

@@ -20,6 +20,7 @@ from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
+from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers import memory
 from fwsvm.solvers.certify import Certified
 from fwsvm.solvers.fit import fit, warm_up
@@ -186,6 +187,8 @@ def fit_blocks(
 
 def _resolved(settings: Settings, found: Survey) -> Resolved:
     """Resolve the settings with the kernel's width from the survey."""
+    if is_given(settings.kernel):
+        raise UsageError("a precomputed kernel needs all rows at once, and has no blocks; use fwsvm.train")
     chosen = method(settings.method)
     nothing = np.broadcast_to(0.0, (found.rows, found.features))
     given = settings.gamma is not None or settings.sigma2 is not None

@@ -18,11 +18,13 @@ from time import perf_counter
 import numpy as np
 from scipy import sparse
 
+from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
+from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
@@ -122,6 +124,10 @@ class CPath:
         """Train for the next penalty; see `fit` for what is raised."""
         if settings.class_weight != self.class_weight:
             raise ValueError("all runs of a path have the class weights that it was made with")
+        if is_given(settings.kernel):
+            raise UsageError(
+                "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
+            )
         resolved = replace(resolve(settings, self.X), deferred=self.columns is not None)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}

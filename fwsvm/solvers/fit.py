@@ -1,16 +1,18 @@
 """Training: settings and labelled rows in, a certified machine out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fwsvm._occurring import occurring
+from fwsvm._occurring import Occurring, occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
+from fwsvm.problems import precomputed
 from fwsvm.solvers import certify, memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
@@ -88,18 +90,30 @@ def train(
         The training does not fit in the memory available.
     """
     _refuse_penalties(resolved.C, weights)
-    read = occurring(X)
+    X, read, solving = _read(X, weights, resolved)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     if resolved.family.kernels is None:
-        refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
-    compile_seconds = warm_up(resolved)
+        refuse_overflow(solving.kernel, resolved.kernel_name, read.X)
+    compile_seconds = warm_up(solving)
     enter(Phase.TRAIN)
     problems = Subproblems(codes, len(classes), resolved.family.multiclass)
     at_once = resolved.family.solve_at_once if columns is None and not warm_starts else None
-    solved = at_once(read.X, codes, weights, problems, resolved, watch) if at_once is not None else None
+    solved = at_once(read.X, codes, weights, problems, solving, watch) if at_once is not None else None
     if solved is None:
-        solved = solve_all(read.X, weights, problems, resolved, watch, warm_starts, columns)
+        solved = solve_all(read.X, weights, problems, solving, watch, warm_starts, columns)
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
+
+
+def _read(X: Table, weights: np.ndarray, resolved: Resolved) -> tuple[Table, Occurring, Resolved]:
+    """Return the rows as a machine keeps and as solvers read them, and the settings by which they are solved.
+
+    These hold the values of a kernel that is given, which the machine does not keep.
+    """
+    if not precomputed.is_given(resolved.kernel_name):
+        return X, occurring(X), resolved
+    enter(Phase.CHECK)
+    given = precomputed.given_by(X, resolved.C * weights if resolved.family.ridge else None)
+    return given.numbers, Occurring(given.places, None), replace(resolved, kernel=given.kernel)
 
 
 def checked(

@@ -46,6 +46,8 @@ class Family:
         The name of the method that a run came to be, for a family that chooses among methods.
     in_time : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result or None, or None
         Answers where there is a time limit, if it has a way of its own; `fit` asks it before all rows are trained on.
+    ridge : bool
+        Whether 1 / C_i stands on the diagonal of the matrix that is minimised.
     goes_on : bool
         Whether a run can start where another on the same rows ended; if not, each starts cold.
     iteration_cap : int or None
@@ -64,6 +66,7 @@ class Family:
     searches: tuple[str, ...] = ()
     keeps_values: bool = True
     memory: Callable[[Any, Any], int] | None = None
+    ridge: bool = False
     goes_on: bool = True
     solve_at_once: Callable[..., Any] | None = None
     chosen: Callable[[Any], str] | None = None

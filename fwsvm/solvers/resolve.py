@@ -16,6 +16,7 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
+from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.protocols import CANDIDATES, OPTIONS, PAPER_TOLERANCE, PROTOCOLS, Protocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import SEARCHES, SPELLED, Settings
@@ -108,7 +109,7 @@ def resolve(
             f"first-level {settings.first_level:g} is below the tolerance {tolerance:g}, where its schedule ends"
         )
     _whole("seed", settings.seed, 0, MOST_SEED)
-    if family.kernels is None:
+    if family.kernels is None and not is_given(settings.kernel):
         _in_range(X)
     kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X, counts)
     C, lambda_ = _penalty(settings, X.shape[0])

@@ -37,6 +37,7 @@ def ours(said: str) -> str:
         ("train -w1 5 -w-1 2 a.svm", "fwsvm train --class-weight 1=5 --class-weight -1=2 a.svm"),
         ("train -b 1 a.svm a.model", "fwsvm train --probability --model a.model a.svm"),
         ("predict -b 1 test model out", "fwsvm predict --probability model test out"),
+        ("train -t 4 a.svm a.model", "fwsvm train --kernel precomputed --model a.model a.svm"),
         ("train -w1 5 -v 5 a.svm", "fwsvm cv --class-weight 1=5 --folds 5 a.svm"),
     ],
 )
@@ -74,8 +75,8 @@ def parses(line: str) -> None:
 
 
 @given(st.lists(st.sampled_from(
-    ["-s 0", "-t 0", "-t 1", "-t 2", "-d 3", "-g 0.5", "-g0.5", "-r 1", "-c 10", "-c10", "-m 100", "-e 0.1", "-h 0",
-     "-v 5", "-b 0", "-b 1", "-q", "-w1 2", "-w-1 0.5"]), unique=True), st.booleans())  # fmt: skip
+    ["-s 0", "-t 0", "-t 1", "-t 2", "-t 4", "-d 3", "-g 0.5", "-g0.5", "-r 1", "-c 10", "-c10", "-m 100", "-e 0.1",
+     "-h 0", "-v 5", "-b 0", "-b 1", "-q", "-w1 2", "-w-1 0.5"]), unique=True), st.booleans())  # fmt: skip
 def test_every_answer_is_a_line_that_can_be_typed(options: list[str], model: bool) -> None:
     line = " ".join(["train", *options, "-p 0.1", "data.svm", *(["data.model"] if model else [])])
     parses(ours(answer(line)))

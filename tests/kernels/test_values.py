@@ -25,7 +25,9 @@ PARAMETERS = {
 }
 EPSILON = {np.float32: 1e-5, np.float64: 1e-13}
 
-each_kernel = pytest.mark.parametrize("name", sorted(KERNELS))
+each_kernel = pytest.mark.parametrize(
+    "name", sorted(name for name, each in KERNELS.items() if not each.given)
+)
 both_precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 

@@ -22,7 +22,7 @@ PARAMETERS = {
     "linear": {},
 }
 seeds = st.integers(0, 2**32)
-kernels = st.sampled_from(sorted(KERNELS))
+kernels = st.sampled_from(sorted(name for name, each in KERNELS.items() if not each.given))
 
 
 def problem(seed: int, name: str, m: int = 24, n: int = 3):

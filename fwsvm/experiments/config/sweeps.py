@@ -105,7 +105,7 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
     family = FAMILIES[chosen.family]
     given: dict[str, Any] = {"method": chosen.name, "parameters": _parameters(method)}
     allowed: Mapping[str, Any] = {
-        "kernel": family.kernels or tuple(KERNELS),
+        "kernel": family.kernels or [name for name, kernel in KERNELS.items() if not kernel.given],
         "width_rule": width_rules(),
         "stop": [stop for stop in STOPS if stop in family.stops],
         "search": SEARCHES,

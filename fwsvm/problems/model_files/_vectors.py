@@ -17,11 +17,12 @@ _BLANK = re.compile(r"[ \t]")
 
 
 def read_vectors(
-    lines: Lines, rest: Iterator[str], count: int, width: int
+    lines: Lines, rest: Iterator[str], count: int, width: int, *, numbers_only: bool = False
 ) -> tuple[NDArray[np.float64], csr_array]:
     """Read ``count`` lines of ``width`` coefficients and a sparse vector each.
 
-    Memory grows with what the file holds, never with what its header promises.
+    Memory grows with what the file holds, never with what its header promises. With ``numbers_only`` a vector is
+    ``0:i``, and i, a whole number of 1 or more, stands in column 0.
 
     Returns
     -------
@@ -43,10 +44,12 @@ def read_vectors(
         coefficients.extend(map(float, words[:width]))
         for entry in entries:
             index, _, value = entry.partition(":")
-            columns.append(int(index) - 1)
+            columns.append(int(index) - (not numbers_only))
             values.append(float(value))
         ends.append(len(columns))
     vectors = _checked(lines, start, np.array(columns), np.array(values), np.array(ends))
+    if numbers_only:
+        _refuse_other_than_numbers(lines, start, vectors)
     weights = np.array(coefficients).reshape(count, width)
     if not np.isfinite(weights).all():
         row = int(np.argmin(np.isfinite(weights).all(axis=1)))
@@ -72,6 +75,18 @@ def _checked(
     refuse(falls, "indices must increase along the line")
     width = int(columns.max()) + 1 if len(columns) else 0
     return csr_array((values, columns, ends), shape=(len(ends) - 1, width))
+
+
+def _refuse_other_than_numbers(lines: Lines, start: int, vectors: csr_array) -> None:
+    """Refuse a vector that is not ``0:i``; ``start`` is the line of the first."""
+    lengths = np.diff(vectors.indptr)
+    wrong = lengths != 1
+    if not wrong.any():
+        wrong = (vectors.indices != 0) | (vectors.data < 1) | (vectors.data >= LARGEST - 1)
+        wrong |= vectors.data != np.rint(vectors.data)
+    if wrong.any():
+        why = "a support vector of a precomputed kernel must be 0:i, the number of a training row"
+        raise lines.refusal(why, start + int(np.argmax(wrong)))
 
 
 def _why_not(line: str, width: int) -> str:

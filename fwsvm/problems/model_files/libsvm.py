@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.kernels.kernel import SHARED
+from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.model_files import _facts, _kernels, _scaling
 from fwsvm.problems.model_files._header import Header
@@ -25,6 +26,7 @@ KEYWORDS = {
     *("svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES),
 }
 END = "SV"
+PRECOMPUTED = "precomputed"  # whose support vectors are 0:i, their numbers alone
 
 
 def text(model: KernelModel) -> Iterator[str]:
@@ -38,12 +40,13 @@ def text(model: KernelModel) -> Iterator[str]:
         for keyword, values in zip(PROBABILITIES, model.sigmoids.tolist(), strict=True):
             yield f"{keyword} {' '.join(map(shortest, values))}\n"
     yield f"label {' '.join(map(str, codes))}\nnr_sv {' '.join(map(str, model.counts.tolist()))}\nSV\n"
+    first = 0 if isinstance(model.kernel, Precomputed) else 1
     vectors = csr_array(model.support)
     vectors.sort_indices()
     for row, (start, end) in enumerate(pairwise(vectors.indptr.tolist())):
         words = [shortest(c) for c in model.coefficients[row].tolist()]
         entries = zip(vectors.indices[start:end].tolist(), vectors.data[start:end].tolist(), strict=True)
-        words += [f"{column + 1}:{shortest(value)}" for column, value in entries if value]
+        words += [f"{column + first}:{shortest(value)}" for column, value in entries if value]
         yield f"{' '.join(words)} \n"
     needed = {
         "features": model.features,
@@ -70,10 +73,12 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
         raise header.refusal("nr_sv", f"must be {K} counts that add up to total_sv, {count}")
     given = [header.numbers(keyword, len(biases)) for keyword in PROBABILITIES if keyword in header]
     sigmoids = np.array(given) if len(given) == len(PROBABILITIES) else None
-    coefficients, vectors = read_vectors(lines, rest, count, K - 1)
+    numbered = "kernel_type" in header and header.word("kernel_type") == PRECOMPUTED
+    coefficients, vectors = read_vectors(lines, rest, count, K - 1, numbers_only=numbered)
     found = _facts.read(lines, rest)
     classes = _facts.classes(lines, found, labels)
-    vectors.resize(count, _facts.features(lines, found, vectors.shape[1]))
+    used = int(vectors.data.max(initial=0)) + 1 if numbered else vectors.shape[1]
+    vectors.resize(count, _facts.features(lines, found, used))
     kernel = _kernels.read(header, found)
     ranges = _scaling.read(lines, found, vectors.shape[1])
     facts = found.get("facts", {})

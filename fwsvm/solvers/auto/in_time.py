@@ -18,6 +18,7 @@ import numpy as np
 from fwsvm import promises
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
+from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.auto.samples import forecast, nested
 from fwsvm.solvers.fit import train
 from fwsvm.solvers.gathering import gathered
@@ -84,6 +85,7 @@ def suits(rows: int, resolved: Resolved) -> bool:
     return (
         resolved.time_limit is not None
         and rows >= resolved.rule.samples_from
+        and not is_given(resolved.kernel_name)  # whose values, the cost of all else, are there
         and (resolved.search, resolved.protocol) == ("full", PROTOCOLS["default"])
         and resolved.max_iterations is None
         and resolved.final_gap

@@ -25,6 +25,7 @@ def on_simplex(
         searches=searches,
         keeps_values=keeps_values,
         multiclass="one-vs-one",
+        ridge=True,
         start=start,
         certify=_certify,
         memory=memory,

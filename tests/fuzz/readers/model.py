@@ -24,6 +24,18 @@ SV
 -1 0.125 
 """  # noqa: W291  (as LIBSVM writes a vector of zeros)
 POLY = KERNEL.replace(b"rbf", b"polynomial").replace(b"gamma 0.5", b"degree 3\ngamma 0.5\ncoef0 1")
+GIVEN = b"""\
+svm_type c_svc
+kernel_type precomputed
+nr_class 2
+total_sv 2
+rho 0.5
+label 1 -1
+nr_sv 1 1
+SV
+0.5 0:1 
+-0.5 0:3 
+"""  # noqa: W291  (as LIBSVM writes)
 LINEAR = b"solver_type L2R_L2LOSS_SVC_DUAL\nnr_class 2\nlabel 1 -1\nnr_feature 3\nbias 1\nw\n0.5 \n-1e3 \n0.25 \n1 \n"
 NEEDED = {"features": 3, "classes": ["1", "-1", "3"], "kernel": "rbf", "svm_predict": True}
 FACTS = {"facts": {"method": "swap", "objective": 1.5, "loss": "hinge", "scaling": {"lower": -1, "upper": 1}}}
@@ -44,7 +56,7 @@ NUMBERS = (
 
 def warm_up(folder: Path) -> None:
     """Compile the kernels."""
-    for content in (KERNEL, POLY, LINEAR):
+    for content in (KERNEL, POLY, GIVEN, LINEAR):
         (folder / "model").write_bytes(content)
         (folder / "rows").write_bytes(ROWS)
         read(folder)
@@ -52,7 +64,7 @@ def warm_up(folder: Path) -> None:
 
 def generate(rng: random.Random, folder: Path) -> None:
     """Write a model with changed bytes, numbers or facts, and rows that fit the one it was."""
-    content = rng.choice((KERNEL, POLY, LINEAR))
+    content = rng.choice((KERNEL, POLY, GIVEN, LINEAR))
     for _ in range(rng.randrange(3)):
         words = content.split(b" ")
         words[rng.randrange(len(words))] = rng.choice(NUMBERS + tuple(TOKENS))

@@ -1,0 +1,91 @@
+"""Kernel values that are given: a row's only number is its place, from 1, and k(x, z) an entry of their matrix.
+
+So rows of a precomputed kernel go through tiles, caches and certificates as any others do. `fwsvm.problems.precomputed`
+makes such rows and the matrix of LIBSVM's format.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from fwsvm.kernels.kernel import alone, itself, pair, register, value
+from fwsvm.numerics.simd import WIDTH, SimdType
+
+MOST_ROWS = 1 << 24  # places above are no numbers of single precision
+
+
+@register("precomputed", "K(x, z) as the data gives it", libsvm="precomputed", given=True)
+class Precomputed(NamedTuple):
+    """``values`` (m, m) of float64, symmetric and contiguous; of one row where a machine predicts, which needs none."""
+
+    values: np.ndarray = np.ones((1, 1))
+
+
+@intrinsic
+def _lane(typingctx: Any, lanes: Any, at: Any) -> Any:
+    """Return one number of a vector."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.trunc(arguments[1], ir.IntType(32))
+        return builder.extract_element(arguments[0], place)
+
+    return lanes.dtype(lanes, types.intp), emit
+
+
+@intrinsic
+def _with_lane(typingctx: Any, lanes: Any, at: Any, number: Any) -> Any:
+    """Return a vector with one number replaced."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.trunc(arguments[1], ir.IntType(32))
+        return builder.insert_element(arguments[0], arguments[2], place)
+
+    return lanes(lanes, types.intp, lanes.dtype), emit
+
+
+def _entry(values: np.ndarray, x: Any, z: Any) -> Any:
+    """Return the matrix's entry at two places, or at eight pairs of them."""
+    return values[int(x) - 1, int(z) - 1]
+
+
+@overload(_entry, strict=False, jit_options={"_nrt": False, "error_model": "numpy"})
+def _entry_compiled(values: Any, x: Any, z: Any) -> Any:
+    def one(values, x, z):
+        # what has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read
+        last = values.shape[0] - 1
+        return values[min(max(int(x) - 1, 0), last), min(max(int(z) - 1, 0), last)]
+
+    if not isinstance(x, SimdType):
+        return one
+    dtype = x.dtype
+
+    def eight(values, x, z):
+        found = x
+        for lane in range(WIDTH):
+            found = _with_lane(found, lane, dtype(_entry(values, _lane(x, lane), _lane(z, lane))))
+        return found
+
+    return eight
+
+
+@pair.implements(Precomputed)
+def _pair(kernel, total, x, z):
+    return total
+
+
+@alone.implements(Precomputed)
+def _alone(kernel, x):
+    return x
+
+
+@itself.implements(Precomputed)
+def _itself(kernel, own):
+    return own
+
+
+@value.implements(Precomputed)
+def _value(kernel, total, own_x, own_z):
+    return _entry(kernel.values, own_x, own_z)

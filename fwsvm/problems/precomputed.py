@@ -1,0 +1,203 @@
+"""Rows of a precomputed kernel, as in LIBSVM's format: ``0:i 1:K(x,x_1) ... L:K(x,x_L)``.
+
+Column 0 of a table (m, L + 1) holds the row's number i, 1 to L, and column j its kernel value with training row j. Some
+of the rows, such as those of a fold, are such a table, too. A machine's support vectors keep their numbers alone; rows
+to predict need none.
+
+Gaps bound the distance to the optimum of a convex problem only, so what is trained on must be a symmetric matrix
+without eigenvalues below those that the ridge 1 / C_i makes up for.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import linalg, sparse
+
+from fwsvm._memory import require
+from fwsvm._occurring import only
+from fwsvm.errors import DataError, RangeError, UsageError
+from fwsvm.kernels.kernel import KERNELS
+from fwsvm.kernels.limits import LARGEST
+from fwsvm.kernels.precomputed import Precomputed
+
+NAME = "precomputed"
+UNEQUAL = 1e-8  # K(i, j) and K(j, i) may differ by so much of the largest value: they are rounded differently
+ROUNDING = (
+    8.0 * np.finfo(np.float64).eps
+)  # of an eigenvalue, for each row and unit of the largest diagonal value
+BLOCK = 1024  # rows compared with their columns at a time
+
+Table: TypeAlias = np.ndarray | sparse.csr_array
+
+
+class Given(NamedTuple):
+    """What a table (m, L + 1) of a precomputed kernel is to a solver.
+
+    Attributes
+    ----------
+    numbers : csr_array, shape (m, L + 1), the rows with their numbers alone
+    places : ndarray, shape (m, 1), of the rows in ``kernel``, from 1
+    kernel : Precomputed
+    """
+
+    numbers: sparse.csr_array
+    places: np.ndarray
+    kernel: Precomputed
+
+
+def is_given(kernel_name: Any) -> bool:
+    """Whether the values of a kernel of that name, if there is one, are given with the rows."""
+    return isinstance(kernel_name, str) and kernel_name in KERNELS and KERNELS[kernel_name].given
+
+
+def refuse_scaling(kernel_name: str | None, scale: str | None) -> None:
+    """Raise `UsageError` where kernel values would be scaled as if they were features."""
+    if is_given(kernel_name) and scale not in (None, "none"):
+        raise UsageError(
+            f"scale {scale} is for features, and a {kernel_name} kernel's rows are kernel values"
+        )
+
+
+def with_numbers(values: Table) -> Table:
+    """Return the table of all training rows from their kernel matrix (m, m); `UsageError` where it is not square."""
+    m = values.shape[0]
+    if values.shape[1] != m:
+        raise UsageError(
+            f"a precomputed kernel is trained on a square matrix, not on one of shape {values.shape}"
+        )
+    return _beside(np.arange(1.0, m + 1.0), values)
+
+
+def without_numbers(values: Table) -> Table:
+    """Return the table of rows to predict from their kernel values (t, L) with all training rows."""
+    return _beside(np.zeros(values.shape[0]), values)
+
+
+def _beside(first: np.ndarray, values: Table) -> Table:
+    require(
+        8 * values.shape[0] * (values.shape[1] + 1),
+        f"a kernel matrix of shape {values.shape}",
+        "take fewer rows",
+    )
+    if sparse.issparse(values):
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(first[:, None]), values], format="csr"))
+    return np.column_stack([first, values])
+
+
+def given_by(X: Table, penalties: np.ndarray | None) -> Given:
+    """Return what a table X (m, L + 1) is to a solver.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+    penalties : ndarray, shape (m,), or None
+        C_i of a problem with the ridge 1 / C_i on the diagonal; None for a problem without.
+
+    Raises
+    ------
+    DataError
+        Rows without their numbers, or a matrix that is not symmetric or, with the ridge, not positive semidefinite.
+    RangeError
+        Values beyond what single precision holds.
+    UsageError
+        The matrix does not fit in the memory available.
+    """
+    m = X.shape[0]
+    require(
+        2 * 8 * m * m, f"the kernel matrix of {m:,} rows, and a test of it,", "take fewer rows (fwsvm subset)"
+    )
+    which = _numbers(X)
+    wrong = (which != np.rint(which)) | (which < 1) | (which >= X.shape[1])
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"row {row + 1} begins with 0:{which[row]:g}, but a row of a precomputed kernel begins with 0:i, its "
+            f"number among the 1 to {X.shape[1] - 1} rows whose kernel values follow as 1:K(x,x_1) 2:K(x,x_2) ..."
+        )
+    places = which.astype(np.int64)
+    values = np.ascontiguousarray(_columns(X, places))
+    _refuse_unsymmetric(values, places)
+    _refuse_indefinite(values, penalties)
+    kept = sparse.csr_array((which, (np.arange(m), np.zeros(m, np.int64))), shape=X.shape)
+    return Given(kept, np.arange(1.0, m + 1.0)[:, None], Precomputed(values))
+
+
+def support_numbers(support: Table) -> np.ndarray:
+    """Return the numbers of support vectors, a table with these alone: int of shape (s,)."""
+    return _numbers(support).astype(np.int64)
+
+
+def _numbers(X: Table) -> np.ndarray:
+    return np.ravel(_columns(X, np.zeros(1, np.int64)))
+
+
+def _columns(X: Table, which: np.ndarray) -> np.ndarray:
+    """Return columns of X as a dense array, without arrays as long as the number of columns."""
+    if isinstance(X, np.ndarray):
+        return X[:, which]
+    each, places = np.unique(which, return_inverse=True)
+    return np.asarray(only(sparse.csr_array(X), each).toarray()[:, places])
+
+
+def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:
+    """Refuse a matrix that differs from its transpose by more than rounding, and make it equal to it."""
+    m, largest = len(values), float(max(values.max(), -values.min()))
+    if not largest <= LARGEST:
+        raise RangeError(
+            f"the largest kernel value is {largest:.3g}, and single precision ends at {4 * LARGEST:.2g}; divide all "
+            "values by a number, and multiply C by it"
+        )
+    for first in range(0, m, BLOCK):
+        some = slice(first, first + BLOCK)
+        above, below = values[some, first:], values[first:, some].T
+        apart = np.abs(above - below)
+        if apart.max() > UNEQUAL * largest:
+            i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+            one, other = places[first + i], places[first + j]
+            raise DataError(
+                f"the kernel matrix is not symmetric: K({one},{other}) is {above[i, j]:.9g}, but K({other},{one}) is "
+                f"{below[i, j]:.9g}"
+            )
+        if apart.any():
+            mean = 0.5 * (above + below)
+            values[some, first:], values[first:, some] = mean, mean.T
+
+
+def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None:
+    """Refuse a matrix that has, with the ridge, an eigenvalue below 0 by more than rounding: Cholesky's factor says."""
+    m, diagonal = len(values), np.diagonal(values)
+    ridge = np.zeros(m) if penalties is None else 1.0 / penalties
+    slack = ROUNDING * m * max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
+    shifted = values.copy()
+    shifted[np.diag_indices(m)] += ridge + slack
+    _, broke = linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
+    if broke == 0:
+        return
+    del shifted
+    least = float(linalg.eigvalsh(values, subset_by_index=[0, 0])[0])
+    remedy = f"add {-least:.3g} to its diagonal"
+    if penalties is not None:
+        remedy += f", or take a C of at most {-0.99 / least:.3g}, whose ridge makes up for it"
+    raise DataError(
+        f"the kernel matrix is not positive semidefinite: its least eigenvalue is {least:.3g}. The problem is not "
+        f"convex, and no gap would prove anything; {remedy}"
+    )
+
+
+def refuse_narrow(numbers: sparse.csr_array, X: Table) -> None:
+    """Raise `DataError` where rows (t, L + 1) lack kernel values with support vectors, given by their numbers."""
+    last = int(support_numbers(numbers).max(initial=0))
+    if X.shape[1] <= last:
+        raise DataError(
+            f"the rows have kernel values with {max(0, X.shape[1] - 1)} training rows, and the machine's support "
+            f"vectors go up to row {last}"
+        )
+
+
+def decision(numbers: Any, weights: np.ndarray, X: Table) -> np.ndarray:
+    """Return sum_j weights[j, o] K(x, x_j) for the rows of X (t, L + 1), shape (t, o).
+
+    ``numbers`` are the support vectors, a table with their numbers in column 0.
+    """
+    refuse_narrow(numbers, X)
+    return np.asarray(_columns(X, support_numbers(numbers)) @ weights)

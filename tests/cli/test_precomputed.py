@@ -1,0 +1,143 @@
+"""Precomputed kernels through the command line, and through LIBSVM's own programs with the same files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+from fwsvm.kernels.precomputed import Precomputed
+from fwsvm.problems import model_files
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def write(path: Path, labels: np.ndarray, K: np.ndarray, numbers: np.ndarray) -> Path:
+    lines = []
+    for label, number, row in zip(labels, numbers, K.tolist(), strict=True):
+        values = " ".join(f"{j}:{value!r}" for j, value in enumerate(row, 1))
+        lines.append(f"{label} 0:{number} {values}\n")
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def files(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, Path]:
+    """Kernel values of rows to train on and to predict, and the rows to train on themselves."""
+    rng, folder, K = np.random.default_rng(7), tmp_path_factory.mktemp("kernels"), request.param
+    labels = rng.integers(0, K, 150)
+    X = rng.normal(size=(150, 2)) + np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5]])[labels]
+    values = np.exp(-0.25 * ((X[:, None] - X) ** 2).sum(axis=2))
+    rows = folder / "rows"
+    rows.write_text(
+        "".join(f"{y} 1:{a!r} 2:{b!r}\n" for y, (a, b) in zip(labels[:100], X[:100].tolist(), strict=True))
+    )
+    return (
+        write(folder / "train", labels[:100], values[:100, :100], np.arange(1, 101)),
+        write(folder / "test", labels[100:], values[100:, :100], np.zeros(50, int)),
+        rows,
+    )
+
+
+def trained(file: Path, machine: Path, *more: str) -> dict[str, object]:
+    options = ("-C", "3", "--tol", "1e-6", "--model", machine, "--json")
+    done = run("train", file, *options, *more)
+    assert done.exit_code == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_values_give_the_machine_that_rows_give(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    given = trained(files[0], tmp_path / "given", "--kernel", "precomputed")
+    made = trained(files[2], tmp_path / "made", "--gamma", "0.25")
+    assert given["certified"] is made["certified"] is True
+    assert given["objective"] == pytest.approx(made["objective"], rel=1e-6)
+    assert (given["kernel"], given["gamma"]) == ("precomputed", None)
+    assert given["train_accuracy"] == pytest.approx(made["train_accuracy"], abs=0.011)
+
+
+def test_libsvm_says_the_same_of_our_model(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    svm = pytest.importorskip("libsvm.svmutil")
+    trained(files[0], tmp_path / "m", "--kernel", "precomputed", "--probability")
+    y, X = svm.svm_read_problem(str(files[1]))
+    theirs = svm.svm_load_model(str(tmp_path / "m"))
+    said, _, values = svm.svm_predict(y, X, theirs, "-q")
+    done = run("predict", tmp_path / "m", files[1], "--json", "--decision")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["labels"] == [str(int(label)) for label in said]
+    np.testing.assert_allclose(found["decision"], values, rtol=1e-9, atol=1e-12)
+    _, _, values = svm.svm_predict(y, X, theirs, "-b 1 -q")
+    likely = json.loads(run("predict", tmp_path / "m", files[1], "--json", "--probability").stdout)
+    np.testing.assert_allclose(likely["probabilities"], values, rtol=1e-9, atol=1e-12)
+
+
+def test_we_say_the_same_of_libsvms_model(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    svm = pytest.importorskip("libsvm.svmutil")
+    y, X = svm.svm_read_problem(str(files[0]))
+    problem = svm.svm_problem(y, X, isKernel=True)
+    svm.svm_save_model(str(tmp_path / "m"), svm.svm_train(problem, svm.svm_parameter("-t 4 -c 3 -q")))
+    theirs = svm.svm_load_model(str(tmp_path / "m"))
+    said, _, values = svm.svm_predict(*svm.svm_read_problem(str(files[1])), theirs, "-q")
+    done = run("predict", tmp_path / "m", files[1], "--json", "--decision")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["labels"] == [str(int(label)) for label in said]
+    np.testing.assert_allclose(found["decision"], values, rtol=1e-9, atol=1e-12)
+    assert "ignored" not in done.stderr
+
+
+def test_folds_are_those_of_the_rows(files: tuple[Path, Path, Path]) -> None:
+    common = ("-C", "3", "--folds", "4", "--tol", "1e-6", "--json")
+    given = json.loads(run("cv", files[0], "--kernel", "precomputed", *common).stdout)
+    made = json.loads(run("cv", files[2], "--gamma", "0.25", *common).stdout)
+    assert given["accuracy"] == pytest.approx(made["accuracy"], abs=0.011)
+    for one, other in zip(given["rows"], made["rows"], strict=True):
+        assert one["objective"] == pytest.approx(other["objective"], rel=1e-6)
+
+
+def test_test_rows_and_model_stand_in_one_line(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    row = trained(files[0], tmp_path / "m", "--kernel", "precomputed", "--test", str(files[1]))
+    done = run("predict", tmp_path / "m", files[1], tmp_path / "out")
+    assert f"({round(float(str(row['test_accuracy'])) * 50)}/50)" in done.stderr
+    text = (tmp_path / "m").read_text()
+    assert "kernel_type precomputed\nnr_class" in text
+    assert isinstance(model_files.read(tmp_path / "m").kernel, Precomputed)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (("train", "ROWS", "--kernel", "precomputed"), 3, "row 1 begins with 0:0, but a row of a precomputed kernel"),
+        (("train", "KERNEL", "--kernel", "precomputed", "--scale", "[0,1]"), 2, "scale [0,1] is for features"),
+        (("cv", "KERNEL", "--kernel", "precomputed", "--scale", "[0,1]"), 2, "scale [0,1] is for features"),
+        (("train", "KERNEL", "--kernel", "precomputed", "--gamma", "1"), 2, "gamma means nothing to the precomputed"),
+        (("train", "wdbc", "--kernel", "precomputed", "--offline"), 2, "zero-based indices are for files"),
+        (("train", "KERNEL", "--kernel", "precomputed", "-m", "avsf"), 2, "works with the linear kernel"),
+        (("predict", "MACHINE", "ROWS"), 3, "the machine's support vectors go up to row"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_said(
+    files: tuple[Path, Path, Path], tmp_path: Path, words: tuple[str, ...], code: int, why: str
+) -> None:
+    if "MACHINE" in words:
+        trained(files[0], tmp_path / "m", "--kernel", "precomputed")
+    places = {"ROWS": files[2], "KERNEL": files[0], "MACHINE": tmp_path / "m"}
+    done = run(*(places.get(word, word) for word in words))
+    assert (done.exit_code, why in " ".join(done.stderr.split())) == (code, True), done.stderr
+
+
+def test_an_experiment_names_the_kernels_it_has(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "e.yaml").write_text(
+        f"name: e\ndatasets: [{files[0]}]\nmethods: [swap]\nkernel: precomputed\nC: 1\n"
+    )
+    done = run("grid", tmp_path / "e.yaml", "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "rbf" in done.stderr
+    assert not list((tmp_path / "out").glob("*.csv")) if (tmp_path / "out").exists() else True

@@ -1,0 +1,135 @@
+"""Kernels that are matrices or functions, in the classifiers and in scikit-learn's searches."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fwsvm
+from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
+
+X, Y3 = make_classification(
+    n_samples=150, n_features=6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=1
+)
+Y3 = np.array(["cat", "ant", "bee"])[Y3]
+K = rbf_kernel(X, gamma=0.1)
+TIGHT = {"tol": 1e-7, "random_state": 0}
+
+
+class Narrow:
+    """A function whose name has no address, so that tests are named alike in every process."""
+
+    def __call__(self, A, B):
+        return rbf_kernel(A, B, gamma=0.1)
+
+    def __repr__(self):
+        return "narrow"
+
+
+narrow = Narrow()
+
+
+INDEFINITE = "the check's matrix has negative eigenvalues, with which no gap would prove anything"
+
+
+@parametrize_with_checks(
+    [FrankWolfeSVC(kernel="precomputed"), FrankWolfeSVC(kernel=narrow)],
+    expected_failed_checks=lambda estimator: (
+        {}
+        if callable(estimator.kernel)
+        else {"check_positive_only_tag_during_fit": INDEFINITE, "check_estimators_dtypes": INDEFINITE}
+    ),
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("rows", [Y3 != "cat", np.ones(len(X), dtype=bool)], ids=["two", "three"])
+def test_matrix_function_and_name_are_one_kernel(rows):
+    rows = np.flatnonzero(rows)
+    named = FrankWolfeSVC(gamma=0.1, **TIGHT).fit(X[rows], Y3[rows])
+    matrix = FrankWolfeSVC(kernel="precomputed", **TIGHT).fit(K[np.ix_(rows, rows)], Y3[rows])
+    function = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(X[rows], Y3[rows])
+    thin = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(sparse.csr_array(X[rows]), Y3[rows])
+    expected = named.decision_function(X)
+    for found in (
+        matrix.decision_function(K[:, rows]),
+        *(each.decision_function(X) for each in (function, thin)),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+    assert all(each.result_.certified for each in (named, matrix, function, thin))
+    values = K[:, rows][:, matrix.support_] @ matrix.dual_coef_.T
+    if len(matrix.classes_) == 2:
+        np.testing.assert_allclose(values[:, 0] + matrix.intercept_, matrix.decision_function(K[:, rows]))
+        by_hand = narrow(X, function.support_vectors_) @ function.dual_coef_[0] + function.intercept_
+        np.testing.assert_allclose(by_hand, function.decision_function(X))
+    assert (
+        matrix.support_vectors_.shape
+        == (0, 0)
+        == SVC(kernel="precomputed").fit(K[np.ix_(rows, rows)], Y3[rows]).support_vectors_.shape
+    )
+
+
+def test_a_search_slices_rows_and_columns_of_a_matrix():
+    given = GridSearchCV(FrankWolfeSVC(kernel="precomputed", **TIGHT), {"C": [0.1, 1.0]}, cv=3).fit(K, Y3)
+    named = GridSearchCV(FrankWolfeSVC(gamma=0.1, **TIGHT), {"C": [0.1, 1.0]}, cv=3).fit(X, Y3)
+    np.testing.assert_allclose(
+        given.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"], atol=0.01
+    )
+    assert cross_val_score(clone(FrankWolfeSVC(kernel=linear_kernel)), X, Y3, cv=3).mean() > 0.8
+
+
+def test_probabilities_weights_and_the_stochastic_machine_take_matrices():
+    likely = FrankWolfeSVC(kernel="precomputed", probability=True, **TIGHT).fit(K, Y3)
+    same = FrankWolfeSVC(kernel=narrow, probability=True, **TIGHT).fit(X, Y3)
+    np.testing.assert_allclose(likely.predict_proba(K), same.predict_proba(X), atol=0.1)
+    weights = np.arange(len(X)) % 3
+    heavy = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(X, Y3, sample_weight=weights)
+    copies = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(X.repeat(weights, axis=0), Y3.repeat(weights))
+    assert (heavy.decision_function(X) == copies.decision_function(X)).all()
+    assert StochasticSVC(kernel="precomputed", random_state=0).fit(K, Y3).score(K, Y3) > 0.8
+
+
+def test_a_fitted_machine_is_pickled_and_saved(tmp_path):
+    fitted = FrankWolfeSVC(kernel=narrow).fit(X, Y3)
+    assert (pickle.loads(pickle.dumps(fitted)).predict(X) == fitted.predict(X)).all()  # noqa: S301  (our own bytes)
+    fwsvm.save(tmp_path / "m", fitted.result_)
+    assert (fwsvm.predict(fwsvm.load(tmp_path / "m"), narrow(X, fitted.rows_)) == fitted.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        (lambda A, _: len(A) / 0, "the kernel <lambda> raises ZeroDivisionError: 'division by zero'"),
+        (lambda *_: np.ones(3), r"the kernel <lambda> returns shape \(3,\) for rows of shapes"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "values that are not finite"),
+        (lambda A, B: -A @ B.T, "not positive semidefinite"),
+        (lambda A, B: np.arange(len(A) * len(B)).reshape(len(A), len(B)), "not symmetric"),
+    ],
+    ids=["raises", "shape", "nan", "negative", "unsymmetric"],
+)  # fmt: skip
+def test_a_function_that_is_no_kernel_is_a_sentence(kernel, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        FrankWolfeSVC(kernel=kernel).fit(X, Y3)
+
+
+def test_what_means_nothing_to_kernel_values_is_refused():
+    with pytest.raises(ValueError, match="a square matrix"):
+        FrankWolfeSVC(kernel="precomputed").fit(X, Y3)
+    for kernel in ("precomputed", narrow):
+        with pytest.raises(ValueError, match="scale is for features"):
+            FrankWolfeSVC(kernel=kernel, scale="[0,1]").fit(K, Y3)
+        with pytest.raises(ValueError, match="name a kernel of rows"):
+            StochasticSVC(kernel=kernel).partial_fit(K, Y3, classes=np.unique(Y3))
+    with pytest.raises(ValueError, match="X has 6 features, but FrankWolfeSVC is expecting 150"):
+        FrankWolfeSVC(kernel="precomputed").fit(K, Y3).predict(X)

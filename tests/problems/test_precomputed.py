@@ -1,0 +1,183 @@
+"""Kernel matrices that are given: rows, values, machines, and certificates that must not be of another problem."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import fwsvm
+from fwsvm.errors import DataError, RangeError, UsageError
+from fwsvm.kernels.column_cache import column_cache, compute
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.kernel_matrix import kernel_matrix
+from fwsvm.kernels.precomputed import Precomputed
+from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import weighted_sums
+from fwsvm.problems import model_files, precomputed
+from fwsvm.problems.machines import KernelModel
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def gram(rng, m, n=4):
+    A = rng.normal(size=(m, n))
+    return A @ A.T
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_are_the_entries_of_the_matrix_by_every_way(dtype):
+    rng = np.random.default_rng(0)
+    K = gram(rng, 75)
+    kernel, rows = Precomputed(K), as_rows(np.arange(1.0, 76.0)[:, None], dtype)
+    every, found = np.arange(75), np.empty((75, 75), dtype)
+    kernel_matrix(kernel, rows, every, every, found)
+    assert (found == K.astype(dtype)).all()
+    assert (self_values(kernel, rows) == np.diagonal(K)).all()
+    columns = column_cache(kernel, rows, 1 << 20)
+    compute(columns, np.array([3, 70, 9], np.int32), np.ones(75))
+    assert (columns.cached[columns.slot_of[70]] == K[70].astype(dtype)).all()
+    weights = rng.normal(size=(5, 2))
+    sums = weighted_sums(kernel, rows, np.array([1, 8, 60, 61, 62]), weights, rows)
+    np.testing.assert_allclose(
+        sums, K[:, [1, 8, 60, 61, 62]] @ weights, rtol=100 * np.finfo(dtype).eps, atol=1e-4
+    )
+
+
+@settings(max_examples=60)
+@given(SEEDS, st.integers(2, 25), st.floats(-6, 3), st.floats(-3, 3))
+def test_what_is_certified_is_convex_by_its_eigenvalues(seed, m, lift, C):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(m, m))
+    K = 0.5 * (A + A.T) + np.exp(lift) * np.eye(m)
+    y = np.where(np.arange(m) % 2, 1, -1)
+    least = np.linalg.eigvalsh(K)[0] + 10.0**-C
+    if least < -1e-9:
+        with pytest.raises(DataError, match="not positive semidefinite"):
+            fwsvm.train(K, y, kernel="precomputed", C=10.0**C, method="swap-2o", threads=1)
+    elif least > 1e-9:
+        assert fwsvm.train(K, y, kernel="precomputed", C=10.0**C, method="swap-2o", threads=1).certified
+
+
+@pytest.mark.parametrize("method", ["auto", "newton", "swap-2o", "scs"])
+def test_the_machine_is_the_one_of_the_rows(method):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(150, 3)), rng.integers(0, 3, 150)
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    train, test = np.arange(100), np.arange(100, 150)
+    common = {"method": method, "C": 3.0, "tolerance": 1e-3 if method == "scs" else 1e-7}
+    ours = fwsvm.train(K[:100, :100], y[train], kernel="precomputed", **common)
+    theirs = fwsvm.train(X[train], y[train], kernel="rbf", gamma=0.5, **common)
+    assert ours.status == theirs.status
+    if method != "scs":
+        assert ours.certified
+        assert ours.objective == pytest.approx(theirs.objective, rel=1e-7)
+    found = fwsvm.predict(ours, K[100:, :100])
+    assert (found == fwsvm.predict(theirs, X[test])).mean() > 0.96
+    assert (found == fwsvm.predict(ours, sparse.csr_array(K[100:, :100]))).all()
+    assert ours.model.kernel.values.size == 1  # a machine does not carry the matrix
+
+
+def test_a_time_limit_takes_no_samples_of_a_matrix():
+    rng = np.random.default_rng(6)
+    given = {"kernel": "precomputed", "time_limit": 60.0, "parameters": {"samples_from": 100}}
+    K, y = gram(rng, 200) + np.eye(200), np.arange(200) % 2
+    assert fwsvm.train(K, y, **given).certified
+
+
+def test_rounding_in_a_matrix_is_no_asymmetry_and_more_is():
+    rng = np.random.default_rng(1)
+    K, y = gram(rng, 40) + 0.1 * np.eye(40), np.arange(40) % 2
+    exact = fwsvm.train(K, y, kernel="precomputed", tolerance=1e-8)
+    rounded = K * (1.0 + 1e-13 * rng.normal(size=K.shape))
+    assert fwsvm.train(rounded, y, kernel="precomputed", tolerance=1e-8).objective == pytest.approx(
+        exact.objective
+    )
+    K[30, 7] += 1e-3
+    with pytest.raises(DataError, match=r"not symmetric: K\(8,31\) is .*, but K\(31,8\) is"):
+        fwsvm.train(K, y, kernel="precomputed")
+
+
+def test_a_matrix_of_low_rank_is_semidefinite_for_every_family():
+    rng = np.random.default_rng(2)
+    K, y = gram(rng, 60, n=2), np.arange(60) % 2
+    for method in ("swap-2o", "newton", "scs"):
+        assert np.isfinite(
+            fwsvm.train(K, y, kernel="precomputed", method=method, C=1e4, max_iterations=200).objective
+        )
+
+
+def test_a_problem_without_a_ridge_needs_a_semidefinite_matrix_at_any_penalty():
+    K, y = np.eye(20) - 0.06, np.arange(20) % 2  # its least eigenvalue is -0.2
+    assert fwsvm.train(K, y, kernel="precomputed", C=4.0).certified
+    with pytest.raises(
+        DataError, match=r"eigenvalue is -0.2.*add 0.2 to its diagonal, or take a C of at most 4.95"
+    ):
+        fwsvm.train(K, y, kernel="precomputed", C=6.0)
+    with pytest.raises(DataError, match=r"eigenvalue is -0.2.*add 0.2 to its diagonal$"):
+        fwsvm.train(K, y, kernel="precomputed", C=4.0, method="scs")
+
+
+def test_what_is_no_kernel_matrix_is_said():
+    K, y = np.eye(6), [1, 1, 1, 2, 2, 2]
+    with pytest.raises(UsageError, match=r"a square matrix, not on one of shape \(6, 5\)"):
+        fwsvm.train(K[:, :5], y, kernel="precomputed")
+    with pytest.raises(UsageError, match=r"scale .* is for features"):
+        fwsvm.train(K, y, kernel="precomputed", scale="[0,1]")
+    with pytest.raises(RangeError, match=r"largest kernel value is 1e\+38"):
+        fwsvm.train(1e38 * K, y, kernel="precomputed", C=1e-38)
+    result = fwsvm.train(K, y, kernel="precomputed")
+    with pytest.raises(
+        DataError, match="values with 5 training rows, and the machine's support vectors go up to row 6"
+    ):
+        fwsvm.predict(result, K[:, :5])
+    with pytest.raises(UsageError, match="works with the linear kernel"):
+        fwsvm.train(K, y, kernel="precomputed", method="avsf")
+    with pytest.raises(UsageError, match="has no blocks"):
+        fwsvm.train_blocks([(K, y)], kernel="precomputed")
+
+
+def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 1 << 20)
+    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
+    with pytest.raises(
+        UsageError, match="the kernel matrix of 1,000 rows, and a test of it, would take 16 MiB"
+    ):
+        precomputed.given_by(sparse.csr_array((1000, 1001)), None)
+
+
+def test_weights_and_rows_left_out_keep_their_numbers():
+    rng = np.random.default_rng(3)
+    K, y = gram(rng, 30) + np.eye(30), np.arange(30) % 2
+    kept = np.arange(30) % 3 > 0
+    some = fwsvm.train(K, y, weights=kept, kernel="precomputed", tolerance=1e-9)
+    part = fwsvm.train(K[np.ix_(kept, kept)], y[kept], kernel="precomputed", tolerance=1e-9)
+    assert some.objective == pytest.approx(part.objective, rel=1e-8)
+    numbers = precomputed.support_numbers(some.model.support) - 1
+    assert kept[numbers].all()
+    decided = fwsvm.predict(some, K), fwsvm.predict(part, K[:, kept])
+    assert (decided[0] == decided[1]).mean() > 0.95
+
+
+@pytest.mark.parametrize("wrong", ["0:0", "0:1.5", "1:1", "0:1 1:2", "", "0:3000000000"])
+def test_a_support_vector_is_a_number_of_a_row(tmp_path, wrong):
+    (tmp_path / "m").write_text(
+        "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 1 -1\nnr_sv 1 1\nSV\n"
+        f"1 0:1 \n-1 {wrong} \n"
+    )
+    with pytest.raises(
+        fwsvm.errors.ModelError, match=":10: a support vector of a precomputed kernel must be 0:i"
+    ):
+        model_files.read(tmp_path / "m")
+
+
+def test_machines_read_back_the_same(tmp_path):
+    rng = np.random.default_rng(4)
+    result = fwsvm.train(gram(rng, 20) + np.eye(20), np.arange(20) % 3, kernel="precomputed")
+    fwsvm.save(tmp_path / "m", result)
+    back = fwsvm.load(tmp_path / "m")
+    assert isinstance(back, KernelModel)
+    assert (back.support != sparse.csr_array(result.model.support)).nnz == 0
+    assert (back.features, back.classes) == (21, result.model.classes)
+    model_files.write(tmp_path / "again", back)
+    assert (tmp_path / "again").read_text() == (tmp_path / "m").read_text()
