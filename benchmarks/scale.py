@@ -32,12 +32,12 @@ import json, sys
 from dataclasses import replace
 import numpy as np
 from fwsvm.experiments import samples, training
-from fwsvm.experiments.experiment import Data
+from fwsvm.experiments.experiment import DataSpec
 from fwsvm.solvers import Settings
 
 name, rows, told = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 np.ones(1 << 29)  # 4 GiB touched, see training.py
-found = samples.load(Data(name=name, rows=float(rows) if rows else None))
+found = samples.load(DataSpec(name=name, rows=float(rows) if rows else None))
 result, row = training.train(replace(found, test=None), Settings(**told))
 columns = ("rows", "features", "status", "relative_gap", "support_vectors", "iterations", "steps", "kernel_evaluations",
            "peak_memory_mib", "load_seconds")

@@ -63,7 +63,7 @@ def lock(
             f"{', '.join(differ)}: not what datasets.lock says, kept as .bad; --accept records what was found"
         )
     if not fetched:
-        click.echo(f"nothing to record: {'generated' if chosen.generate else 'shipped'}")
+        click.echo(f"nothing to record: {entry.made or 'shipped'}")
         return
     written = pinning.accept(chosen, fetched, into_checkout=into_checkout)
     click.echo(f"recorded in {written}" if written else "nothing to record: all is known")

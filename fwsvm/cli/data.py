@@ -104,6 +104,9 @@ def fetch(
             continue
         for notice in got.notices:
             click.echo(f"fwsvm: {notice}", err=True)
+        if got.source.generate:
+            click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
+            continue
         size = sum(path.stat().st_size for path, _ in got.files.values())
         click.echo(
             f"{entry.name}: {len(got.files)} files, {size:,} bytes, source {got.source.name}, verified"

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fwsvm import bounded_yaml, data
 from fwsvm.analysis import published
+from fwsvm.cli import main
 from fwsvm.data import catalogue
 from fwsvm.data.fetching import draw
 from fwsvm.data.fetching.options import FetchOptions
@@ -210,3 +212,21 @@ def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
     whole, one = (data.load(name, mirror=MIRROR, offline=True) for name in ("news20", "news20-10"))
     assert np.array_equal(one.train.labels > 0, whole.train.labels == 10)
     assert one.classes == ("1", "-1")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("data", "fetch", "overlapping-text"),
+            "overlapping-text: generated when it is used, nothing to fetch",
+        ),
+        (("data", "lock", "overlapping-text"), "nothing to record: generated"),
+        (("data", "lock", "w2a-drawn", "--offline"), "nothing to record: drawn"),
+        (("check", "overlapping-text"), "generated rows are in no file that could be checked"),
+        (("data", "info", "w2a-drawn"), "drawn by seed, in place of w2a: no published data set"),
+        (("data", "path", "w2a-drawn"), "w2a-drawn is not to be had"),
+    ],
+)
+def test_commands_say_that_they_are_made(words: tuple[str, ...], said: str, cache: Path) -> None:
+    assert said in " ".join(CliRunner().invoke(main, [*words]).output.split())
