@@ -187,7 +187,8 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
 
     003 section 5.3 and 000 section 6 (the sign of the second is inferred). If its own or the baseline's time was cut
-    short by a limit, a cell gets the quotient of the bounds and is marked as censored.
+    short by a limit, a cell gets the quotient of the bounds and is marked as censored; ``cut_short`` keeps whether its
+    own was.
     """
     problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
     if cells[cells["method"] == baseline].groupby(problem, dropna=False)["tolerance"].nunique().gt(1).any():
@@ -199,6 +200,7 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     joined["relative_accuracy"] = (joined["test_accuracy_base"] - joined["test_accuracy"]) / joined[
         "test_accuracy_base"
     ]
+    joined["cut_short"] = joined["censored"].astype(bool)
     joined["censored"] |= joined["censored_base"].fillna(value=False).astype(bool)
     joined[["speedup_sd", "relative_accuracy_sd"]] = float("nan")
     return joined.drop(columns=["train_seconds_base", "test_accuracy_base", "censored_base"])

@@ -57,3 +57,34 @@ def test_a_picture_a_setting_has_the_quotients_accuracies_and_gaps() -> None:
 def test_other_results_have_no_such_pictures() -> None:
     assert draw(FigureData(cells_of(row(dataset="a5a", method="fw"))), ["settings"]) == []
     assert draw(FigureData(published.cells("003")), ["settings"]) == []
+
+
+def test_a_marker_is_hollow_where_its_own_run_was_cut_and_a_quotient_where_either_was() -> None:
+    cells = cells_of(
+        why("a5a", "cvm", 10, status="time_limit"),
+        why("a5a", "cvm(inner=0.001)", 5),
+        why("a5a", "fw", 2),
+    )
+    (inner,) = draw(FigureData(cells), ["settings"])
+    hollow = [
+        {
+            line.get_label(): len(line.get_xdata())
+            for line in panel.lines
+            if line.get_markerfacecolor() == "white"
+        }
+        for panel in inner.figure.axes
+    ]
+    assert hollow[0] == {"_FW": 1}
+    assert hollow[1] == hollow[2] == {"_FW": 0, "_CVM": 1}
+    series = [
+        row(dataset=d, method=m, rows=n, train_seconds=9, status="time_limit" if m == "cvm" else "converged")
+        for d, n in (("a1a", 1605), ("a2a", 2265))
+        for m in ("cvm", "fw")
+    ]
+    drawn = {one.name: one for one in draw(FigureData(cells_of(*series)), ["series"])}
+    marks = [
+        (line.get_label(), len(line.get_xdata()))
+        for line in drawn["series-time"].figure.axes[0].lines
+        if line.get_markerfacecolor() == "white"
+    ]
+    assert sorted(marks) == [("_CVM", 2), ("_FW", 0)], "FW's own runs were not cut"

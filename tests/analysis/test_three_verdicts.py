@@ -84,13 +84,27 @@ def test_a_claim_names_the_setting_that_it_turns_on() -> None:
     (verdict,) = evaluate(cells, [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not run", "not run"), "they are runs of another kind"
     assert verdict.turns_on == (
-        "tolerance inside CVM's core set: it does not hold with 0.001 (runs on a5a)",
-        "samples without a violator before a stop: it does not hold with all rows (runs on a5a)",
+        "tolerance inside CVM's core set: on a5a it does not hold with 0.001",
+        "samples without a violator before a stop: on a5a it does not hold with all rows",
     )
     for form in ("terminal", "markdown", "html", "csv"):
         text = " ".join(show.render([verdict], form).replace("&#x27;", "'").split())
-        assert "tolerance inside CVM's core set: it does not hold with 0.001" in text
+        assert "tolerance inside CVM's core set: on a5a it does not hold with 0.001" in text
     assert "1 turn on one setting" in show.summary([verdict])
+
+
+def test_runs_that_were_cut_short_name_a_setting_by_their_bounds_alone() -> None:
+    """CVM's accuracy where it was cut short is none; that it takes more than ten seconds is enough for its time."""
+    cells = cells_of(
+        why(method="cvm", train_seconds=10, status="time_limit", test_accuracy=0.5),
+        why(method="cvm(inner=0.001)", train_seconds=0.5, test_accuracy=0.9),
+        why(method="mfw", train_seconds=1, test_accuracy=0.8),
+        why(method="cvm", dataset="w7a", train_seconds=10),
+        why(method="mfw", dataset="w7a", train_seconds=1),
+    )
+    faster, accurate = evaluate(cells, [FASTER, "003-adult-mfw-as-accurate"])
+    assert faster.turns_on == ("tolerance inside CVM's core set: on a5a it does not hold with 0.001",)
+    assert accurate.turns_on == ()
 
 
 def test_no_setting_is_named_where_all_runs_find_otherwise() -> None:

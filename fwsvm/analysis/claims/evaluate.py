@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published, variants
+from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed
+from fwsvm.analysis.measures import MEASURED
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.errors import UsageError
 
@@ -75,7 +77,7 @@ def evaluate(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Ver
         functools.cache(lambda methods, choose=choose: View(choose(kept, methods), methods))
         for choose in (_as_printed, _as_run)
     )
-    varied = None if cells is None else variants.variants(cells)
+    varied = None if cells is None else _of_whole_runs(variants.variants(cells))
     verdicts = []
     for claim in claims:
         as_printed, as_run = (
@@ -101,32 +103,35 @@ def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noq
 
 
 def _turns(claim: Claim, as_run: CheckResult | None, varied: pd.DataFrame) -> tuple[str, ...]:
-    """Return the settings that change what a claim's check finds where all is as run, with the values that do.
+    """Return the settings that change what a claim's check finds on a data set, with the values that do.
 
-    None, if it finds otherwise there than on all runs as run: the few data sets of these runs would not speak for them.
+    A data set where it finds otherwise than on all runs as run does not speak for them, and is left out.
     """
-
-    def check(cells: pd.DataFrame) -> CheckResult | None:
-        return claim.check(View(cells, claim.methods))
-
-    before = check(varied[varied["setting"] == ""])
-    if before is None or (as_run is not None and as_run.holds != before.holds):
-        return ()
     found = []
     for setting in variants.SETTINGS.values():
-        after = {
-            value: check(variants.at(varied, setting, value)) for value in variants.values(varied, setting)
-        }
-        turned = [
-            value for value, result in after.items() if result is not None and result.holds != before.holds
-        ]
-        if turned:
-            what = "does not hold" if before.holds else "holds"
-            found.append(f"{setting.title}: it {what} with {', '.join(turned)}")
-    if not found:
-        return ()
-    on = listed(list(dict.fromkeys(varied["dataset"])))
-    return tuple(f"{one} (runs on {on})" for one in found)
+        for dataset, here in varied.groupby("dataset", sort=False):
+            before = claim.check(View(here[here["setting"] == ""], claim.methods))
+            if before is None or (as_run is not None and as_run.holds != before.holds):
+                continue
+            turned = []
+            for value in variants.values(here, setting):
+                after = claim.check(View(variants.at(here, setting, value), claim.methods))
+                turned += [value] if after is not None and after.holds != before.holds else []
+            if turned:
+                what = "does not hold" if before.holds else "holds"
+                found.append(
+                    f"{setting.title}: on {listed([str(dataset)])} it {what} with {', '.join(turned)}"
+                )
+    return tuple(found)
+
+
+def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells without what says nothing of runs that were cut short: all but their costs."""
+    kept = varied.copy()
+    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED if m not in KEPT_IF_CUT_SHORT]] = float(
+        "nan"
+    )
+    return kept
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fwsvm.analysis.figures.style import plain_label
-from fwsvm.analysis.measures import measure
+from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables.layout import in_order
@@ -51,6 +51,11 @@ def drawable(frame: pd.DataFrame) -> pd.DataFrame:
 def methods_of(cells: pd.DataFrame) -> list[str]:
     """Return the methods in the order of their first appearance."""
     return list(dict.fromkeys(str(method) for method in cells["method"]))
+
+
+def cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
+    """Return which cells of `against_baseline` are drawn hollow: of comparisons also those whose baseline was cut."""
+    return cells["censored" if kind.derived else "cut_short"].astype(bool)
 
 
 def label_of(dataset: str) -> str:

@@ -6,7 +6,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 import pandas as pd
 
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, drawable, labels_of, methods_of, records
+from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import SERIES, members, title_of
 from fwsvm.analysis.figures.style import (
@@ -69,7 +69,7 @@ def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str
                      label=owned(style["label"]))  # fmt: skip
         (points,) = panel.plot(values, heights, **style)
         rows[points] = records(here)
-        cut = here["censored"].astype(bool)
+        cut = cut_short(here, kind)
         hollow(panel, values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style)
     panel.set_yticks(range(len(order)), [labels[dataset] for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
@@ -79,11 +79,11 @@ def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str
         panel.axvline(1, color="#222222", linewidth=0.8)
     title = title_of(kind, baseline)
     set_titles(panel, "", title, "")
-    cut_short = bool(known["censored"].any())
-    legend(figure, axes, cut_short=cut_short)
+    some_cut = bool(cut_short(known, kind).any())
+    legend(figure, axes, cut_short=some_cut)
     caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}"
     lacking = [name for name in data.order(cells) if name not in labels]
     caption += f"; no number for {listed(map(short_name, lacking))}" if lacking else ""
     return Drawing(
-        f"datasets-{kind.name}{suffix}", f"{caption}{HOLLOW_NOTE if cut_short else ''}.", figure, rows
+        f"datasets-{kind.name}{suffix}", f"{caption}{HOLLOW_NOTE if some_cut else ''}.", figure, rows
     )

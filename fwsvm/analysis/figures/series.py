@@ -8,7 +8,7 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, drawable, methods_of, records
+from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
@@ -80,12 +80,12 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
             rows |= _differences(below, points[name], kind, methods)
             unit = "points" if kind.name == "accuracy" else "%"
             set_titles(below, f"{SERIES[name]}, differences", "training rows m", f"from the mean ({unit})")
-    cut_short = bool(cells["censored"].any())
-    legend(figure, axes, cut_short=cut_short)
+    some_cut = any(bool(cut_short(one, kind).any()) for one in points.values())
+    legend(figure, axes, cut_short=some_cut)
     caption = f"{title_of(kind, baseline)} against the number of training rows"
     caption += "" if kind.derived else "; bands are one standard deviation"
     caption += "; differences are from the mean of the methods" if differ else ""
-    caption += f"{HOLLOW_NOTE}." if cut_short else "."
+    caption += f"{HOLLOW_NOTE}." if some_cut else "."
     return Drawing(f"series-{kind.name}", caption, figure, rows)
 
 
@@ -127,7 +127,7 @@ def _curves(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[st
         (line,) = panel.plot(mine["place"], values, **style)
         rows[line] = records(mine)
         band(panel, mine["place"], low, values + spread, style)
-        cut = mine["censored"].astype(bool)
+        cut = cut_short(mine, kind)
         hollow(panel, mine["place"][cut], values[cut], style)
     _name_points(panel, points)
     return rows

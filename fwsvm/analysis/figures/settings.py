@@ -11,7 +11,7 @@ import pandas as pd
 
 from fwsvm.analysis import variants
 from fwsvm.analysis.cells import against_baseline
-from fwsvm.analysis.figures.data import FigureData, drawable, labels_of, methods_of, records
+from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import title_of
 from fwsvm.analysis.figures.style import (
@@ -80,10 +80,10 @@ def _picture(
                 "",
                 title_of(kind, baseline) if column == 0 else "",
             )
-    cut_short = bool(points["censored"].any())
-    legend(figure, axes, cut_short=cut_short)
+    some_cut = any(bool(cut_short(points, kind).any()) for kind in measures)
+    legend(figure, axes, cut_short=some_cut)
     what = ", ".join(title_of(kind, baseline) for kind in measures)
-    caption = f"{setting.title}: {what}; brackets have the value as run{HOLLOW_NOTE if cut_short else ''}."
+    caption = f"{setting.title}: {what}; brackets have the value as run{HOLLOW_NOTE if some_cut else ''}."
     return Drawing(f"settings-{setting.name}", caption[0].upper() + caption[1:], figure, rows)
 
 
@@ -98,7 +98,7 @@ def _curves(
         style = style_of(method, methods)
         (drawn,) = panel.plot(mine["place"], mine[kind.column] * kind.factor, **style)
         rows[drawn] = records(mine)
-        cut = mine["censored"].astype(bool)
+        cut = cut_short(mine, kind)
         hollow(panel, mine["place"][cut], mine[kind.column][cut] * kind.factor, style)
     if kind.name != "accuracy":
         log_axis(panel, "y")
