@@ -63,6 +63,8 @@ def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], No
     from fwsvm.solvers import FAMILIES
 
     jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
+    if FAMILIES[method.family].solve_at_once is not None:
+        jobs.append((f"{kernel}, small problems", lambda: _train(method.name, kernel, max_iterations=None)))
     if "sampled" in FAMILIES[method.family].searches:
         jobs.append((f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")))
     if FAMILIES[method.family].searches:
@@ -71,18 +73,21 @@ def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], No
 
 
 def _train(method: str, kernel: str, **given: Any) -> None:
-    """Train on three small clusters and predict."""
+    """Compile runs on dense and on sparse rows, train on three small clusters, and predict."""
     import numpy as np
 
     from fwsvm.kernels.kernel import family
     from fwsvm.problems.precomputed import with_numbers
-    from fwsvm.solvers import Settings, fit
+    from fwsvm.solvers import Settings, fit, resolve
+    from fwsvm.solvers.warm_up import compile_runs
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
     if family(kernel).given:
         X = with_numbers(X @ X.T)
-    settings = Settings(method=method, kernel=kernel, max_iterations=STEPS, cache_mib=1, **given)
+    settings = Settings(method=method, kernel=kernel, cache_mib=1, **{"max_iterations": STEPS} | given)
+    mixed = np.vstack([np.ones(2 * FEATURES), np.eye(2 * FEATURES)])
+    compile_runs(resolve(settings, mixed), mixed)
     fit(X, codes, ("1", "2", "3"), settings).model.predict(X)
 
 

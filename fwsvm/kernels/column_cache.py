@@ -52,7 +52,7 @@ class ColumnCache(NamedTuple):
     counts : ndarray of int64, shape (3,): kernel evaluations, misses (blocks computed on demand), slots in use
     random : ndarray of uint64, shape (1,), a stream of `fwsvm.numerics.random`, which draws victims
     threads : int
-    dense_at, sparse_at : int, the addresses of `fill_dense` and `fill_range` for these arrays
+    fill_at : int, the address of `fill_dense` for these arrays where there are tiles, else of `fill_range`
     """
 
     kernel: Any
@@ -67,8 +67,7 @@ class ColumnCache(NamedTuple):
     counts: np.ndarray
     random: np.ndarray
     threads: int
-    dense_at: Any
-    sparse_at: Any
+    fill_at: Any
 
 
 def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
@@ -76,13 +75,27 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
 
     The system provides memory pages as columns are written, so a generous budget costs nothing by itself.
     """
+    columns = room_for_columns(kernel, rows, budget_bytes, threads)
+    _, _, own, left_block, tiles, all_rows, cached, *_ = columns
+    nothing = np.empty(0, np.int64)
+    if len(tiles.numbers):
+        fill_at = address_of(fill_dense, kernel, tiles, nothing, 0, 0, cached, nothing)
+    else:
+        fill_at = address_of(
+            fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, nothing
+        )
+    return columns._replace(fill_at=fill_at)
+
+
+def room_for_columns(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
+    """Return what `column_cache` does, but for the address of what computes columns: none can be computed yet."""
     m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
     own = own_terms(kernel, rows)
     tiles = dense_tiles(rows, own) if budget_bytes else no_dense_tiles(rows)
     left_block = no_left_block(rows) if len(tiles.numbers) else empty_left_block(rows)
-    all_rows, cached, lines = np.arange(m, dtype=np.int32), np.empty((slots, m), dtype), np.empty(0, np.int64)
+    all_rows, cached = np.arange(m, dtype=np.int32), np.empty((slots, m), dtype)
     return ColumnCache(
         kernel,
         rows,
@@ -96,12 +109,11 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
         np.zeros(3, np.int64),
         stream(0),
         threads,
-        address_of(fill_dense, kernel, tiles, lines, 0, 0, cached, lines),
-        address_of(fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, lines),
+        0,
     )
 
 
-@njit
+@njit(inner=True)
 def _taken(slot, row_of, keep, lines, c):
     """Whether a slot must not be evicted: it holds the column of ``keep``, or was assigned in this call."""
     if row_of[slot] == keep:
@@ -155,12 +167,12 @@ def fetch_in_thread(columns, wanted, priority, keep):
     )
     if tiles.numbers.size > 0:
         which, to = pack_left_block(tiles, wanted, lines)
-        call(columns.dense_at, (kernel, tiles, which, 0, tiles.own.size // HEIGHT, columns.cached, to))
+        call(columns.fill_at, (kernel, tiles, which, 0, tiles.own.size // HEIGHT, columns.cached, to))
         return wanted.size
     width = NARROW if wanted.size <= NARROW else WIDE
     used = scatter(left_block, rows, own, wanted, width)
     call(
-        columns.sparse_at,
+        columns.fill_at,
         (kernel, left_block, width, wanted.size, rows, own, columns.all_rows, 0, m, columns.cached, lines),
     )
     clear(left_block, used)

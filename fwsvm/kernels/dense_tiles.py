@@ -85,7 +85,7 @@ def pack_range(rows, first, last, start, numbers):
             numbers[base + rows.columns[p] * HEIGHT] = rows.values[p]
 
 
-@njit
+@njit(inner=True)
 def gather(tiles, which, left_block):
     """Copy the rows ``which`` to ``left_block`` in groups of four; the last group is padded with the first row."""
     n = tiles.features

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from fwsvm.kernels.kernel import alone, itself, pair, register, value
+from fwsvm.numerics.compile import overload
 from fwsvm.numerics.simd import WIDTH, SimdType
 
 MOST_ROWS = 1 << 24  # places above are no numbers of single precision
@@ -51,7 +52,7 @@ def _entry(values: np.ndarray, x: Any, z: Any) -> Any:
     return values[int(x) - 1, int(z) - 1]
 
 
-@overload(_entry, strict=False, jit_options={"_nrt": False, "error_model": "numpy"})
+@overload(_entry, each_step=True)
 def _entry_compiled(values: Any, x: Any, z: Any) -> Any:
     def one(values, x, z):
         # what has no place, as the rows of a tiny problem that compiles, has the nearest: no other memory is read

@@ -131,7 +131,7 @@ def _narrow_row(kernel, left_block, rows, t, own_t, tile, at):
     store(tile, at, value(kernel, total, broadcast(own_t), load(left_block.own, 0)))
 
 
-@njit
+@njit(inner=True)
 def _write_columns(tile, width, count, out, lines, first, height):
     """Transpose the buffered tile and write column c to ``out[lines[c], first:first + height]``."""
     # one flat view: a view of each line would count references

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.extending import overload
+from numba import extending
 
 from fwsvm.errors import UsageError
 from fwsvm.files.folders import code_folder
@@ -32,10 +32,14 @@ def code_digest(*modules: str) -> str:
     return digest
 
 
-def _cache_folder(function: Callable) -> Path:
-    """Return the folder for the machine code of a function of this package."""
-    reads = function.__module__.startswith("fwsvm.data")
-    return code_folder() / package_digest(*FOUNDATION, *(READING if reads else SOLVING), compiled=True)[:16]
+def _cache_folder(sources: tuple[str, ...]) -> Path:
+    """Return the folder for the machine code of functions in these sources of the package."""
+    return code_folder() / package_digest(*FOUNDATION, *sources, compiled=True)[:16]
+
+
+def is_cache_empty() -> bool:
+    """Whether no machine code of the methods is kept, as before the first run."""
+    return next(_cache_folder(SOLVING).rglob("*.nbc"), None) is None
 
 
 if numba.config.DISABLE_JIT:
@@ -47,17 +51,53 @@ _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _A_STEP = {"_nrt": False}
 
 
-def njit(function: Callable | None = None, *, each_step: bool = False, **flags: Any) -> Any:
+class Inner:
+    """A function for compiled code alone, without the wrapper that Python would call.
+
+    The wrapper unpacks all arrays of all arguments: for a short function it takes longer to compile than the function.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        self.py_func, self.compile = compiled.py_func, compiled.compile
+        self._numba_type_ = compiled._numba_type_  # by which numba knows the function
+
+    def __call__(self, *_arguments: Any) -> Any:
+        """Refuse the call."""
+        raise TypeError(f"{self.py_func.__name__} is for compiled code alone: it has no wrapper for Python")
+
+
+def njit(
+    function: Callable | None = None, *, each_step: bool = False, inner: bool | None = None, **flags: Any
+) -> Any:
     """Compile a module-level function to machine code that is cached on disk and releases the interpreter lock.
 
     ``each_step`` is for functions that are called millions of times and allocate no arrays (the compiler refuses those
-    that do): it turns reference counting off, which would take half of a short step.
+    that do): it turns reference counting off, which would take half of a short step. ``inner`` is for functions that
+    compiled code alone calls, by default those of each step (`Inner`).
     """
     if function is None:
-        return functools.partial(njit, each_step=each_step, **flags)
+        return functools.partial(njit, each_step=each_step, inner=inner, **flags)
+    inner = each_step if inner is None else inner
+    if inner:
+        flags = flags | {"no_cpython_wrapper": True}
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    compiled._cache = SourceKeyedCache(function, _cache_folder(function))  # noqa: SLF001  (what `cache=True` does, with our own)
-    return compiled
+    folder = _cache_folder(READING if function.__module__.startswith("fwsvm.data") else SOLVING)
+    compiled._cache = SourceKeyedCache(function, folder)  # noqa: SLF001  (what `cache=True` does, with our own)
+    return Inner(compiled) if inner else compiled
+
+
+def compile_for(function: Any, *arguments: Any) -> None:
+    """Compile a function for arguments like these, or load its machine code; nothing is called."""
+    function.compile(tuple(map(numba.typeof, arguments)))
+
+
+def overload(function: Callable, *, each_step: bool = False) -> Callable[[Callable], Callable]:
+    """Decorate a function of types that returns what compiled code calls for ``function``.
+
+    For ``each_step`` see `njit`. As numba's, but without the wrapper for callers in C that numba would compile for
+    each combination of types.
+    """
+    return extending.overload(function, strict=False, jit_options=_FLAGS | (_A_STEP if each_step else {}))
 
 
 def generic(
@@ -90,6 +130,6 @@ def generic(
         implementation = dispatched.dispatch(kind)
         return default if implementation is dispatched.dispatch(object) else implementation
 
-    overload(dispatched, strict=False, jit_options=_FLAGS | (_A_STEP if each_step else {}))(resolve)
+    overload(dispatched, each_step=each_step)(resolve)
     dispatched.implements = implements  # type: ignore[attr-defined]
     return dispatched

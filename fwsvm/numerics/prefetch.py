@@ -9,7 +9,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
+
+from fwsvm.numerics.compile import overload
 
 LINE = 64  # bytes of a cache line
 
@@ -32,6 +34,6 @@ def prefetch(array: Any, at: int) -> None:
     """Prefetch the cache line that holds ``array[at]`` of a contiguous array."""
 
 
-@overload(prefetch, strict=False)
+@overload(prefetch)
 def _prefetch_compiled(array: Any, at: Any) -> Any:
     return lambda array, at: _prefetch(array, at)

@@ -15,9 +15,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
-from numba.extending import intrinsic, overload, register_model
+from numba.extending import intrinsic, register_model
 
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, overload
 
 WIDTH = 8
 
@@ -113,7 +113,7 @@ def _arithmetic(symbol: Any, instruction: str) -> None:
     """Define an operator for two vectors, and for a vector and a number, which is broadcast."""
     operation = _binary(instruction)
 
-    @overload(symbol, strict=False)
+    @overload(symbol)
     def act(left: Any, right: Any) -> Any:
         if isinstance(left, SimdType) and isinstance(right, SimdType):
             return lambda left, right: operation(left, right)
@@ -172,7 +172,7 @@ def muladd(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
 
 
-@overload(muladd, strict=False)
+@overload(muladd)
 def _muladd_compiled(a: Any, b: Any, c: Any) -> Any:
     return (lambda a, b, c: _muladd(a, b, c)) if isinstance(a, SimdType) else (lambda a, b, c: a * b + c)
 
@@ -269,7 +269,7 @@ def maximum(a: Any, b: Any) -> Any:
     return max(a, b)
 
 
-@overload(maximum, strict=False)
+@overload(maximum)
 def _larger_compiled(a: Any, b: Any) -> Any:
     if isinstance(a, SimdType):
         dtype = a.dtype
@@ -282,7 +282,7 @@ def absolute(a: Any) -> Any:
     return abs(a)
 
 
-@overload(absolute, strict=False)
+@overload(absolute)
 def _size_compiled(a: Any) -> Any:
     return (lambda a: _absolute(a)) if isinstance(a, SimdType) else (lambda a: abs(a))
 
@@ -328,7 +328,7 @@ def _exp64(a):
     return (muladd(p, r * r, r) + 1.0) * _power_of_two(n)
 
 
-@overload(exp, strict=False)
+@overload(exp)
 def _exp_compiled(a: Any) -> Any:
     if not isinstance(a, SimdType):
         return lambda a: math.exp(a)

@@ -94,6 +94,7 @@ def _file(module: str, sources: Collection[str]) -> list[str]:
     return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in sources][:1]
 
 
+@functools.lru_cache(maxsize=1024)
 def source_digest(source: bytes) -> str:
     """Return the sha256 (hex) of what a Python source computes; of its bytes where it is not valid Python.
 

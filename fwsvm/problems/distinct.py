@@ -67,7 +67,7 @@ def _add_sparse(bits, columns, starts, hashes):
         hashes[r] = total
 
 
-@njit
+@njit(inner=True)
 def _of_number(bits, column):
     """Return what a number adds to its row's hash: nothing for 0.0 and -0.0."""
     if bits << np.uint64(1) == 0:

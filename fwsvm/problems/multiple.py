@@ -31,7 +31,7 @@ def _loss(point, lack):
     return point.upper * lack if point.ridge == 0.0 else 0.5 * lack * lack / point.ridge
 
 
-@njit
+@njit(inner=True)
 def _slope(points, margins, square, theta):
     """Return dP(theta w) / dtheta."""
     slope = theta * square

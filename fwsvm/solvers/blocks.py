@@ -23,7 +23,7 @@ from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
 from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers import memory
 from fwsvm.solvers.certify import Certified
-from fwsvm.solvers.fit import fit, warm_up
+from fwsvm.solvers.fit import fit
 from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.registry import method
@@ -32,6 +32,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import rows_drawn
 from fwsvm.solvers.subproblems import Solved, Subproblem, Table, solve, teller
+from fwsvm.solvers.warm_up import compile_runs
 
 Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
 Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
@@ -174,7 +175,7 @@ def fit_blocks(
     limits = Limits(resolved.time_limit, resolved.max_iterations)
     told = teller((), 1, resolved, clock, watch)
     with blas_on(1):
-        compile_seconds = warm_up(resolved)
+        compile_seconds = compile_runs(resolved, read.X)
         part, _ = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)

@@ -13,7 +13,7 @@ from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
-from fwsvm.solvers import certify, memory
+from fwsvm.solvers import memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.gathering import Trained, gathered
@@ -24,7 +24,7 @@ from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Subproblems, Table
 from fwsvm.solvers.warm_start import WarmStart
-from fwsvm.solvers.warm_up import GAPS, once, some_steps, tiny_problem
+from fwsvm.solvers.warm_up import compile_runs
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
@@ -94,12 +94,13 @@ def train(
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     if resolved.family.kernels is None:
         refuse_overflow(solving.kernel, resolved.kernel_name, read.X)
-    compile_seconds = warm_up(solving)
+    compile_seconds = 0.0
     enter(Phase.TRAIN)
     problems = Subproblems(codes, len(classes), resolved.family.multiclass)
     at_once = resolved.family.solve_at_once if columns is None and not warm_starts else None
     solved = at_once(read.X, codes, weights, problems, solving, watch) if at_once is not None else None
     if solved is None:
+        compile_seconds = compile_runs(solving, read.X)
         solved = solve_all(read.X, weights, problems, solving, watch, warm_starts, columns)
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
@@ -152,23 +153,3 @@ def _refuse_penalties(C: float, weights: np.ndarray) -> None:
             f"C times the weights of rows goes from {least:.3g} to {C * float(weights.max()):.3g}, beyond what "
             "double precision holds; take another C or other weights"
         )
-
-
-def warm_up(resolved: Resolved) -> float:
-    """Run the method on a tiny problem, so that compiling is no part of any time reported; return its seconds.
-
-    Once in a process for all that is compiled apart.
-    """
-    kinds = (
-        resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
-    )  # fmt: skip
-
-    @np.errstate(all="ignore")  # a kernel for small values may overflow here
-    def work() -> None:
-        for gaps in (0, GAPS):
-            problem = tiny_problem(gaps)
-            solver = resolved.family.start(problem, resolved.rule, resolved)
-            some_steps(solver)
-            resolved.family.certify([certify.Candidate(problem, resolved, solver.iterate())], exact=True)
-
-    return once(("whole runs", *kinds), work)

@@ -68,6 +68,7 @@ class Solved:
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
     nothing was asked to outlive the run. ``pairs`` are what was solved together, in place of parts.
+    ``compile_seconds`` are those that no counter of a part has.
     """
 
     parts: list[Part]
@@ -75,6 +76,7 @@ class Solved:
     interrupted: bool = False
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
     pairs: "Pairs | None" = None
+    compile_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,10 @@ from fwsvm.data.formats import svmlight
 from fwsvm.solvers import Settings, fit
 table, _ = svmlight.read(sys.argv[1])
 codes = (table.labels < 0).astype(int)
-fit(table.X, codes, ("1", "-1"), Settings(method="fw", search=sys.argv[2])).model.predict(table.X)
+method, search, C = sys.argv[2:]
+result = fit(table.X, codes, ("1", "-1"), Settings(method=method, search=search, C=float(C)))
+result.model.predict(table.X)
+print(result.chosen)
 ours = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
 ours = [each.stats for each in ours if each.py_func.__module__.startswith("fwsvm.")]
 print(sum(sum(each.cache_hits.values()) for each in ours), sum(sum(each.cache_misses.values()) for each in ours))
@@ -139,14 +142,32 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     rows = [f"{1 if x > 0 else -1} 1:{x:.3f} 3:{z:.3f}" for x, z in rng.normal(size=(30, 2))]
     (tmp_path / "rows").write_text("\n".join(rows) + "\n")
     done = subprocess.run(
-        [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), search],
+        [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), "fw", search, "1"],
         capture_output=True,
         text=True,
         check=True,
     )
-    hits, misses = map(int, done.stdout.split())
+    _, counts = done.stdout.splitlines()
+    hits, misses = map(int, counts.split())
     assert hits > 0
     assert misses == 0
+
+
+def test_after_a_warm_up_newton_steps_and_sparse_rows_need_nothing_compiled(tmp_path):
+    """A run compiles the first when it comes to them alone, the second where it has such rows alone."""
+    run("warmup", "--method", "auto")
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.choice([-1, 1])} {rng.integers(1, 20)}:{rng.normal():.3f} 20:1" for _ in range(200)]
+    (tmp_path / "rows").write_text("\n".join(rows) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN, str(tmp_path / "rows"), "auto", "full", "1e6"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    chosen, counts = done.stdout.splitlines()
+    assert chosen == "newton"
+    assert counts.split()[1] == "0"
 
 
 def test_what_does_not_go_together_is_refused_before_anything_is_compiled():

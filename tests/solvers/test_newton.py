@@ -300,23 +300,34 @@ import gc
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from fwsvm.solvers import Settings, fit
+from fwsvm.solvers.newton import run
 
 def compiled():
     known = (each for each in gc.get_objects() if isinstance(each, Dispatcher))
     ours = (each for each in known if each.py_func.__module__.startswith("fwsvm.solvers.newton"))
-    return {each.__name__: len(each.signatures) for each in ours}
+    return sum(len(each.signatures) for each in ours)
 
+def off_the_clock(columns, compile_systems=run.compile_systems):
+    global counted
+    before = compiled()
+    seconds = compile_systems(columns)
+    counted += compiled() - before
+    return seconds
+
+counted, run.compile_systems = 0, off_the_clock
 rng = np.random.default_rng(0)
 X, codes = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
 settings = {"method": "newton", "kernel": "rbf", "gamma": 0.3, "C": 1e4, "threads": 1}
 one = fit(X, codes, ("1", "-1"), Settings(**settings, max_iterations=1))
-before = compiled()
+assert one.iterations == 1
+print(compiled())
 all = fit(X, codes, ("1", "-1"), Settings(**settings, tolerance=1e-9))
-assert one.iterations == 1 and all.certified and all.steps < 10_000, "Newton's steps were not taken"
-print(before == compiled(), sum(before.values()) > 0)
+assert all.certified and all.steps < 10_000, "Newton's steps were not taken"
+print(compiled() - counted, counted > 0)
 """
 
 
-def test_nothing_of_a_run_is_compiled_on_its_clock():
+def test_what_newton_steps_need_is_compiled_when_a_run_comes_to_them_and_off_its_clock():
+    """The seconds of `compile_systems` are in no time reported: all that is compiled is compiled there."""
     done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "True"]
+    assert done.stdout.split() == ["0", "0", "True"]

@@ -109,7 +109,7 @@ def parse_decimal(text: NDArray[np.uint8], pos: int) -> tuple[float, int]:
     return -value if negative else value, pos
 
 
-@njit
+@njit(inner=True)
 def _parse_exponent(text: NDArray[np.uint8], pos: int) -> tuple[int, int]:
     """Read what follows the ``e``; return it and one past it, or (0, -1) where no digit follows."""
     byte = int(text[pos])
@@ -128,7 +128,7 @@ def _parse_exponent(text: NDArray[np.uint8], pos: int) -> tuple[int, int]:
     return -exponent if negative else exponent, pos
 
 
-@njit
+@njit(inner=True)
 def _parse_long(text: NDArray[np.uint8], first: int, stop: int, power: int) -> float:
     """Return ``text[first:stop]``, digits and perhaps a dot, read as a whole number, times 10^power."""
     mantissa = U0
@@ -151,7 +151,7 @@ def _parse_long(text: NDArray[np.uint8], first: int, stop: int, power: int) -> f
     return value
 
 
-@njit
+@njit(inner=True)
 def _nearest_double(mantissa: np.uint64, power: int) -> float:
     """Return the double nearest to mantissa * 10^power, ties to even; NaN for what would be subnormal."""
     if mantissa == U0 or power < SMALLEST_POWER:
@@ -185,7 +185,7 @@ def _nearest_double(mantissa: np.uint64, power: int) -> float:
     return math.ldexp(float(rounded), int(exponent) - 52)
 
 
-@njit
+@njit(inner=True)
 def _leading_zeros(word: np.uint64) -> int:
     """Return the number of zero bits above the highest set bit of a uint64 that is not 0."""
     zeros = 0
@@ -198,7 +198,7 @@ def _leading_zeros(word: np.uint64) -> int:
     return zeros
 
 
-@njit
+@njit(inner=True)
 def _multiply_128(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Return the high and the low word of the 128-bit product of two uint64."""
     a_high, a_low = a >> U32, a & HALF_WORD

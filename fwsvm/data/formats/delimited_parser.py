@@ -105,7 +105,7 @@ def parse_fields(
     return OK, m, 0, pos
 
 
-@njit
+@njit(inner=True)
 def parse_line(
     text: NDArray[np.uint8], pos: int, columns: ColumnPlan, fields: FieldBuffers, m: int
 ) -> tuple[int, int, int]:

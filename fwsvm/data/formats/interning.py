@@ -46,7 +46,7 @@ def intern(
     return codes, firsts[:known].copy()
 
 
-@njit
+@njit(inner=True)
 def _hash(text: NDArray[np.uint8], start: int, stop: int) -> int:
     key = HASH_START
     for at in range(start, stop):
@@ -54,7 +54,7 @@ def _hash(text: NDArray[np.uint8], start: int, stop: int) -> int:
     return key
 
 
-@njit
+@njit(inner=True)
 def _same(
     text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64], i: int, j: int
 ) -> bool:
@@ -66,7 +66,7 @@ def _same(
     return k == stops[i] - starts[i]
 
 
-@njit
+@njit(inner=True)
 def _grown(slots: NDArray[np.int64], hashes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return a table of twice the slots that holds the same tokens."""
     larger = np.full(2 * len(slots), -1)

@@ -52,19 +52,19 @@ def count_newlines_and_colons(text: NDArray[np.uint8]) -> tuple[int, int]:
     return lines, colons
 
 
-@njit
+@njit(inner=True)
 def is_blank(byte: int) -> bool:
     """Return whether a byte separates tokens: space, tab, vertical tab, form feed, carriage return."""
     return byte == SPACE or (9 <= byte <= 13 and byte != NEWLINE)
 
 
-@njit
+@njit(inner=True)
 def ends_token(byte: int) -> bool:
     """Return whether a byte ends a token: a blank, the end of the line or a comment."""
     return byte in (SPACE, HASH) or 9 <= byte <= 13
 
 
-@njit
+@njit(inner=True)
 def skip_blanks(text: NDArray[np.uint8], pos: int) -> int:
     """Return the position of the next byte that is no blank."""
     while is_blank(int(text[pos])):
@@ -164,7 +164,7 @@ def parse_rows(
     return -1, m, z, width, skipped, queries
 
 
-@njit
+@njit(inner=True)
 def parse_label(text: NDArray[np.uint8], pos: int, rules: TextFormat) -> tuple[int, float, int]:
     """Return the position after the label (-1: invalid), its value (NaN: a name), its position (~pos: no label)."""
     value, end = parse_decimal(text, pos)
@@ -182,13 +182,13 @@ def parse_label(text: NDArray[np.uint8], pos: int, rules: TextFormat) -> tuple[i
     return (-1 if rules.strict else end), np.nan, pos
 
 
-@njit
+@njit(inner=True)
 def is_query(text: NDArray[np.uint8], pos: int) -> bool:
     """Return whether ``qid:`` stands at a position; an index has no letters, so the text does not end before."""
     return text[pos] == 113 and text[pos + 1] == 105 and text[pos + 2] == 100 and text[pos + 3] == COLON
 
 
-@njit
+@njit(inner=True)
 def parse_entries(
     text: NDArray[np.uint8], pos: int, rules: TextFormat, rows: RowBuffers, z: int
 ) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Pairs, Solved, Subproblems
-from fwsvm.solvers.warm_up import once
+from fwsvm.solvers.warm_up import compile_runs, once
 
 MOST_ROWS = 2048  # their kernel matrix takes 32 MiB
 STEPS = 50  # a row: a pair that needs more is left to newton, which does not slow down with C
@@ -87,13 +87,14 @@ def solve_at_once(
     left = np.flatnonzero(begun & ~solutions.reached)
     if not len(left) or interrupted:
         return done
+    compile_seconds = compile_runs(resolved, X)
     limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - clock.seconds)
     more = solve_all(
         X, weights, problems, replace(resolved, time_limit=limit), watch, None, None, left.tolist()
     )
     return replace(
         done, parts=more.parts, seconds=clock.seconds + more.seconds, interrupted=more.interrupted,
-        pairs=solved if solved.count else None,
+        pairs=solved if solved.count else None, compile_seconds=compile_seconds,
     )  # fmt: skip
 
 

@@ -1,12 +1,13 @@
 """A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import column_cache
-from fwsvm.kernels.rows import as_rows, in_precision, some_rows
+from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradient, simplex_qp
@@ -17,7 +18,7 @@ from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, Solver
 from fwsvm.solvers.warm_start import WarmStart
-from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
+from fwsvm.solvers.warm_up import layouts, once, tiny_problem
 from fwsvm.status import Status
 
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
@@ -43,7 +44,7 @@ class ChunkRun:
         self.last: SimplexIterate | None = None  # what the last inner run ended at, over all rows
         self.outcome: Outcome | None = None  # of alpha, where an inner run ended at it
         self.before = Counters(
-            compile_seconds=_compile(settings.kernel)
+            compile_seconds=_compile(settings.kernel, self.rows)
         )  # what all before the present one did
         self.inner: Solver | None = None
         if warm_start is None:
@@ -152,12 +153,13 @@ class ChunkRun:
         return self.before if self.inner is None else self.before.plus(self.inner.counters)
 
 
-def _compile(kernel: Any) -> float:
-    """Have what a look in single precision needs compiled, for dense rows and others; return the seconds."""
+def _compile(kernel: Any, X: Rows) -> float:
+    """Compile what looks at rows laid out as X need, in both precisions; return the seconds."""
 
-    def work() -> None:
-        for gaps in (0, GAPS):
-            rows = as_rows(tiny_problem(gaps).X, np.float32)
-            weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
+    def work(gaps: int) -> None:
+        rows = as_rows(tiny_problem(gaps).X)
+        column_cache(kernel, rows, 0)
+        rows = in_precision(rows, np.float32)
+        weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
 
-    return once(("looks", type(kernel)), work)
+    return sum(once(("looks", gaps, type(kernel)), partial(work, gaps)) for gaps in layouts(X))

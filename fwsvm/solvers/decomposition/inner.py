@@ -45,7 +45,7 @@ def _move(b, g, scale, row, step):
     return reduce_max(most)
 
 
-@njit(each_step=True)
+@njit(each_step=True, inner=False)
 def descend(K, b, g, scale, share, steps):
     """Minimise 1/2 b' K~ b - sum b over b >= 0 until the largest gain is ``share`` of what it was; return the steps.
 

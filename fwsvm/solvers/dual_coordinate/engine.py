@@ -194,7 +194,7 @@ def goal(s):
     return s.now[0].stop_constant + s.now[0].stop_slope * s.now[0].dual
 
 
-@njit
+@njit(inner=True)
 def _next_sweep(rule, s):
     now = s.now[0]
     now.doing, now.at, now.theta, now.decrease = SWEEPING, 0, 1.0, 0.0
@@ -202,7 +202,7 @@ def _next_sweep(rule, s):
     begin(rule, s)
 
 
-@njit
+@njit(inner=True)
 def start_survey(s):
     """Start a survey of all rows, abandoning the current sweep."""
     now = s.now[0]
@@ -210,7 +210,7 @@ def start_survey(s):
     now.doing, now.at, now.gap = SURVEYING, 0, 0.0
 
 
-@njit
+@njit(inner=True)
 def _end_sweep(rule, s):
     now = s.now[0]
     now.sweeps += 1
@@ -229,7 +229,7 @@ def _end_sweep(rule, s):
         _next_sweep(rule, s)
 
 
-@njit
+@njit(inner=True)
 def _end_survey(rule, s):
     now = s.now[0]
     # the gap is of first order in the violations, D of second: the gap still falls when D no longer changes

@@ -56,7 +56,7 @@ def first_inner(rule: CVM, resolved: Resolved) -> float:
     return share * resolved.tolerance
 
 
-@njit
+@njit(inner=True)
 def best_active(s):
     """Return argmin of q over the active set."""
     best = s.active[0]
@@ -66,7 +66,7 @@ def best_active(s):
     return best
 
 
-@njit
+@njit(inner=True)
 def within_core(s):
     """Make the core set's own ascent vertex the vertex; return whether a pair with it is left to improve."""
     now = s.now[0]

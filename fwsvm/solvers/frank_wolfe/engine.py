@@ -107,7 +107,9 @@ def step(rule, s):
     return True
 
 
-@njit(each_step=True, nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
+@njit(
+    each_step=True, inner=False, nogil=False
+)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
 def settle(alpha, q, diagonal, active, now):
     """Recompute R = <alpha, q> over the active set, against the drift of its recursion, and what is noise beside it.
 
@@ -121,7 +123,7 @@ def settle(alpha, q, diagonal, active, now):
     now[0].R, now[0].noise = R, ROUNDING * np.sqrt(squares)
 
 
-@njit(each_step=True)
+@njit(each_step=True, inner=False)
 def advance(rule, s, steps):
     """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why."""
     for taken in range(steps):

@@ -57,7 +57,7 @@ class SimplexRun:
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None, gradient: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        self.rule, self.resolved, self.stream = _plain(rule), resolved, problem.stream
+        self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
         self.order, rows = by_class(problem)
         plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
@@ -305,6 +305,6 @@ def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> f
     return once(kinds, work)
 
 
-def _plain(rule: Any) -> Any:
+def plain(rule: Any) -> Any:
     """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
     return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})

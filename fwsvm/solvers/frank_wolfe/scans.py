@@ -49,7 +49,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
     return best, least
 
 
-@njit
+@njit(inner=True)
 def _place_of(q, value, start):
     """Return the first t >= start with q_t = value."""
     while q[start] != value:
@@ -78,7 +78,7 @@ def highest_active(q, active_diagonal):
     return best
 
 
-@njit
+@njit(inner=True)
 def _curvature(k, diagonal, K_ii, twice):
     """Return K_ii + K_jj - twice (k + 1), of numbers or of vectors."""
     return maximum(diagonal + K_ii - (k + 1.0) * twice, TINY)
@@ -114,7 +114,7 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     return _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, whole, last, best, most)
 
 
-@njit
+@njit(inner=True)
 def _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most):
     """Do `partner_scan` row by row."""
     for t in range(first, last):

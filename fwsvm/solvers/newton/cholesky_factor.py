@@ -92,7 +92,7 @@ def _add_mirrored(values, x, out):
         _add_band(values, x, out, sums, i)
 
 
-@njit
+@njit(inner=True)
 def _add_band(values, x, out, sums, i):
     """Do so for the rows from i on, as many as make a band."""
     n = x.size

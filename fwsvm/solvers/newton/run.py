@@ -76,7 +76,7 @@ class NewtonRun:
             before = None
         known = None if before is None else before.gradient_at(1.0 / problem.penalties)
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns, gradient=known)
-        self.compile_seconds = compile_systems(self.simplex.qp.columns)
+        self.compile_seconds = 0.0
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch = resolved, rule.switch
         self.beyond, self.has_room = rule.beyond, True
@@ -165,6 +165,7 @@ class NewtonRun:
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
+        self.compile_seconds += compile_systems(self.simplex.qp.columns)  # many runs never come here
         s = self.simplex.state
         R = float(s.now["R"][0])
         s.now["stop"] = GOING

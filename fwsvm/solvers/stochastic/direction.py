@@ -150,7 +150,7 @@ def shortest(products, count, weights):
             size = left
 
 
-@njit
+@njit(inner=True)
 def _least(products, count, weights):
     """Return the vector z of least <x, z>, that product, and <x, x>, for the combination x of the given weights."""
     i, least, length2 = 0, np.inf, 0.0
@@ -162,7 +162,7 @@ def _least(products, count, weights):
     return i, least, length2
 
 
-@njit
+@njit(inner=True)
 def _affine(products, used, size, scale):
     """Return weights of sum 1 that make the combination of the vectors in use shortest, by a Cholesky factor.
 

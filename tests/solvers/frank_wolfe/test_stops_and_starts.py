@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -255,6 +256,12 @@ def test_what_is_no_setting_of_a_protocol_is_refused(wrong):
         resolve(Settings(**wrong), X)
 
 
+@numba.njit  # noqa: TID251 - nothing of it is cached
+def draw_candidates(s):
+    """Call what compiled code alone may call."""
+    by_active.draw(s.search, s)
+
+
 @pytest.mark.parametrize("candidates", ["outside", "balanced"])
 @given(seeds, st.integers(0, 4), st.integers(2, 40))
 @settings(deadline=None, max_examples=20)
@@ -272,7 +279,7 @@ def test_candidates_are_outside_the_core_set_and_if_balanced_of_both_classes(
     inside = np.setdiff1d(np.arange(m), left)
     s.place[:], s.place[inside] = -1, np.arange(len(inside))
     s.active[: len(inside)], s.now["active"] = inside, len(inside)
-    by_active.draw(s.search, s)
+    draw_candidates(s)
     drawn = s.drawn[: s.search.candidates]
     assert set(drawn) <= set(left)
     both = 0 < (left < plus).sum() < len(left)

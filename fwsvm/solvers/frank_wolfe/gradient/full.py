@@ -93,7 +93,7 @@ def _size_of_all(search, columns):
     return cheapest(columns)
 
 
-@njit
+@njit(inner=True)
 def cheapest(columns):
     """Return the block size of least cost a column: 64, but eight for dense rows, where each costs the same."""
     if columns.counts[USED] < columns.row_of.size and columns.tiles.numbers.size == 0:

@@ -139,7 +139,7 @@ def put_column(s, c, i):
         s.cached[line, p] = s.values[c, p]
 
 
-@njit(each_step=True)
+@njit(each_step=True, inner=False)
 def line_of_place(s, place):
     """Return the line of ``cached`` for the active row of that place, -1 where memory ends before."""
     return place + OWN_LINES if place + OWN_LINES < s.cached.shape[0] else -1
