@@ -31,8 +31,6 @@ SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 REFRESHES = 8  # a second
 LABEL, BAR, GAP = 8, 16, "  "  # columns of the label and the bar, and what parts columns
 PIECE = 4  # columns of what moves in a bar of unknown length
-#: Functions that a first run compiles, reading of files included: 243 with the default method, fewer with most others.
-EXPECTED_FUNCTIONS = 240
 LINGER = 0.7  # seconds for which compiling stays shown after its last function: many come one after another
 MOMENT = 0.4  # seconds that a phase lasts before it is shown: parts of a run are checked one by one
 SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 12  # seconds and functions: a few are compiled without a word
@@ -73,8 +71,9 @@ class Line:
 
 @dataclass
 class Compiled:
-    """What was compiled so far, and whether something is being compiled."""
+    """What was compiled so far, of so many functions if that is known, and whether something is being compiled."""
 
+    expected: int | None = None
     began: float = 0.0
     now: bool = False
     last: float = -math.inf
@@ -87,15 +86,15 @@ class Compiled:
         return self.times // 2
 
     @property
-    def fraction(self) -> float:
-        """What part of a first run's functions that is; a run that needs more stays just below 1."""
-        return min(0.99, self.functions / EXPECTED_FUNCTIONS)
+    def fraction(self) -> float | None:
+        """What part of the expected functions that is; a run that needs more stays just below 1."""
+        return None if self.expected is None else min(0.99, self.functions / self.expected)
 
     @property
     def words(self) -> str:
         """For whom, how often and how long, judged by the functions so far."""
         seconds = time.monotonic() - self.began
-        if seconds < SAY_COMPILING_AFTER or self.functions < LEAST_FUNCTIONS:
+        if self.fraction is None or seconds < SAY_COMPILING_AFTER or self.functions < LEAST_FUNCTIONS:
             return "for this machine, once"
         about = 5 * math.ceil(max(seconds, seconds / self.fraction) / 5)
         return f"for this machine, once, about {about} s"
@@ -104,16 +103,16 @@ class Compiled:
 class Display:
     """Progress on stderr, as a context manager; within it, phases that are announced are shown.
 
-    ``listens`` says whether the layers below announce phases.
+    ``listens`` says whether the layers below announce phases, ``expects`` how many functions will be compiled.
     """
 
-    def __init__(self, *, listens: bool = True) -> None:
+    def __init__(self, *, listens: bool = True, expects: int | None = None) -> None:
         self.overall: Line | None = None
         self.name = ""
         self.lines: dict[str, Line] = {}
         self.present: Line | None = None
         self.previous: Line | None = None  # shown until the present one has lasted a moment
-        self.compiled = Compiled()
+        self.compiled = Compiled(expects)
         self._live: Any = None
         self._open = contextlib.ExitStack()
         self._listens = listens

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli import _names
-from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
@@ -59,6 +58,7 @@ def command(
     """
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
@@ -73,7 +73,7 @@ def command(
     others = [name for name in chosen if name != "accuracy"]
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
-    with Display() as display:
+    with training_display(settings) as display:
         loaded = data_sets.load(
             data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
         )

@@ -54,6 +54,7 @@ def command(
     """  # noqa: D301
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data.labels import encode
     from fwsvm.errors import UsageError
@@ -74,7 +75,7 @@ def command(
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     say = text.printer(to_stderr=as_json)
-    with Display() as display:
+    with training_display(settings) as display:
         loaded = data_sets.load(
             data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
         )

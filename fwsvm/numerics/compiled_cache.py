@@ -15,6 +15,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.serialize import dumps
 
 from fwsvm.numerics.source_digest import source_digest
 
@@ -82,7 +83,7 @@ class SourceKeyedCache(FunctionCache):  # type: ignore[misc]  # numba has no typ
             finally:
                 numba.config.CACHE_DIR = before
         # The folder's digest replaces numba's stamp, the bytes of one file, and its key, the number of a line.
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = _CacheFile(
             cache_path=self._cache_path,
             filename_base=f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}",
             source_stamp="",
@@ -117,6 +118,21 @@ class SourceKeyedCache(FunctionCache):  # type: ignore[misc]  # numba has no typ
             if name not in self._apart:
                 self._apart[name] = _Outside(self._py_func, self._folder / name)
             return self._apart[name]
+
+
+class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
+    """The index and the data files of one function, which several processes may write at the same time.
+
+    Numba numbers data files by the index that it has just read, and writes the index first: two processes that compile
+    one function for different types could give theirs the same number, and the index of one would lead to the machine
+    code of the other. A file named by what it is for can hold nothing else.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write machine code, then an index with it; another process's entry may be lost, and is compiled anew."""
+        name = f"{Path(self._index_name).stem}.{hashlib.sha256(dumps(key)).hexdigest()[:16]}.nbc"
+        self._save_data(name, data)
+        self._save_index(self._load_index() | {key: name})
 
 
 class _Outside(SourceKeyedCache):

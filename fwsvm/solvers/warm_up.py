@@ -13,6 +13,7 @@ from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Solver
 
 ROWS, FEATURES, STEPS = 24, 3, 64
@@ -70,7 +71,8 @@ def compile_runs(resolved: Resolved, X: np.ndarray | sparse.csr_array) -> float:
         resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
     )  # fmt: skip
     found = layouts(X)
-    return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
+    with helped(resolved, found):
+        return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 
 @np.errstate(all="ignore")  # a kernel for small values may overflow here

@@ -181,7 +181,7 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
-    with Display(listens=False) as display:
+    with Display(listens=False, expects=90) as display:
         for _ in range(60):
             now[0] += 0.1
             display.enter(Phase.COMPILE)
@@ -189,9 +189,22 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
             now[0] += 0.2
             display.show(Phase.TRAIN, 0.5, "", plain=f"at {k}")
     first, *rest = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(r"compiling for this machine \(once, about \d+ s\)", first)
+    assert first == "compiling for this machine (once, about 20 s)"  # 90 at 0.2 s each, rounded up to fives
     assert 1 < len(rest) < 6
     assert all(line.startswith("at ") for line in rest)
+
+
+def test_where_it_is_not_known_how_much_will_be_compiled_no_time_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
+    with Display(listens=False) as display:
+        for _ in range(60):
+            now[0] += 0.1
+            display.enter(Phase.COMPILE)
+    assert capsys.readouterr().err == "compiling for this machine (once)\n"
+    assert display.compiled.fraction is None
 
 
 def test_a_single_function_is_compiled_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
