@@ -31,6 +31,8 @@ SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 REFRESHES = 8  # a second
 LABEL, BAR, GAP = 8, 16, "  "  # columns of the label and the bar, and what parts columns
 PIECE = 4  # columns of what moves in a bar of unknown length
+#: Functions that are compiled first, those that read a file, and the time each takes, in parts of a later one's.
+FIRST_FUNCTIONS, THEIR_WEIGHT = 22, 0.6
 LINGER = 0.7  # seconds for which compiling stays shown after its last function: many come one after another
 MOMENT = 0.4  # seconds that a phase lasts before it is shown: parts of a run are checked one by one
 SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 12  # seconds and functions: a few are compiled without a word
@@ -88,7 +90,7 @@ class Compiled:
     @property
     def fraction(self) -> float | None:
         """What part of the expected functions that is; a run that needs more stays just below 1."""
-        return None if self.expected is None else min(0.99, self.functions / self.expected)
+        return None if self.expected is None else min(0.99, _weight(self.functions) / _weight(self.expected))
 
     @property
     def words(self) -> str:
@@ -98,6 +100,12 @@ class Compiled:
             return "for this machine, once"
         about = 5 * math.ceil(max(seconds, seconds / self.fraction) / 5)
         return f"for this machine, once, about {about} s"
+
+
+def _weight(functions: int) -> float:
+    """Return how long so many functions take to compile, in times of a later one."""
+    first = min(functions, FIRST_FUNCTIONS)
+    return functions - first + THEIR_WEIGHT * first
 
 
 class Display:

@@ -189,7 +189,7 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
             now[0] += 0.2
             display.show(Phase.TRAIN, 0.5, "", plain=f"at {k}")
     first, *rest = capsys.readouterr().err.splitlines()
-    assert first == "compiling for this machine (once, about 20 s)"  # 90 at 0.2 s each, rounded up to fives
+    assert first == "compiling for this machine (once, about 30 s)"  # 22 at 0.2 s, 68 at a third, up to fives
     assert 1 < len(rest) < 6
     assert all(line.startswith("at ") for line in rest)
 
