@@ -15,11 +15,13 @@ from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
+from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
     from fwsvm.solvers import Result, Settings
+    from fwsvm.solvers.resolve import Resolved
 
 
 @libsvm_command("train")
@@ -57,7 +59,6 @@ def command(
     from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data.labels import encode
-    from fwsvm.errors import UsageError
     from fwsvm.experiments import probability as sigmoids
     from fwsvm.experiments import training
     from fwsvm.experiments.store import write_trace
@@ -85,6 +86,7 @@ def command(
             warning := training.scaling_warning(loaded.train.X)
         ):
             echo(f"fwsvm: {warning}", 2, err=True)
+        _refuse_too_wide(model, resolved, loaded)
         if probability:
             codes = encode(loaded.train.labels, loaded.classes)
             sigmoids.refuse_for(loaded.name, codes, loaded.classes, settings)
@@ -109,6 +111,22 @@ def command(
     if lacking:
         click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
     sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
+
+
+def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:
+    """Refuse a linear machine whose file no disk holds, before it is trained."""
+    if model is None or resolved.family.multiclass != "one-vs-rest":
+        return
+    from fwsvm.files import disk
+    from fwsvm.problems.model_files.liblinear import least_bytes
+
+    features, K = loaded.train.X.shape[1], len(loaded.classes)
+    disk.require(
+        model,
+        least_bytes(features, 1 if K == 2 else K),
+        f"the file of a linear machine of {features:,} features and {K} classes",
+        "number the features without gaps, or use swap-2o with --kernel linear, whose machine has rows",
+    )
 
 
 def _count(display: Display, done: int, folds: int) -> None:

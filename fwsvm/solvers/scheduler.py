@@ -18,7 +18,7 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.subproblems import Part, Solved, Subproblem, Table, solve, teller
+from fwsvm.solvers.subproblems import Part, Solved, Subproblems, Table, solve, teller
 from fwsvm.solvers.tuning import HELP_AGAIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -30,7 +30,7 @@ class _Work:
 
     X: Table | Rows
     weights: np.ndarray
-    problems: Sequence[Subproblem]
+    problems: Subproblems
     resolved: Resolved
     warm_starts: Mapping[int, WarmStart]
     columns: ColumnStore | None
@@ -48,10 +48,10 @@ class _Work:
 
     def __post_init__(self) -> None:
         self._waiting: SimpleQueue[int] = SimpleQueue()
-        numbers = list(self.numbers)
+        numbers = np.asarray(self.numbers, dtype=np.int64)
         if self.resolved.lent:  # the longest first, so that all end at about the same time
-            numbers.sort(key=lambda number: -len(self.problems[number].rows))
-        for number in numbers:
+            numbers = numbers[np.argsort(-self.problems.sizes[numbers], kind="stable")]
+        for number in numbers.tolist():
             self._waiting.put(number)
 
     def do(self, clock: Clock, me: int) -> None:
@@ -118,7 +118,7 @@ class _Work:
         """Assist those that are still at work, the longest first, until nobody is."""
         threads = self.resolved.threads
         while not self.interrupted.is_set() and (running := dict(self.running)):
-            longest = max(running, key=lambda number: len(self.problems[number].rows))
+            longest = max(running, key=self.problems.sizes.__getitem__)
             if (solver := running[longest]) is not None:
                 together(partial(_help, solver, me * threads), threads)
             if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
@@ -136,7 +136,7 @@ def _help(solver: Solver, first: int, part: int) -> None:
 
 
 def solve_all(
-    X: Table, weights: np.ndarray, problems: Sequence[Subproblem], resolved: Resolved, watch: Watch | None,
+    X: Table, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
     warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Solved:  # fmt: skip

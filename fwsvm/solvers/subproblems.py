@@ -125,6 +125,14 @@ class Subproblems(Sequence[Subproblem]):
             self._made[number] = Subproblem(rows, self.codes[rows] == i)
         return self._made[number]
 
+    @functools.cached_property
+    def sizes(self) -> np.ndarray:
+        """The rows of each problem, shape (problems,)."""
+        if not self.in_pairs:
+            return np.full(len(self), len(self.codes))
+        counts, pairs = np.bincount(self.codes, minlength=self.K), np.array(self._classes)
+        return np.asarray(counts[pairs].sum(axis=1))
+
     def _rows(self, i: int, j: int) -> np.ndarray:
         if not self.in_pairs:
             return self._everyone

@@ -15,6 +15,8 @@ from fwsvm.errors import ModelError
 from fwsvm.kernels.polynomial import Polynomial
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.model_files import liblinear
+from fwsvm.problems.model_files._numbers import shortest
 from tests.problems import trained
 
 LABELS = [("1", "-1"), ("M", "B"), ("2.5", "1"), ("3", "1", "2"), ("setosa", "virginica", "été", "x y")]
@@ -347,3 +349,19 @@ def test_whatever_happened_to_a_file_it_is_a_model_or_refused(tmp_path, text):
 def test_the_loss_names_the_solver_of_liblinear(tmp_path, loss, solver):
     model_files.write(tmp_path / "m", replace(trained.linear_model(), facts={"loss": loss}))
     assert (tmp_path / "m").read_text().startswith(f"solver_type {solver}\n")
+
+
+@pytest.mark.parametrize("classes", [("1", "-1"), ("1", "2", "3")])
+def test_features_without_weight_are_written_as_all_others(tmp_path, classes, monkeypatch):
+    monkeypatch.setattr(liblinear, "AT_ONCE", 7)
+    model = trained.linear_model(classes, features=40)
+    model.weights[:, np.random.default_rng(0).random(40) < 0.6] = 0.0
+    model.weights[:, 11] = -0.0
+    model_files.write(tmp_path / "model", model)
+    told = (tmp_path / "model").read_text().split("\nw\n")[1].splitlines()[:41]
+    outputs = zip(*model.weights.tolist(), strict=True)
+    lines = [*outputs, tuple(model.biases.tolist())]
+    assert told == ["".join(f"{shortest(value)} " for value in line) for line in lines]
+    again = model_files.read(tmp_path / "model").weights
+    np.testing.assert_array_equal(again, model.weights)
+    np.testing.assert_array_equal(np.signbit(again), np.signbit(model.weights))

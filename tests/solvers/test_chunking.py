@@ -208,7 +208,8 @@ def test_what_cannot_solve_on_a_chunk_is_refused():
     X, codes = clouds(0, 60)
     for inner in ("chunking", "avsf", "scs", "nobody"):
         with pytest.raises(
-            UsageError, match=r"inner of chunking must be one of cvm, fw, mfw, newton, swap, swap-2o"
+            UsageError,
+            match=r"inner of chunking must be one of cvm, decomposition, fw, mfw, newton, swap, swap-2o",
         ):
             train(X, codes, parameters={"inner": inner})
     with pytest.raises(UsageError, match="fewest of chunking must be 0 or more"):

@@ -6,7 +6,6 @@ is the last line. What LIBLINEAR trains besides (logistic regression, Crammer an
 
 from array import array
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ READ = frozenset(
 )
 KEYWORDS = frozenset({"solver_type", "nr_class", "label", "nr_feature", "bias"})
 END = "w"
+AT_ONCE = 1 << 16  # features
 
 
 def text(model: LinearModel) -> Iterator[str]:
@@ -32,9 +32,26 @@ def text(model: LinearModel) -> Iterator[str]:
     yield f"solver_type {SOLVERS.get(str(model.facts.get('loss')), SOLVERS['hinge'])}\n"
     yield f"nr_class {len(codes)}\nlabel {' '.join(map(str, codes))}\nnr_feature {model.features}\n"
     yield f"bias {shortest(model.bias_feature) if model.bias_feature > 0 else -1}\nw\n"
-    for column in chain(model.weights.T, [model.biases] if model.bias_feature > 0 else []):
-        yield f"{' '.join(map(shortest, column.tolist()))} \n"
+    yield from _weights(model.weights.T)
+    if model.bias_feature > 0:
+        yield from _weights(model.biases[None])
     yield from _facts.written({"classes": model.classes, **_scaling.written(model.ranges)}, model.facts)
+
+
+def least_bytes(features: int, outputs: int) -> int:
+    """Return what the file of a linear machine takes at least: a digit and a blank a weight, and a line a feature."""
+    return features * (2 * outputs + 1)
+
+
+def _weights(weights: NDArray[np.float64]) -> Iterator[str]:
+    """Yield the lines of weights (features, outputs); features that no row has, which may be many, at once."""
+    nothing = f"{' '.join(['0'] * weights.shape[1])} \n"
+    for first in range(0, len(weights), AT_ONCE):
+        block, done = weights[first : first + AT_ONCE], 0
+        for t in np.flatnonzero(((block != 0.0) | np.signbit(block)).any(axis=1)).tolist():
+            yield nothing * (t - done) + f"{' '.join(map(shortest, block[t].tolist()))} \n"
+            done = t + 1
+        yield nothing * (len(block) - done)
 
 
 def read(header: Header, lines: Lines, rest: Iterator[str]) -> LinearModel:

@@ -27,7 +27,8 @@ def settings(method: str = "swap-2o", **given) -> Settings:
 
 def test_pairs_come_in_order_with_the_earlier_class_positive(four):
     _, codes = four
-    found = list(Subproblems(codes, 4, "one-vs-one"))
+    found = Subproblems(codes, 4, "one-vs-one")
+    assert found.sizes.tolist() == [len(pair.rows) for pair in found]
     for (i, j), pair in zip(combinations(range(4), 2), found, strict=True):
         np.testing.assert_array_equal(pair.rows, np.flatnonzero((codes == i) | (codes == j)))
         np.testing.assert_array_equal(pair.positive, codes[pair.rows] == i)

@@ -299,7 +299,7 @@ def test_without_a_row_outside_the_core_set_candidates_are_of_all_rows():
 def test_the_schedule_reaches_the_tolerance_whatever_its_first_level(method):
     X, y = clouds(3)
     gaps = []
-    for level in (None, 0.3, 1e-9):
+    for level in (None, 0.3, 1e-4):
         run = start(method, X, y, first_level=level, tolerance=1e-4)
         assert run_until_miss(run) is Status.CONVERGED
         gaps.append(outcome(run).relative_gap)
