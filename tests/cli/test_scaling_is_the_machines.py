@@ -17,7 +17,13 @@ from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.scaling import TARGETS
 
-SCALED = [entry for entry in lockfile.read().entries.values() if entry.scaling != "none"]
+SCALED = [
+    entry
+    for entry in lockfile.read().entries.values()
+    if entry.scaling != "none"
+    and entry.sources
+    and entry.sources[0].train  # some are made from other entries' files
+]
 SHIPPED = [entry.name for entry in SCALED if entry.sources[0].train[0].shipped]
 MOST = 4_000_000  # numbers: writing more as text would take the suite too long
 FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}

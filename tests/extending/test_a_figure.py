@@ -29,7 +29,7 @@ def test_it_is_drawn_after_the_others_and_named_among_them(folder):
     done = python(folder, "-m", "fwsvm", "plot", "--published", "003", "--figure", "skatter")
     assert done.returncode == 2
     (said,) = done.stderr.splitlines()
-    kinds = "summary, series, datasets, sweep, convergence, selection, ranks, settings, scatter"
+    kinds = "summary, series, datasets, sweep, convergence, selection, settings, ranks, scatter"
     assert said == f"fwsvm: there is no figure 'skatter'; the figures are {kinds}"
 
 
