@@ -50,11 +50,10 @@ def listening(listener: Listener) -> Iterator[None]:
 
     told = _told_of_compiling(event.Listener, listener, last)
     token = _listener.set(hear)
-    event.register("numba:compile", told)
     try:
-        yield
+        with event.install_listener("numba:compile", told):
+            yield
     finally:
-        event.unregister("numba:compile", told)
         _listener.reset(token)
 
 

@@ -31,7 +31,7 @@ from fwsvm.solvers.resolve import Resolved, resolve, width_rule_of
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import rows_drawn
-from fwsvm.solvers.subproblems import Solved, Subproblem, Table, solve, teller
+from fwsvm.solvers.subproblems import Solved, Subproblems, Table, solve, teller
 from fwsvm.solvers.warm_up import compile_runs
 
 Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
@@ -181,7 +181,7 @@ def fit_blocks(
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
     drawn = machine._replace(rows=np.searchsorted(numbers, machine.rows))
     part = replace(part, end=Certified(part.outcome, drawn))
-    whole = [Subproblem(part.rows, codes == 0)]
+    whole = Subproblems(codes, 2, resolved.family.multiclass)
     solved = Solved([part], clock.seconds)
     return gathered(Trained(X, read, codes, classes, resolved, whole, solved, compile_seconds))
 

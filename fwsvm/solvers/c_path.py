@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from time import perf_counter
-from typing import cast
 
 import numpy as np
 from scipy import sparse
@@ -37,7 +36,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, Subproblems, Table
+from fwsvm.solvers.subproblems import Part, Table
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -176,9 +175,8 @@ class CPath:
             and not is_certified(parts[part.number].outcome)
         }
         if starts:
-            problems = cast("Subproblems", trained.problems)
             more = solve_all(
-                trained.read.X, self.weights, problems, replace(trained.resolved, deferred=False),
+                trained.read.X, self.weights, trained.problems, replace(trained.resolved, deferred=False),
                 run.watch, starts, self.columns, numbers=list(starts),
             )  # fmt: skip
             later = {part.number: part for part in more.parts}

@@ -1,6 +1,5 @@
 """What a training run came to, from its parts: one result, one machine, one certificate."""
 
-from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Pairs, Part, Solved, Subproblem, Table
+from fwsvm.solvers.subproblems import Pairs, Part, Solved, Subproblems, Table
 from fwsvm.status import Status
 
 
@@ -29,7 +28,7 @@ class Trained(NamedTuple):
     codes: np.ndarray
     classes: tuple[str, ...]
     resolved: Resolved
-    problems: Sequence[Subproblem]
+    problems: Subproblems
     solved: Solved
     compile_seconds: float
 

@@ -85,11 +85,10 @@ def second_compiler(settings: Settings) -> Iterator[None]:
         return
     helper = SecondCompiler()
     token = _present.set(helper)
-    event.register("numba:compile", helper)
     try:
-        yield
+        with event.install_listener("numba:compile", helper):
+            yield
     finally:
-        event.unregister("numba:compile", helper)
         _present.reset(token)
         helper.end()
 

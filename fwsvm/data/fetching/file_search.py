@@ -115,8 +115,7 @@ class FileSearch:
         rule = target.file.derivation
         if rule is None:
             return None
-        names = (rule.of, rule.minus) if isinstance(rule, Complement) else (rule.of, rule.onto)
-        whole, part = (self._training_file(name, network=network) for name in names)
+        whole, part = (self._training_file(name, network=network) for name in rule.parents)
         if whole is None or part is None:
             return None
         wrong: str | None = None

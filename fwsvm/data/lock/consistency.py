@@ -32,7 +32,7 @@ def _underivable(rule: Complement | Draw | None, entries: Mapping[str, Entry]) -
     if rule is None:
         return
     kind = "complement" if isinstance(rule, Complement) else "draw"
-    for word in (rule.of, rule.minus if isinstance(rule, Complement) else rule.onto):
+    for word in rule.parents:
         if word not in entries:
             yield f"{kind}: there is no data set {word!r}"
             continue

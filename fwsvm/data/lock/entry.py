@@ -19,6 +19,11 @@ class Complement:
     of: str
     minus: str
 
+    @property
+    def parents(self) -> tuple[str, str]:
+        """The data sets from whose training files it is derived, the whole one first."""
+        return self.of, self.minus
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -32,6 +37,11 @@ class Draw:
     onto: str
     rows: int
     seed: int
+
+    @property
+    def parents(self) -> tuple[str, str]:
+        """The data sets from whose training files it is derived, the whole one first."""
+        return self.of, self.onto
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from fwsvm.data.class_weight import by_class
 from fwsvm.errors import UsageError, shown
@@ -20,6 +20,8 @@ MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of
 MAX_SWEEP_RATIO = 1e300  # of the last value of a range to the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
+Checked = TypeVar("Checked")
+
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER_KEYS = (
     "C",
@@ -142,8 +144,7 @@ def _class_weight(located: LocatedValue) -> str | dict[str, float]:
     found: dict[str, float] = {}
     for label, weight in located.mapping(None, "class_weight").items():
         found[label] = weight.number(f"the weight of class {shown(label)}")
-    _with_location(located, lambda: by_class(found))
-    return by_class(found)
+    return _with_location(located, lambda: by_class(found))
 
 
 def _parameters(method: Keys) -> dict[str, Any]:
@@ -172,10 +173,10 @@ def _own_parameters(parameters: LocatedValue, owner: str, check: Callable[[Any],
     return given
 
 
-def _with_location(located: LocatedValue, check: Callable[[], Any]) -> None:
-    """Run a check, and add file and line to its error."""
+def _with_location(located: LocatedValue, check: Callable[[], Checked]) -> Checked:
+    """Return what a check returns; file and line are added to its error."""
     try:
-        check()
+        return check()
     except UsageError as error:
         raise located.error(str(error)) from None
 
