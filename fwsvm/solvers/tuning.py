@@ -96,7 +96,8 @@ LARGEST_JUMP, SMALLEST_JUMP = 4.0, 1.15
 #: Factors between two widths that are tried: at first, and on larger samples. Evidence: none; accuracy is flat within a
 #: factor of 2.
 WIDTH_STEPS = (4.0, 2.0)
-#: Seconds that a width may take, in parts of those of the one it is compared with. Evidence: none.
+#: Seconds that have to be left for another width, in parts of those of the one it is compared with; it gets half of
+#: them. Evidence: none.
 WIDTH_TIMES = 4.0
 #: Share of the time left that a sample may take at most for widths to be tried on the next. Evidence: none; five
 #: widths then take a quarter of it.

@@ -150,9 +150,10 @@ class Course:
         path = [at]  # one width, growing
         steps = list(WIDTH_STEPS)
         while True:
-            if len(path) > 1 and at.gamma == self.gamma and self._fits(path, len(self.data.codes)):
+            known = len(path) > 1 or self._is_hopeless(at)
+            if known and at.gamma == self.gamma and self._fits(path, len(self.data.codes)):
                 return self._whole()
-            if len(path) > 1 and self.widths_left:
+            if known and self.widths_left:
                 at = self._climb(at, steps.pop(0) if len(steps) > 1 else steps[0])
                 path = path if at is path[-1] else [at]
                 self.widths_left = at.seconds <= CLIMB_SHARE * self.left
@@ -161,6 +162,10 @@ class Course:
                 return None
             at = self._try(rows, at.gamma)
             path.append(at)
+
+    def _is_hopeless(self, at: Trial) -> bool:
+        """Whether the whole problem does not fit even if seconds grow as the rows, the least that they do."""
+        return at.seconds * len(self.data.codes) / at.rows > self.left
 
     def _fits(self, path: list[Trial], rows: int) -> bool:
         least = 1.0 if self.engine is self.resolved else 2.0  # by decomposition as rows times support vectors
@@ -177,11 +182,10 @@ class Course:
 
     def _climb(self, at: Trial, factor: float) -> Trial:
         """Return the best trial of the same rows among widths times and over powers of a factor, while it is better."""
-        limit = WIDTH_TIMES * at.seconds
         for way in (factor, 1.0 / factor):
             found = at
-            while (found.gamma or 0.0) > 0.0 and self.left > 2.0 * limit:
-                other = self._try(at.rows, (found.gamma or 0.0) * way, limit=limit)
+            while (found.gamma or 0.0) > 0.0 and self.left > WIDTH_TIMES * at.seconds:
+                other = self._try(at.rows, (found.gamma or 0.0) * way, limit=WIDTH_TIMES / 2 * at.seconds)
                 if not other.accuracy > found.accuracy:
                     break
                 found = other
