@@ -5,10 +5,10 @@
 
 A fifth of the rows, drawn with seed 0, is for testing alone. fwsvm gets the rest, C = 8 and a time limit, and chooses
 the width in the run. Peers get the width that fwsvm chose in its longest run, which costs them nothing: LinearSVC on
-1,000 Nystroem features, and SVC, on samples three times as large from one to the next, of which each counts for the
-limits that its seconds are within; the first to exceed the longest limit is the last. Seconds are of fitting alone,
-features included. Each fit is in a process of its own with two threads and at most --memory GiB of addresses, which is
-enforced by the system; peak is what it held.
+1,000 Nystroem features, and SVC, on samples of 2,000 rows and twice as many from one to the next, as long as the next
+is forecast to stay within the longest limit and within memory. Seconds are of fitting alone, features included. Each
+fit is in a process of its own with two threads and at most --memory GiB of addresses, which the system enforces; peak
+is what it held.
 """
 
 import json
@@ -71,7 +71,9 @@ tell(time.perf_counter() - begun, machine.predict, rows=len(few), gamma=given["g
 """
 )
 
-FIRST, GROWTH = {"svc": 2_000, "nystroem": 2_000}, 3
+FIRST, GROWTH = 2_000, 2
+POWERS = {"svc": 2.0, "nystroem": 1.2}  # of the rows, as which seconds grow
+BYTES = {"svc": 0, "nystroem": 30_000}  # a row: features, their copy in LIBLINEAR, and room
 
 
 def measured(script: str, name: str, **given: Any) -> dict[str, Any]:
@@ -104,14 +106,13 @@ def main() -> None:
             bench.write(given.csv, rows)
     gamma = given.gamma or rows[-1]["gamma"]
     for peer in (name for name in given.only if name != "fwsvm"):
-        size, seconds = FIRST[peer], 0.0
-        while seconds <= max(given.limits):
-            row = measured(PEER, peer, peer=peer, rows=size, gamma=gamma, **common)
-            rows.append(row)
+        size, seconds = FIRST, 0.0
+        while seconds <= max(given.limits) and size * BYTES[peer] <= given.memory * 2**30:
+            rows.append(measured(PEER, peer, peer=peer, rows=size, gamma=gamma, **common))
             bench.write(given.csv, rows)
-            if row["rows"] < size:
+            if rows[-1]["rows"] < size:  # there are no more
                 break
-            seconds, size = row["seconds"], GROWTH * size
+            seconds, size = rows[-1]["seconds"] * GROWTH ** POWERS[peer], size * GROWTH
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Parsed copies of data files: ``.npy`` arrays without pickle, in a folder named by a digest of their inputs.
 
+Arrays of at least `MAPPED_FROM` bytes are not read but mapped: the system reads the parts of them that are used, and
+may forget these again, so rows may be more than memory. What is written to them stays in memory and reaches no file.
+
 The inputs are the raw bytes' sha256, the reader's options and the code of the readers. A change to any of them gives
 another name, so a stale copy is never read. The folder is renamed to its name once it is complete.
 """
@@ -12,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,6 +23,8 @@ from scipy.sparse import csr_array
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import parsed_folder
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
+
+MAPPED_FROM = 1 << 24  # bytes
 
 Read = Callable[[], tuple[LabelledRows, tuple[str, ...]]]
 
@@ -36,7 +41,7 @@ def folder(sha256: str, options: Mapping[str, Any]) -> Path:
 
 
 def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the parsed copy, or the result of ``read()``, of which a copy is then written.
+    """Return the parsed copy, which is written from the result of ``read()`` where there is none.
 
     A copy that cannot be read is rebuilt; if it cannot be written (full disk, read-only cache), a notice says so.
     """
@@ -49,13 +54,14 @@ def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[Labelled
         _write_copy(place, result, notices, sha256)
     except OSError as error:
         notices = (*notices, f"no parsed copy was kept in {place.parent}: {error.strerror or error}")
-    return result, notices
+        return result, notices
+    return _read_copy(place) or (result, notices)
 
 
 def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
-        arrays = {name: np.load(place / f"{name}.npy", allow_pickle=False) for name in about["arrays"]}
+        arrays = {name: _array(place / f"{name}.npy") for name in about["arrays"]}
     except (OSError, ValueError, KeyError, EOFError, TypeError):
         return None
     if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
@@ -67,6 +73,13 @@ def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
         X.has_sorted_indices = True
         X.has_canonical_format = True
     return LabelledRows(X, arrays["labels"]), tuple(about["notices"])
+
+
+def _array(path: Path) -> np.ndarray:
+    mode: Literal["c"] | None = "c" if path.stat().st_size >= MAPPED_FROM else None
+    return np.asarray(
+        np.load(path, mmap_mode=mode, allow_pickle=False)
+    )  # a plain array, as compiled code knows them
 
 
 def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha256: str) -> None:

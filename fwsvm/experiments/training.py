@@ -9,6 +9,7 @@ from scipy import sparse
 
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm._occurring import occurring
+from fwsvm._stretches import feature_widths
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
@@ -78,10 +79,7 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
 def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
     """Return a warning if the widest feature dominates all distances, else ''."""
     X = occurring(X).X
-    columns = sparse.csc_array(X) if sparse.issparse(X) else X
-    width = np.ravel(
-        (columns.max(axis=0) - columns.min(axis=0)).toarray() if sparse.issparse(X) else np.ptp(X, axis=0)
-    )
+    width = feature_widths(X)
     width = width[width > 0]
     if not len(width) or width.max() <= MAX_WIDTH_RATIO * np.median(width):
         return ""

@@ -7,6 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._occurring import occurring
+from fwsvm._stretches import stretches
+
+LARGE = 1 << 24  # numbers: beyond, a temporary of all would take 128 MiB
 
 Spread = Callable[[np.ndarray | sparse.csr_array, np.ndarray | None], float]
 
@@ -57,6 +60,8 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray |
     if m < 2:
         return 0.0
     X = occurring(X).X
+    if counts is None and X.size > LARGE:  # of sparse rows, the numbers stored
+        return _of_stretches(X)
     if counts is not None:
         shares = counts / np.sum(counts)
         if sparse.issparse(X):
@@ -76,6 +81,21 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray |
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
     centred = X - X.mean(axis=0)
     return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
+
+
+def _of_stretches(X: np.ndarray | sparse.csr_array) -> float:
+    """Return the same for rows without counts, which are gone through a stretch at a time."""
+    m, squares = X.shape[0], 0.0
+    if sparse.issparse(X):
+        values = np.asarray(X.data)
+        for some in stretches(len(values), len(values)):
+            squares += float(np.sum(np.square(values[some])))
+        mean = np.asarray(X.sum(axis=0)).ravel() / m
+        return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
+    mean = X.mean(axis=0)
+    for some in stretches(m, X.size):
+        squares += float(np.sum(np.square(X[some] - mean)))
+    return 2.0 / (m - 1) * squares
 
 
 def _unlike(counts: np.ndarray) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._occurring import Occurring, occurring
+from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.numerics.threads import blas_on
@@ -128,7 +129,7 @@ def checked(
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     X = X.astype(np.float64, copy=False)
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+    if not all_finite(X):
         raise UsageError("the rows hold values that are not finite numbers")
     weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
@@ -97,7 +98,7 @@ def _canonical(table: LabelledRows) -> LabelledRows:
         X = np.ascontiguousarray(X, dtype=np.float64)
     if X.ndim != 2 or not X.shape[0] or labels.shape != (X.shape[0],):
         raise ValueError(f"rows of shape {X.shape} and labels of shape {labels.shape}")
-    if not np.isfinite(X.data if issparse(X) else X).all():
+    if not all_finite(X):
         raise ValueError("a value is not a finite number")
     if labels.dtype.kind in "biuf":
         labels = labels.astype(np.float64)
