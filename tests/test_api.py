@@ -47,6 +47,17 @@ def test_import_is_instant_and_brings_nothing_heavy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
 
 
+def test_help_imports_the_commands_and_next_to_nothing_else():
+    code = (
+        "import sys; from fwsvm.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    )
+    imported = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1].split()
+    light = {"fwsvm", "fwsvm.errors", "fwsvm.phases", "fwsvm.numerics", "fwsvm.numerics.threads"}
+    ours = {name for name in imported if name.split(".")[0] == "fwsvm" and name.split(".")[1:2] != ["cli"]}
+    assert ours == light
+    assert not {"numpy", "rich", "importlib.metadata", "concurrent.futures", "yaml"} & set(imported)
+
+
 def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trained, file, tmp_path):
     said = CliRunner().invoke(main, ["train", str(file), "--gamma", "0.1", "--threads", "1", "--json"])
     assert said.exit_code == 0, said.output

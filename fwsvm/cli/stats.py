@@ -17,7 +17,6 @@ from fwsvm.cli._analysis import (
     where_option,
 )
 from fwsvm.errors import UsageError
-from fwsvm.results.kinds import listed, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,6 +106,8 @@ def _design(
     wanted = methods.split(",") if methods else present
     unknown = [method for method in wanted if method not in present]
     if unknown or len(wanted) < 2:
+        from fwsvm.results.kinds import listed, shortened
+
         raise UsageError(f"--methods: choose at least two of {listed(map(shortened, present))}")
     measured = [name for name, column in (("time", "train_seconds"), ("accuracy", "test_accuracy"))
                 if cells[column].notna().any()]  # fmt: skip

@@ -8,18 +8,21 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from threadpoolctl import ThreadpoolController
 
 MOST_THREADS = 1024  # that may be asked for: each takes memory, and a slip of the pen takes all
 
 
 @functools.cache
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int) -> "ThreadPoolExecutor":
+    from concurrent.futures import ThreadPoolExecutor  # late: the command line reads the bound alone
+
     return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
 
 

@@ -1,5 +1,6 @@
 """``fwsvm methods``, ``info`` and ``warmup``: what they say of the package and of the machine."""
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -93,18 +94,14 @@ def test_info_as_json_is_about_this_process(tmp_path):
 
 
 def test_info_says_how_to_get_what_is_not_installed(monkeypatch):
-    from importlib.metadata import PackageNotFoundError
-
-    from fwsvm.cli import info
-
-    real = info.version
+    real = importlib.metadata.version
 
     def without(name: str) -> str:
         if name == "matplotlib":
-            raise PackageNotFoundError(name)
+            raise importlib.metadata.PackageNotFoundError(name)
         return real(name)
 
-    monkeypatch.setattr(info, "version", without)
+    monkeypatch.setattr(importlib.metadata, "version", without)
     lines = run("info").stdout.splitlines()
     (plots,) = [line for line in lines if line.startswith("extra plots")]
     assert plots.endswith("not installed: pip install 'fwsvm[plots]'")
