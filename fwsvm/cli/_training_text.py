@@ -9,6 +9,7 @@ from fwsvm.cli._lines import echo
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
+    from fwsvm.experiments.cluster_training import Remote
     from fwsvm.problems.machines import KernelModel, LinearModel
     from fwsvm.solvers.class_weight import ClassWeight
     from fwsvm.solvers.resolve import Resolved
@@ -37,14 +38,33 @@ def print_problem(
     say("classes", _classes(data.classes, resolved.family.multiclass))
     by = "by the ranges of the training rows"
     say("scaling", f"{data.scaling} {by}" if data.scaling != "none" else "none (values as they are)")
-    say("method", f"{resolved.method.name} ({resolved.method.paper})")
-    say("problem", resolved.family.problem)
-    say("kernel", _kernel(resolved))
-    say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
+    _print_method(say, resolved)
     if class_weight is not None:
         say("class weights", _class_weights(class_weight, data))
     say("stop", _stop(resolved))
     say("memory", _memory(resolved, data))
+
+
+def print_remote_problem(say: Print, data: "Remote", resolved: "Resolved") -> None:
+    """Print cluster, data set, method, problem, kernel and limits before training on a cluster."""
+    found, workers = data.table.found, data.table.cluster.workers
+    say("data", f"{data.name} (on {workers:,} workers, {len(found.digests):,} partitions)")
+    share = found.stored / max(1, found.rows * found.features)
+    test = f", {data.test.rows:,} test rows" if data.test is not None else ""
+    say("rows", f"{found.rows:,} x {found.features:,}, {share:.2%} non-zero{test}")
+    for notice in data.notices:
+        say("", notice)
+    say("classes", _classes(found.classes, resolved.family.multiclass))
+    say("scaling", "none (values as they are)")
+    _print_method(say, resolved)
+    say("stop", _stop(resolved))
+
+
+def _print_method(say: Print, resolved: "Resolved") -> None:
+    say("method", f"{resolved.method.name} ({resolved.method.paper})")
+    say("problem", resolved.family.problem)
+    say("kernel", _kernel(resolved))
+    say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
 
 
 def _density(data: "Dataset") -> str:

@@ -16,8 +16,10 @@ from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import scale_option, settings_from, training_options
 from fwsvm.errors import UsageError
+from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
+    from fwsvm.cli._training_text import Print
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
     from fwsvm.solvers import Result, Settings
@@ -36,12 +38,15 @@ if TYPE_CHECKING:
 @click.option(
     "--probability", is_flag=True, help="Give the machine probabilities, by training on five folds as well."
 )
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Train on a Dask cluster, such as tcp://10.0.0.1:8786; DATA is a file or folder that all of its "
+              "machines see.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Write the run's row as one JSON object to stdout.")
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
-    *, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
+    *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Train on DATA: a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
 
@@ -50,23 +55,19 @@ def command(
 
     Scaling is part of the machine: the ranges stand in the model and, for svm-scale, in MODEL.range.
 
+    With --scheduler the rows stay with the workers of the cluster, each of which reads some: DATA is a file in LIBSVM's
+    format, or a folder of such files, that is at the same place on all machines. The method is chunking.
+
     \b
     fwsvm train --method swap data.svm
     fwsvm train -C 10 --test data.t --model data.model data.svm
+    fwsvm train --scheduler tcp://10.0.0.1:8786 --model data.model data.svm
     """  # noqa: D301
-    from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._compiling import training_display
-    from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.data.labels import encode
-    from fwsvm.experiments import probability as sigmoids
-    from fwsvm.experiments import training
     from fwsvm.experiments.store import write_trace
-    from fwsvm.kernels.kernel import family
     from fwsvm.problems import model_files
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.results.writing import json_values
-    from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
     if probability and model is None:
@@ -76,6 +77,46 @@ def command(
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     say = text.printer(to_stderr=as_json)
+    lacking = False
+    if scheduler is not None:
+        _refuse_on_cluster({"--probability": probability, "--scale": scale, "--offline": offline})
+        result, row = _on_cluster(say, scheduler, data, test, settings, zero_based=zero_based)
+    else:
+        result, row, lacking = _here(
+            say, data, settings, scale, test, model,
+            probability=probability, as_json=as_json, zero_based=zero_based, offline=offline,
+        )  # fmt: skip
+    if model is not None:
+        for notice in model_files.write(model, text.with_run_facts(result, row)):
+            click.echo(f"fwsvm: {notice}", err=True)
+    if trace is not None:
+        write_trace(trace, result.trace)
+    text.print_result(say, result, row)
+    if as_json:
+        click.echo(json.dumps(json_values(row)))
+    if result.message != Status.CONVERGED.sentence:
+        click.echo(f"fwsvm: {result.message}", err=True)
+    if lacking:
+        click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
+    sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
+
+
+def _here(
+    say: "Print", data: str, settings: "Settings", scale: str | None, test: Path | None, model: Path | None,
+    *, probability: bool, as_json: bool, zero_based: bool, offline: bool,
+) -> "tuple[Result, Row, bool]":  # fmt: skip
+    """Train in this process; return result, row, and whether probabilities that were asked for are lacking."""
+    from fwsvm import data as data_sets
+    from fwsvm.cli import _training_text as text
+    from fwsvm.cli._compiling import training_display
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.data.labels import encode
+    from fwsvm.experiments import probability as sigmoids
+    from fwsvm.experiments import training
+    from fwsvm.kernels.kernel import family
+    from fwsvm.solvers.resolve import resolve
+    from fwsvm.status import Status
+
     with training_display(settings) as display:
         loaded = data_sets.load(
             data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
@@ -91,26 +132,39 @@ def command(
             codes = encode(loaded.train.labels, loaded.classes)
             sigmoids.refuse_for(loaded.name, codes, loaded.classes, settings)
         result, row = _trained(display, loaded, settings, as_json=as_json)
-        lacking = False
         if probability and result.status is not Status.INTERRUPTED:
             told, counted = TrainingDisplay(display), partial(_count, display)
             more = sigmoids.with_probabilities(
                 loaded.train.X, codes, result, settings, watch=told, count=counted
             )
-            lacking, result = more is None, more or result
-    if model is not None:
-        for notice in model_files.write(model, text.with_run_facts(result, row)):
-            click.echo(f"fwsvm: {notice}", err=True)
-    if trace is not None:
-        write_trace(trace, result.trace)
-    text.print_result(say, result, row)
-    if as_json:
-        click.echo(json.dumps(json_values(row)))
-    if result.message != Status.CONVERGED.sentence:
-        click.echo(f"fwsvm: {result.message}", err=True)
-    if lacking:
-        click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
-    sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
+            return more or result, row, more is None
+    return result, row, False
+
+
+def _refuse_on_cluster(given: dict[str, object]) -> None:
+    """Refuse options that training on a cluster does not have."""
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for training on one machine; leave it out, or --scheduler")
+
+
+def _on_cluster(
+    say: "Print", address: str, data: str, test: Path | None, settings: "Settings", *, zero_based: bool
+) -> "tuple[Result, Row]":
+    """Train on a Dask cluster; return result and row."""
+    from fwsvm.cli import _training_text as text
+    from fwsvm.cli._compiling import training_display
+    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.distributed.fit import for_cluster, resolve
+    from fwsvm.experiments import cluster_training
+
+    settings = for_cluster(settings)
+    with training_display(settings) as display:
+        display.enter(Phase.LOAD)
+        with cluster_training.opened(address, data, test, zero_based=zero_based) as remote:
+            resolved = resolve(remote.table, settings)
+            text.print_remote_problem(say, remote, resolved)
+            return cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
 
 
 def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:

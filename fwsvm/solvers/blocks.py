@@ -154,7 +154,7 @@ def fit_blocks(
         )
     if settings.class_weight is not None:
         raise UsageError("class_weight is for training on rows that are in memory together; leave it out")
-    resolved = _resolved(settings, found)
+    resolved = resolve_surveyed(settings, found.rows, found.spread, 0.0)
     method_draws = rows_drawn(resolved.rule, resolved, found.rows, (resolved.seed, 0))
     if found.rows <= EXACT_ROWS:
         X, codes = _pick(blocks, np.arange(found.rows), encode)
@@ -186,14 +186,21 @@ def fit_blocks(
     return gathered(Trained(X, read, codes, classes, resolved, whole, solved, compile_seconds))
 
 
-def _resolved(settings: Settings, found: Survey) -> Resolved:
-    """Resolve the settings with the kernel's width from the survey."""
+def resolve_surveyed(settings: Settings, rows: int, spread: float, extreme: float) -> Resolved:
+    """Resolve settings for so many rows that are not here, of a mean squared distance and a value farthest from 0.
+
+    Raises
+    ------
+    UsageError
+        As of `resolve`; a default width, or a kernel, that needs all rows at once.
+    DataError
+        As of `resolve`.
+    """
     if is_given(settings.kernel):
         raise UsageError("a precomputed kernel needs all rows at once, and has no blocks; use fwsvm.train")
     chosen = method(settings.method)
-    nothing = np.broadcast_to(0.0, (found.rows, found.features))
     given = settings.gamma is not None or settings.sigma2 is not None
-    resolved = resolve(settings if given else replace(settings, gamma=1.0), nothing)
+    resolved = resolve(settings if given else replace(settings, gamma=1.0), np.array([[extreme]]), rows=rows)
     if given or not hasattr(resolved.kernel, "gamma"):
         return resolved
     wanted = width_rule_of(settings)
@@ -203,7 +210,7 @@ def _resolved(settings: Settings, found: Survey) -> Resolved:
             f"{chosen.name} from blocks: the default width of the {resolved.kernel_name} kernel "
             f"(rule {wanted}) needs all rows at once; give gamma"
         )
-    return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(found.spread)), width_rule=rule)
+    return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(spread)), width_rule=rule)
 
 
 def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Table, np.ndarray]:

@@ -90,7 +90,7 @@ def train(
     UsageError
         The training does not fit in the memory available.
     """
-    _refuse_penalties(resolved.C, weights)
+    refuse_penalties(resolved.C, weights)
     X, read, solving = _read(X, weights, resolved)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     if resolved.family.kernels is None:
@@ -146,10 +146,15 @@ def checked(
     return X, codes, weights
 
 
-def _refuse_penalties(C: float, weights: np.ndarray) -> None:
-    """Refuse penalties C_i, the penalty times the row's weight, of which a sum or the inverse is not finite."""
-    least, most = C * float(weights.min()), C * float(weights.sum())
-    if not (np.isfinite(most) and least > 0.0 and np.isfinite(len(weights) / least)):
+def refuse_penalties(C: float, weights: np.ndarray, counts: np.ndarray | None = None) -> None:
+    """Refuse penalties C_i, the penalty times the row's weight, of which a sum or the inverse is not finite.
+
+    Weights (k,) are those of rows, or of ``counts`` (k,) rows each.
+    """
+    rows = len(weights) if counts is None else int(counts.sum())
+    total = float(weights.sum() if counts is None else weights @ counts)
+    least, most = C * float(weights.min()), C * total
+    if not (np.isfinite(most) and least > 0.0 and np.isfinite(rows / least)):
         raise UsageError(
             f"C times the weights of rows goes from {least:.3g} to {C * float(weights.max()):.3g}, beyond what "
             "double precision holds; take another C or other weights"

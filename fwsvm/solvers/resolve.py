@@ -82,11 +82,12 @@ class Resolved:
 
 
 def resolve(
-    settings: Settings, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None
-) -> Resolved:
+    settings: Settings, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None, rows: int | None = None
+) -> Resolved:  # fmt: skip
     """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
 
-    ``counts`` (m,), where given, say how often each row stands in the data.
+    ``counts`` (m,), where given, say how often each row stands in the data; ``rows``, how many there are where X is
+    only some of them.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def resolve(
     if family.kernels is None and not is_given(settings.kernel):
         _in_range(X)
     kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X, counts)
-    C, lambda_ = _penalty(settings, X.shape[0])
+    C, lambda_ = _penalty(settings, X.shape[0] if rows is None else rows)
     if settings.time_limit is not None:
         _positive("time-limit", settings.time_limit)
     for name in ("max_iterations", "threads", "cache_mib"):

@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +24,7 @@ from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.loop import Progress
+from tests.clusters import LocalCluster, started, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 DATA = DataSpec("wdbc", test_fraction=0.25)
@@ -215,54 +215,17 @@ def test_data_other_than_planned_is_refused() -> None:
     assert "is not what was planned (000000000000)" in record.row["message"]
 
 
-def wait_until(there: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not there():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
-    """Start a Dask scheduler and two workers, each in a process of its own; return address and workers."""
+def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
+    """Start a Dask scheduler and two workers, each in a process of its own."""
     pytest.importorskip("distributed")
-    file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--port", "0"]
-    work = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_worker",
-        "--nthreads",
-        "1",
-        "--no-dashboard",
-        "--no-nanny",
-    ]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    processes = [subprocess.Popen([*command, "--scheduler-file", str(file)], **quiet)]
-    try:
-        deadline = time.monotonic() + 60
-        while not file.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        import json
-
-        address = json.loads(file.read_text())["address"]
-        local = ["--local-directory", str(tmp_path)]
-        processes += [subprocess.Popen([*work, *local, address], **quiet) for _ in range(2)]
-        from distributed import Client
-
-        with Client(address, timeout=30, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=60)
-        yield address, processes[1:]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    with started(tmp_path) as found:
+        yield found
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask's own
 def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
-    cluster: tuple[str, list[subprocess.Popen[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fwsvm.experiments.executors.cluster import Cluster
 
@@ -293,7 +256,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
 
 @pytest.mark.filterwarnings("ignore")  # of dask's own
 def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_whole(
-    cluster: tuple[str, list[subprocess.Popen[str]]],
+    cluster: LocalCluster,
 ) -> None:
     import distributed
 

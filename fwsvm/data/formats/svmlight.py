@@ -19,12 +19,12 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
 from fwsvm.data.formats.interning import intern, token_bytes
-from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, explain, line_number
+from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, NoRowsError, explain, line_number
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_file import read_text
 from fwsvm.data.labels import number
 
-__all__ = ["problems", "read", "write"]
+__all__ = ["parse", "problems", "read", "write"]
 
 LARGEST_INT32 = 2**31 - 1
 
@@ -58,7 +58,28 @@ def read(
     DataError
         The file cannot be read, is empty, or a line breaks the format: file, line and token are named.
     """
-    text = read_text(path).content
+    return parse(
+        path, read_text(path).content, zero_based=zero_based, features=features, unlabelled=unlabelled
+    )
+
+
+def parse(
+    path: str | Path,
+    text: NDArray[np.uint8],
+    *,
+    zero_based: bool = False,
+    features: int | None = None,
+    unlabelled: bool = False,
+) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Return the rows of a text, read-only and ending in a newline, as `read` does; ``path`` is for messages.
+
+    Raises
+    ------
+    NoRowsError
+        The text has none.
+    FormatError
+        A line breaks the format; lines are counted from the start of the text.
+    """
     allowed = svmlight_parser.MAX_FEATURES if features is None else features
     rules = svmlight_parser.TextFormat(int(not zero_based), allowed, unlabelled, False)
     rows = _space(path, text)
@@ -66,7 +87,7 @@ def read(
     if stopped >= 0:
         raise FormatError(path, line_number(text, stopped), explain(text, stopped, rules))
     if m == 0:
-        raise FormatError(path, 1, "the file has no rows")
+        raise NoRowsError(path, 1, "the file has no rows")
     labels = _labels(path, text, rows.labels[:m], rows.label_at[:m])
     parse_by_python(path, text, rows.values[:z], rows.bits[:z])
     kind = np.int32 if z <= LARGEST_INT32 else np.int64

@@ -34,6 +34,10 @@ class FormatError(DataError):
         self.why = why
 
 
+class NoRowsError(FormatError):
+    """A text without rows: empty lines and comments at most."""
+
+
 def one_line(error: Exception) -> str:
     """Return another library's error message on one line, cut off at `MAX_COMPLAINT` characters."""
     return clipped(" ".join(str(error).split()), MAX_COMPLAINT)

@@ -51,7 +51,7 @@ def read_text(path: str | Path) -> TextFile:
         data = _contents(path, source)
     content = np.frombuffer(data, np.uint8)
     content.flags.writeable = False  # numba compiles the parsers once, for read-only arrays
-    _refuse_not_text(path, content[:HEAD_BYTES].tobytes())
+    refuse_not_text(path, content[:HEAD_BYTES].tobytes())
     if content[:3].tobytes() == BYTE_ORDER_MARK:
         content = content[3:]
     if not content.size:
@@ -147,7 +147,8 @@ def _contents(path: Path, source: IO[bytes]) -> Any:
     return _read_stream(path, source)
 
 
-def _refuse_not_text(path: Path, head: bytes) -> None:
+def refuse_not_text(path: Path, head: bytes) -> None:
+    """Raise DataError where the first bytes of a file show that it is something else than text."""
     for start, complaint in NOT_TEXT.items():
         if head.startswith(start):
             raise DataError(f"{path} {complaint}")

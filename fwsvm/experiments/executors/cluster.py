@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed
+from fwsvm.errors import FwsvmError
 from fwsvm.experiments import samples
 from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
 from fwsvm.experiments.executors import Deliver, Task, Watch
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
-
-TIMEOUT_SECONDS = 5.0  # to connect, and to collect the records of interrupted runs
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class _Attempt:
 
 def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = None) -> list[Record] | None:
     """Run a task on a worker of the cluster; None asks for the data."""
-    cell, asked_to_stop = task[0], _distributed().Event(stop)
+    cell, asked_to_stop = task[0], distributed().Event(stop)
     if dataset is None:
         try:
             if samples.load(cell.data, offline=True).fingerprint != cell.fingerprint:
@@ -57,29 +56,13 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
     return records
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise UsageError("--scheduler needs Dask: pip install 'fwsvm[distributed]'") from None
-    return distributed
-
-
 class Cluster:
-    """The executor of a Dask cluster at an address such as ``tcp://10.0.0.1:8786``."""
+    """The executor of a Dask cluster at an address, see `fwsvm.distributed.cluster.connect`."""
 
     def __init__(self, address: str, resources: Resources) -> None:
-        try:
-            self.client = _distributed().Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"--scheduler {address}: no scheduler answers there: {error}") from None
+        self.client = connect(address)
         self.resources = replace(resources, threads=resources.threads or 1)
         self.scattered: dict[str, Any] = {}
-        if not self.slots:
-            self.close()
-            raise UsageError(
-                f"--scheduler {address}: the cluster has no workers; start some with `dask worker`"
-            )
 
     @property
     def slots(self) -> int:
@@ -90,10 +73,10 @@ class Cluster:
         """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run."""
         at_once = max(1, min(at_once, self.slots))
         resources = replace(self.resources, parallel_cells=at_once)
-        stop = _distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
+        stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
         waiting = [_Attempt(task) for task in reversed(tasks)]
         running: dict[Any, _Attempt] = {}
-        done = _distributed().as_completed(loop=self.client.loop)
+        done = distributed().as_completed(loop=self.client.loop)
 
         def submit(attempt: _Attempt, data: Any = None) -> None:
             future = self.client.submit(_run, attempt.cells, resources, stop.name, data, pure=False)
@@ -158,7 +141,7 @@ class Cluster:
     @staticmethod
     def _collect(running: dict[Any, _Attempt], deliver: Deliver) -> None:
         with contextlib.suppress(TimeoutError):
-            _distributed().wait(list(running), timeout=TIMEOUT_SECONDS)
+            distributed().wait(list(running), timeout=TIMEOUT_SECONDS)
         for future, attempt in list(running.items()):
             records = (future.result() if future.status == "finished" else None) or [
                 failure_record(attempt.cells[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)

@@ -23,12 +23,17 @@ def _start(
     from fwsvm.solvers.chunking.run import ChunkRun
 
     rule.check()
-    chosen = method(rule.inner)
-    settings = replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
+    settings = inner_settings(rule, resolved)
     if len(problem.y) < rule.fewest:
         run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         return run
     return ChunkRun(problem, settings, warm_start)
+
+
+def inner_settings(rule: Any, resolved: Resolved) -> Resolved:
+    """Return the settings of the method that solves on chunks."""
+    chosen = method(rule.inner)
+    return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
 FAMILIES["chunking"] = on_simplex("chunking", _start, memory.chunking)

@@ -5,10 +5,10 @@ import numpy as np
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, LARGEST_CHUNK, SMALL_CLASS
 
 
-def drawn(plus: int, m: int, random: np.random.Generator) -> np.ndarray:
+def drawn(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
     """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
     chunk = [
-        first + random.choice(count, max(min(count, SMALL_CLASS), int(FIRST_CHUNK * count)), replace=False)
+        first + random.choice(count, max(min(count, SMALL_CLASS), int(share * count)), replace=False)
         for first, count in ((0, plus), (plus, m - plus))
     ]
     return np.sort(np.concatenate(chunk))

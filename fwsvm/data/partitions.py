@@ -1,0 +1,150 @@
+"""Partitions of large data: byte ranges of files in LIBSVM's format, each read by itself, on any machine.
+
+A range starts and ends where lines do. Which ranges there are depends on the files alone.
+"""
+
+import hashlib
+import mmap
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import decompression, svmlight
+from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
+from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, refuse_not_text
+from fwsvm.errors import DataError
+
+#: Bytes of a partition: a file is cut into `WANTED` partitions unless these would be smaller or larger than that.
+LEAST, MOST, WANTED = 1 << 18, 1 << 26, 32
+
+
+class Partition(NamedTuple):
+    """The lines of a file between two bytes.
+
+    Attributes
+    ----------
+    path : str, absolute
+    start, stop : int, bytes from the start of the file
+    size : int, bytes of the whole file when it was cut
+    """
+
+    path: str
+    start: int
+    stop: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"{self.path} (bytes {self.start:,} to {self.stop:,})"
+
+
+class PartitionRows(NamedTuple):
+    """The rows of a partition, the digest (hex) of its bytes, and what was ignored in it."""
+
+    table: LabelledRows
+    sha256: str
+    notices: tuple[str, ...]
+
+
+def cut(place: str | Path) -> list[Partition]:
+    """Return the partitions of a file, or of all files in a folder, in the order of their names.
+
+    Raises
+    ------
+    DataError
+        There is no such file, nothing in the folder, or a file that is empty, compressed or no text.
+    """
+    path = Path(os.path.abspath(place))  # noqa: PTH100  (links stay what they are called on other machines)
+    if not path.is_dir():
+        return _cut_file(path)
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise DataError(f"{path}: there is no file in this folder")
+    return [partition for file in files for partition in _cut_file(file)]
+
+
+def _cut_file(path: Path) -> list[Partition]:
+    try:
+        with path.open("rb") as source:
+            head = source.read(HEAD_BYTES)
+            if not head:
+                raise DataError(f"{path} is empty")
+            if decompression.detect(head) is not None:
+                raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
+            refuse_not_text(path, head)
+            with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                ends = _line_ends(text)
+                size = len(text)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    starts = [len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0, *ends[:-1]]
+    return [Partition(str(path), start, stop, size) for start, stop in zip(starts, ends, strict=True)]
+
+
+def _line_ends(text: mmap.mmap) -> list[int]:
+    """Return where the partitions of a text end, after a newline each but for the last."""
+    size = len(text)
+    step, ends = min(max(LEAST, -(-size // WANTED)), MOST), []
+    at = step
+    while at < size:
+        newline = text.find(b"\n", at - 1)
+        if newline < 0 or newline + 1 >= size:
+            break
+        ends.append(newline + 1)
+        at = max(at + step, newline + 2)
+    return [*ends, size]
+
+
+def read(partition: Partition, *, zero_based: bool = False, unlabelled: bool = False) -> PartitionRows:
+    """Read a partition; it may have no rows, which are then of no feature.
+
+    Raises
+    ------
+    DataError
+        The file has another size than when it was cut, cannot be read, or breaks the format: file, line and token are
+        named.
+    """
+    data = _bytes(partition)
+    digest = hashlib.sha256(data).hexdigest()
+    text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
+    try:
+        table, notices = svmlight.parse(partition.path, text, zero_based=zero_based, unlabelled=unlabelled)
+    except NoRowsError:
+        table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
+    except FormatError as error:
+        line = error.line + _lines_before(partition)
+        raise FormatError(partition.path, line, error.why) from None
+    return PartitionRows(table, digest, notices)
+
+
+def _bytes(partition: Partition) -> bytes:
+    try:
+        with Path(partition.path).open("rb") as source:
+            size = os.fstat(source.fileno()).st_size
+            source.seek(partition.start)
+            data = source.read(partition.stop - partition.start)
+    except FileNotFoundError:
+        raise DataError(f"{partition.path}: no such file") from None
+    except OSError as error:
+        raise DataError(f"{partition.path} cannot be read: {error.strerror or error}") from None
+    if size != partition.size or len(data) != partition.stop - partition.start:
+        raise DataError(
+            f"{partition.path} has {size:,} bytes and had {partition.size:,} when training began: it was cut off or "
+            "changed since; train again"
+        )
+    return data
+
+
+def _lines_before(partition: Partition) -> int:
+    with (
+        Path(partition.path).open("rb") as source,
+        mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text,
+    ):
+        return int(np.count_nonzero(np.frombuffer(text[: partition.start], np.uint8) == ord("\n")))

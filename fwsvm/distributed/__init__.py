@@ -1,0 +1,12 @@
+"""Training on a Dask cluster: rows stay with the workers, the working set is with the coordinator.
+
+    block       a worker's rows: what it reads, and what it computes with them
+    look        a worker's part of a look at all rows: q, and what it says of certificate and next chunk
+    cluster     the connection: tasks sent, errors of workers as sentences, versions compared
+    table       the coordinator's view of all rows: which partition has which, and questions to all of them
+    working_set the rows that the coordinator has
+    run         a `Solver`: the rounds of `fwsvm.solvers.chunking` with rows on workers
+    fit         data and settings to a certified machine
+
+Partitions are tasks of Dask's: those of a worker that dies are read again by another, as Dask sees fit.
+"""

@@ -1,0 +1,135 @@
+"""A worker's rows: a partition that is read, and what is asked of it. These functions run on workers."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm.data import labels
+from fwsvm.data.partitions import Partition, PartitionRows, read
+from fwsvm.distributed.machine_parts import decision
+from fwsvm.errors import DataError
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.limits import refuse_overflow
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
+from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.solvers.chunking.run import compile_looks
+
+
+class Facts(NamedTuple):
+    """What is to be known of a partition before training.
+
+    Attributes
+    ----------
+    sha256 : str, of its bytes
+    features, stored : int, largest index and numbers stored
+    classes : tuple of str, labels in order of first appearance
+    counts : ndarray of int, shape (classes,), rows of each
+    columns, sums : ndarrays, shape (k,): features that occur, ascending, and the sum of each
+    squares : float, sum of all squares
+    least, most : float, of all values
+    notices : tuple of str
+    """
+
+    sha256: str
+    features: int
+    stored: int
+    classes: tuple[str, ...]
+    counts: np.ndarray
+    columns: np.ndarray
+    sums: np.ndarray
+    squares: float
+    least: float
+    most: float
+    notices: tuple[str, ...]
+
+
+class Block(NamedTuple):
+    """The rows of a partition as they are trained on.
+
+    Attributes
+    ----------
+    rows : Rows, float64
+    codes : ndarray of int32, class numbers
+    """
+
+    rows: Rows
+    codes: np.ndarray
+
+
+def load(partition: Partition, zero_based: bool) -> PartitionRows:
+    """Read a partition."""
+    return read(partition, zero_based=zero_based)
+
+
+def facts(part: PartitionRows) -> Facts:
+    """Return what is to be known of a partition."""
+    X = csr_array(part.table.X)
+    values = np.asarray(X.data)
+    names, codes = _names(part.table.labels)
+    columns = np.unique(X.indices)
+    sums = np.bincount(np.searchsorted(columns, X.indices), weights=values, minlength=len(columns))
+    return Facts(
+        part.sha256, X.shape[1], int(X.nnz), names, np.bincount(codes, minlength=len(names)), columns, sums,
+        float(np.sum(np.square(values))), float(values.min(initial=0.0)), float(values.max(initial=0.0)), part.notices,
+    )  # fmt: skip
+
+
+def _names(given: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the labels as text in order of first appearance, and the place of each row's among them."""
+    distinct, firsts = np.unique(given, return_index=True)
+    names = tuple(dict.fromkeys(labels.text(label) for label in distinct[np.argsort(firsts)].tolist()))
+    return names, labels.encode(given, names)
+
+
+def block(
+    part: PartitionRows, partition: Partition, sha256: str, classes: tuple[str, ...], features: int
+) -> Block:
+    """Return a partition's rows to train on; DataError where its bytes are not those that were read at first."""
+    if part.sha256 != sha256:
+        raise DataError(f"{partition.name} changed while it was trained on; train again")
+    return Block(as_rows(part.table.X)._replace(features=features), labels.encode(part.table.labels, classes))
+
+
+def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.ndarray:
+    """Return the largest k(x, x) of each class, shape (classes,); RangeError where values are too large.
+
+    What later looks need is compiled on the way.
+    """
+    found = np.full(classes, -np.inf)
+    if len(mine.codes):
+        refuse_overflow(kernel, kernel_name, table(mine.rows))
+        compile_looks(kernel, mine.rows)
+        np.maximum.at(found, mine.codes, self_values(kernel, mine.rows))
+    return found
+
+
+def of_ranks(mine: Block, ranks: tuple[tuple[int, np.ndarray], ...]) -> tuple[np.ndarray, Rows]:
+    """Return rows by class and rank, the how-maniest of its class in this partition: numbers here, and the rows."""
+    which = np.concatenate([np.flatnonzero(mine.codes == code)[some] for code, some in ranks])
+    return which, some_rows(mine.rows, which)
+
+
+def of_numbers(mine: Block, which: np.ndarray) -> tuple[np.ndarray, Rows]:
+    """Return the classes and the rows of numbers in this partition."""
+    return mine.codes[which], some_rows(mine.rows, which)
+
+
+def right(mine: Block, machine: list[KernelModel | LinearModel]) -> int:
+    """Return on how many rows a machine, given in parts, is right."""
+    if not len(mine.codes):
+        return 0
+    found = machine[0].choose(decision(machine, table(mine.rows)))
+    return int(np.count_nonzero(found == mine.codes))
+
+
+def received(message: object) -> object:
+    """Return a message, which is then a task's result: Dask sends it again where a worker has lost it."""
+    return message
+
+
+def table(rows: Rows) -> csr_array:
+    """Return rows as an array of SciPy's, which shares their numbers."""
+    X = csr_array((rows.values, rows.columns, rows.starts), shape=rows.shape)
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X

@@ -1,0 +1,127 @@
+"""The connection to a Dask cluster: tasks sent, errors of workers as sentences, versions of fwsvm compared.
+
+Dask schedules tasks, keeps results on workers, and makes those of a dead worker again on another. Its messages between
+machines are pickles: a cluster is as trustworthy as all who can reach its ports.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.numerics.compile import code_digest
+from fwsvm.numerics.source_digest import package_digest
+
+TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came to
+
+
+def distributed() -> Any:
+    """Return the module ``distributed``; `UsageError` where it is not installed."""
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError("--scheduler needs Dask: pip install 'fwsvm[distributed]'") from None
+    return distributed
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    UsageError
+        Nothing answers there, or the cluster has no workers.
+    """
+    try:
+        client = distributed().Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--scheduler {address}: no scheduler answers there: {error}") from None
+    if not client.nthreads():
+        client.close()
+        raise UsageError(f"--scheduler {address}: the cluster has no workers; start some with `dask worker`")
+    return client
+
+
+def identity() -> str:
+    """Return the digest of all code that decides the numbers of a run on a cluster."""
+    return f"{code_digest()} {package_digest('distributed')}"
+
+
+def carry_out(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function on a worker.
+
+    Raises
+    ------
+    UsageError
+        The worker has another version of fwsvm than the coordinator, whose `identity` is ``code``.
+    FwsvmError
+        What the function raises, as one of the kinds of `fwsvm.errors`, which can be sent.
+    """
+    try:
+        if identity() != code:
+            raise UsageError("it has another version of fwsvm than this machine; install the same on all")
+        return function(*arguments)
+    except FwsvmError as error:
+        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == FwsvmError.__module__)
+        raise kind(f"worker {distributed().get_worker().address}: {error}") from None
+
+
+class Cluster:
+    """A connection through which functions are carried out on workers."""
+
+    def __init__(self, address: str) -> None:
+        self.client, self.code = connect(address), identity()
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are."""
+        return len(self.client.nthreads())
+
+    def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        """Return a future of ``function`` for each of several arguments, which may be futures."""
+        columns = [list(some) for some in arguments]
+        count = len(columns[0])
+        name = f"fwsvm-{function.__name__}"
+        futures: list[Any] = self.client.map(
+            carry_out,
+            [self.code] * count,
+            [function] * count,
+            *columns,
+            pure=False,
+            key=name,
+            batch_size=None,
+        )
+        return futures
+
+    def gather(self, futures: list[Any]) -> list[Any]:
+        """Return the results of futures.
+
+        Raises
+        ------
+        FwsvmError
+            What a worker raised; `UsageError` where workers were lost, again and again, or do not have this fwsvm.
+        """
+        with self._errors():
+            found: list[Any] = self.client.gather(futures)
+        return found
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except FwsvmError:
+            raise
+        except distributed().KilledWorker as error:
+            raise UsageError(
+                f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
+                "often it is too little memory"
+            ) from None
+        except Exception as error:
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            raise UsageError(
+                f"a worker failed: {said}; has each worker this version of fwsvm, numpy and numba?"
+            ) from error
+
+    def close(self) -> None:
+        """Disconnect; what workers hold for this connection is released."""
+        self.client.close()

@@ -1,0 +1,144 @@
+"""Training on a cluster: the address of a scheduler, data and settings in, a certified machine out."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from fwsvm._occurring import Occurring
+from fwsvm.distributed import block
+from fwsvm.distributed.look import Pair
+from fwsvm.distributed.machine_parts import parts_of
+from fwsvm.distributed.pair_rows import PairRows
+from fwsvm.distributed.run import certify, start
+from fwsvm.distributed.table import Table
+from fwsvm.errors import UsageError
+from fwsvm.numerics.threads import blas_on
+from fwsvm.phases import Phase, enter
+from fwsvm.problems.binary import Binary, Expansion
+from fwsvm.solvers.blocks import resolve_surveyed
+from fwsvm.solvers.certify import Certified
+from fwsvm.solvers.class_weight import of_classes
+from fwsvm.solvers.fit import refuse_penalties
+from fwsvm.solvers.gathering import Trained, gathered
+from fwsvm.solvers.loop import Clock, Limits, Watch
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.subproblems import Part, Solved, Subproblems, solve, teller
+from fwsvm.solvers.warm_up import ROWS, compile_runs
+from fwsvm.status import Status
+
+METHOD = "chunking"  # the one whose rows may be on workers
+CHOSEN = "distributed"  # how results call that
+
+
+def for_cluster(settings: Settings) -> Settings:
+    """Return settings with the method that trains on a cluster; `UsageError` where another one is asked for."""
+    if settings.method == "auto" and not settings.parameters:
+        return replace(settings, method=METHOD)
+    if settings.method != METHOD:
+        raise UsageError(f"--scheduler trains by {METHOD}, not by {settings.method}; leave out --method")
+    return settings
+
+
+def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | None = None) -> Result:
+    """Train a machine on the rows of a cluster.
+
+    Parameters
+    ----------
+    table : Table
+    settings : Settings, of `for_cluster`
+    resolved : Resolved, of `resolve`
+    watch : callable, optional
+        Told of the progress a few times a second.
+
+    Raises
+    ------
+    FwsvmError
+        What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
+    """
+    found = table.found
+    penalties = resolved.C * _class_weights(settings, table)
+    refuse_penalties(resolved.C, penalties / resolved.C, found.counts.sum(axis=0))
+    K = len(found.classes)
+    enter(Phase.CHECK)
+    same = table.same
+    most = table.ask(block.widest, same(resolved.kernel), same(resolved.kernel_name), same(K))
+    with blas_on(1):
+        _, some = table.of_numbers(np.arange(min(found.rows, ROWS)))
+        compile_seconds = compile_runs(resolved, some)
+        enter(Phase.TRAIN)
+        remote = replace(resolved, family=replace(resolved.family, start=start, certify=certify))
+        solved = _solved(table, remote, 1.0 / penalties, np.max(most, axis=0), watch)
+    numbers = np.unique(np.concatenate([_machine(part).rows for part in solved.parts]))
+    codes, X = table.of_numbers(numbers)
+    parts = [_among(part, numbers) for part in solved.parts]
+    problems = Subproblems(codes, K, "one-vs-one")
+    whole = Trained(
+        X, Occurring(X, None), codes, found.classes, resolved, problems, replace(solved, parts=parts), compile_seconds
+    )  # fmt: skip
+    return replace(gathered(whole), chosen=CHOSEN)
+
+
+def resolve(table: Table, settings: Settings) -> Resolved:
+    """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`."""
+    found = table.found
+    return resolve_surveyed(settings, found.rows, found.spread, found.extreme)
+
+
+def accuracy(table: Table, result: Result) -> float:
+    """Return the fraction of the rows that a machine is right on."""
+    enter(Phase.PREDICT)
+    messages = table.cluster.each(block.received, parts_of(result.model))
+    right: list[int] = table.ask(block.right, table.same(messages))
+    return sum(right) / table.found.rows
+
+
+def _class_weights(settings: Settings, table: Table) -> np.ndarray:
+    """Return the factor of C of each class."""
+    found = table.found
+    if settings.class_weight is None:
+        return np.ones(len(found.classes))
+    counts = found.counts.sum(axis=0).astype(np.float64)
+    return of_classes(settings.class_weight, np.arange(len(counts)), found.classes, counts)
+
+
+def _solved(
+    table: Table, resolved: Resolved, ridges: np.ndarray, most: np.ndarray, watch: Watch | None
+) -> Solved:
+    """Solve the pairs of classes, one after another."""
+    pairs = list(combinations(range(len(ridges)), 2))
+    clock, limits = Clock(), Limits(resolved.time_limit, resolved.max_iterations)
+    parts: list[Part] = []
+    told = teller(parts, len(pairs), resolved, clock, watch)
+    for number, (i, j) in enumerate(pairs):
+        widest = 1.0 + float(max(most[i] + ridges[i], most[j] + ridges[j]))
+        rows = PairRows(table, Pair(i, j, (float(ridges[i]), float(ridges[j]))), resolved.kernel, widest)
+        each = np.broadcast_to(1.0, rows.count)  # a solver here has neither y nor penalties of all rows
+        problem = Binary(rows, each, each, (resolved.seed, number))
+        try:
+            part, _ = solve(problem, each, number, len(pairs), resolved, limits, clock, told)
+        except KeyboardInterrupt:
+            if not parts:
+                raise
+            return Solved(parts, clock.seconds, interrupted=True)
+        parts.append(part)
+        if part.course.status is Status.INTERRUPTED:
+            return Solved(parts, clock.seconds, interrupted=True)
+        if limits.seconds is not None and clock.seconds >= limits.seconds:
+            break
+    return Solved(parts, clock.seconds)
+
+
+def _machine(part: Part) -> Expansion:
+    machine = part.machine
+    assert isinstance(machine, Expansion)  # noqa: S101  (what `fwsvm.distributed.run.certify` returns)
+    return machine
+
+
+def _among(part: Part, numbers: np.ndarray) -> Part:
+    """Return a part whose rows are these numbers of the table."""
+    machine = _machine(part)
+    end = Certified(part.outcome, machine._replace(rows=np.searchsorted(numbers, machine.rows)))
+    return replace(part, rows=np.arange(len(numbers)), end=end)

@@ -1,0 +1,157 @@
+"""All rows of two classes, on the workers: drawn from, looked at, and chosen from for the next chunk."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm._memory import require
+from fwsvm.distributed import look
+from fwsvm.distributed.block import received
+from fwsvm.distributed.table import Table
+from fwsvm.distributed.tuning import COPIES, MESSAGE_BYTES
+from fwsvm.distributed.working_set import WorkingSet, stacked
+from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.rows import some_rows
+from fwsvm.problems.simplex_qp import VALUE_ROUNDING, SimplexCertificate
+from fwsvm.solvers.chunking.working_set import drawn
+from fwsvm.solvers.tuning import CHUNK_SPARE, LARGEST_CHUNK
+
+
+class Survey(NamedTuple):
+    """A look at all rows.
+
+    Attributes
+    ----------
+    looks : list of futures, the parts that stay on the workers
+    R : float
+    outside : float, the least q of rows outside the chunk
+    found : SimplexCertificate
+    matter, bins, floors : of `fwsvm.distributed.look.Judged`, over all rows
+    """
+
+    looks: list[Any]
+    R: float
+    outside: float
+    found: SimplexCertificate
+    matter: int
+    bins: np.ndarray
+    floors: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """All rows of two classes.
+
+    Attributes
+    ----------
+    table : Table
+    pair : look.Pair
+    kernel : NamedTuple
+    widest : float, the largest K~_ii
+    """
+
+    table: Table
+    pair: look.Pair
+    kernel: Any
+    widest: float
+
+    @property
+    def plus(self) -> int:
+        """How many rows are +1."""
+        return int(self.table.found.counts[:, self.pair.first].sum())
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.plus + int(self.table.found.counts[:, self.pair.second].sum())
+
+    def drawn(self, random: np.random.Generator, share: float) -> WorkingSet:
+        """Return a share of each class, drawn at random, without weights."""
+        chunk, plus = drawn(self.plus, self.count, random, share), self.plus
+        self.require_room(len(chunk))
+        own = int(np.searchsorted(chunk, plus))
+        numbers, rows = self.table.of_ranks(
+            self.pair.first, self.pair.second, chunk[:own], chunk[own:] - plus
+        )
+        return WorkingSet(numbers, own, rows, np.zeros(len(numbers)))
+
+    def survey(self, working: WorkingSet, dtype: type) -> Survey:
+        """Look at all rows at the weights of a working set, in a precision."""
+        table = self.table
+        order = np.argsort(working.numbers)
+        own = [look.Own(*some) for some in table.shares(working.numbers[order], working.alpha[order])]
+        support, same = self._sent(working), table.same
+        looks = table.futures(
+            look.look, own, same(self.pair), same(self.kernel), same(support), same(np.dtype(dtype).name)
+        )
+        gather, each = table.cluster.gather, table.cluster.each
+        R = float(np.sum(gather(each(look.objective, looks))))
+        total, norm = self._sums(working, R)
+        parts: list[look.Judged] = gather(each(look.judge, looks, same(R), same(total)))
+        lowest = min(part.lowest for part in parts)
+        rounded = 2.0 * (lowest - min(part.rounded for part in parts) + VALUE_ROUNDING * total * total)
+        gap = 2.0 * (R - lowest)
+        if R > 0.0 and not np.isinf(1.0 / (2.0 * R)):
+            primal = norm / R / (2.0 * R) + float(np.sum([part.losses for part in parts])) / 2.0
+            found = SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R), rounded)
+        else:  # R is lost in rounding, as in `fwsvm.problems.simplex_qp.certificate`
+            found = SimplexCertificate(R, gap, np.inf, 0.0, rounded)
+        return Survey(
+            looks, R, min(part.outside for part in parts), found, sum(part.matter for part in parts),
+            np.sum([part.bins for part in parts], axis=0),
+            (min(part.floors[0] for part in parts), min(part.floors[1] for part in parts)),
+        )  # fmt: skip
+
+    def next(self, working: WorkingSet, seen: Survey, *, everything: bool = False) -> WorkingSet:
+        """Return the next chunk: rows that matter and half as many again of least f, or all rows.
+
+        Of the others those of whole bins of f, as many as fit.
+
+        Raises
+        ------
+        UsageError
+            The rows do not fit in the memory available.
+        """
+        wanted = int(CHUNK_SPARE * seen.matter) + 2
+        if everything or wanted > LARGEST_CHUNK * self.count:
+            wanted, below = self.count, look.BINS
+        else:
+            below = int(np.searchsorted(seen.matter + np.cumsum(seen.bins), wanted, side="right"))
+        self.require_room(wanted)
+        table = self.table
+        same = table.same
+        parts: list[look.Chosen] = table.ask(
+            look.choose, seen.looks, same(seen.R), same(below), same(seen.floors)
+        )
+        first = table.starts[:-1]
+        return working.next(
+            np.concatenate([part.kept + start for part, start in zip(parts, first, strict=True)]),
+            np.concatenate([part.new + start for part, start in zip(parts, first, strict=True)]),
+            np.concatenate([part.plus for part in parts]),
+            stacked([part.rows for part in parts], table.found.features),
+        )
+
+    def require_room(self, rows: int) -> None:
+        """Refuse, with `UsageError`, a working set that does not fit in this machine's memory."""
+        require(
+            int(COPIES * rows * self.table.row_bytes),
+            f"a working set of {rows:,} of the {self.count:,} rows, which this machine solves on,",
+            "take a smaller C or a wider kernel, which leave fewer support vectors, or train on fewer rows",
+        )
+
+    def _sums(self, working: WorkingSet, R: float) -> tuple[float, float]:
+        """Return the root of the sum of alpha^2 K~_ii, and R without the ridge's part."""
+        support = np.flatnonzero(working.alpha)
+        alpha, ridge = working.alpha[support], np.where(support < working.plus, *self.pair.ridges)
+        diagonal = self_values(self.kernel, some_rows(working.rows, support)) + 1.0 + ridge
+        return float(np.sqrt((alpha * alpha) @ diagonal)), R - float((ridge * alpha) @ alpha)
+
+    def _sent(self, working: WorkingSet) -> list[Any]:
+        """Return futures of the support vectors, in messages that a scheduler takes."""
+        rows, signed = working.support()
+        step = max(1, int(MESSAGE_BYTES / (8.0 + 12.0 * len(rows.values) / max(1, len(signed)))))
+        parts = [slice(first, first + step) for first in range(0, len(signed), step)]
+        numbers = np.arange(len(signed))
+        messages = [look.Support(some_rows(rows, numbers[part]), signed[part]) for part in parts]
+        return self.table.cluster.each(received, messages)

@@ -1,0 +1,116 @@
+"""One training run on a Dask cluster (`fwsvm train --scheduler`): partitions and settings to result and row."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fwsvm import promises
+from fwsvm._memory import peak_memory_mib, reset_peak_memory
+from fwsvm.data.catalogue import fingerprint_of, read_file
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.partitions import cut
+from fwsvm.distributed.cluster import Cluster, identity
+from fwsvm.distributed.fit import accuracy as accuracy_there
+from fwsvm.distributed.fit import fit
+from fwsvm.distributed.table import Table
+from fwsvm.experiments import accuracy, record
+from fwsvm.experiments.plan import method_label, run_id
+from fwsvm.experiments.record import Row
+from fwsvm.results.writing import utc_now
+from fwsvm.solvers import Result, Settings, Status
+from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.resolve import Resolved
+
+
+class Remote(NamedTuple):
+    """Training rows on a cluster, and test rows here.
+
+    Attributes
+    ----------
+    name : str, the file or folder as given
+    table : Table
+    test : LabelledRows or None
+    fingerprint : str, digest of all that decides the rows
+    load_seconds : float, until all partitions were read
+    notices : tuple of str
+    """
+
+    name: str
+    table: Table
+    test: LabelledRows | None
+    fingerprint: str
+    load_seconds: float
+    notices: tuple[str, ...]
+
+
+@contextmanager
+def opened(address: str, data: str, test: Path | None, *, zero_based: bool) -> Iterator[Remote]:
+    """Have the workers of a cluster read a file, or the files of a folder; they let go of it in the end.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut`, and what workers say.
+    """
+    started = time.perf_counter()
+    partitions = cut(data)
+    cluster = Cluster(address)
+    try:
+        table = Table(cluster, partitions, zero_based=zero_based)
+        recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": zero_based}
+        held_out, notices = None, table.found.notices
+        if test is not None:
+            loader = loader_of(test, zero_based=zero_based)
+            held_out, recipe["test"], more = read_file(test, loader, table.found.features)
+            notices = (*notices, *more)
+        seconds = time.perf_counter() - started
+        yield Remote(data, table, held_out, fingerprint_of(recipe), seconds, notices)
+    finally:
+        cluster.close()
+
+
+def train(
+    data: Remote, settings: Settings, resolved: Resolved, watch: Watch | None = None
+) -> tuple[Result, Row]:
+    """Train on rows that are on a cluster, measure accuracies, and return the result and its row."""
+    started, found = utc_now(), data.table.found
+    reset_peak_memory()
+    result = fit(data.table, settings, resolved, watch)
+    more: dict[str, Any] = {
+        # which is another run than the one that this machine would make alone, with the same certificate
+        "run_id": run_id(f"{data.fingerprint} on a cluster {identity()}", "", settings),
+        "method": method_label(settings),
+        "role": "final",
+        "started_utc": started,
+        "parallel_cells": 1,
+        "shared": False,
+    }
+    try:
+        more["train_accuracy"] = accuracy_there(data.table, result)
+        note = promises.of_accuracy(more["train_accuracy"], found.counts.sum(axis=0).tolist())
+        result = replace(result, message=f"{result.message} {note}") if note else result
+        if data.test is not None:
+            begun = time.perf_counter()
+            more["test_accuracy"] = accuracy.accuracy(result, data.test, found.classes)
+            more["predict_seconds"] = time.perf_counter() - begun
+    except KeyboardInterrupt:
+        said = f"{result.message} Interrupted while rows were predicted."
+        result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+    more["peak_memory_mib"] = peak_memory_mib()
+    return result, record.row(_columns(data), result, **more)
+
+
+def _columns(data: Remote) -> Row:
+    found = data.table.found
+    return {
+        "dataset": data.name,
+        "data_sha256": data.fingerprint,
+        "rows": found.rows,
+        "features": found.features,
+        "classes": len(found.classes),
+        "load_seconds": data.load_seconds,
+    }

@@ -1,0 +1,116 @@
+"""The rounds of a run in chunks: the inner method on a chunk, then a look at all rows, wherever these are.
+
+`fwsvm.solvers.chunking.run` has them in memory, `fwsvm.distributed.run` on the workers of a cluster.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from fwsvm.problems.simplex_qp import SimplexCertificate
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
+from fwsvm.solvers.frank_wolfe.stopping import largest_gap
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.solver import Counters, Outcome, Solver
+from fwsvm.status import Status
+
+ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
+
+
+class Rounds(ABC):
+    """A `Solver`, but for `iterate`: the present chunk and the inner run on it, or alpha alone between two of them.
+
+    What a look at all rows returns is the subclass's own; it sets ``found``, the certificate of alpha over all rows.
+
+    Attributes
+    ----------
+    widest : float, the largest K~_ii of all rows
+    inner : Solver or None, on the present chunk
+    found : SimplexCertificate or None, of alpha over all rows, where they were looked at
+    outcome : Outcome or None, of alpha, where an inner run ended at it
+    lowest : float, R where all rows were looked at last
+    last : SimplexIterate or None, what the last inner run ended at
+    before : Counters, what all before the present inner run did
+    """
+
+    def __init__(self, settings: Resolved, widest: float, before: Counters) -> None:
+        self.settings, self.widest, self.before = settings, widest, before
+        self.inner: Solver | None = None
+        self.found: SimplexCertificate | None = None
+        self.outcome: Outcome | None = None
+        self.lowest = np.inf
+        self.last: SimplexIterate | None = None
+
+    @property
+    @abstractmethod
+    def _is_whole(self) -> bool:
+        """Whether the chunk is all rows."""
+
+    @abstractmethod
+    def _start(self, chunk: Any) -> None:
+        """Let the inner method begin on a chunk, at alpha if there is one."""
+
+    @abstractmethod
+    def _end(self) -> SimplexIterate:
+        """Take over what the inner run found, and let go of its memory."""
+
+    @abstractmethod
+    def _survey(self, dtype: type = np.float64) -> Any:
+        """Look at all rows at alpha in a precision: find its certificate, which is one in float64 only."""
+
+    @abstractmethod
+    def _outside(self, look: Any) -> float:
+        """Return by how much the gap of rows outside the chunk is above the goal."""
+
+    @abstractmethod
+    def _matters(self, look: Any) -> Any:
+        """Return the next chunk, after a look."""
+
+    @abstractmethod
+    def _everything(self) -> Any:
+        """Return the chunk of all rows."""
+
+    def _goal(self, R: float) -> float:
+        return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
+
+    # ---------------------------------------------------------------- the contract of a Solver
+
+    def advance(self, steps: int) -> int:
+        """Take up to ``steps`` of the inner method's steps."""
+        assert self.inner is not None  # noqa: S101  (but while `check_stop` is at work)
+        return self.inner.advance(steps)
+
+    def help(self, me: int) -> None:
+        """Help the inner method."""
+        if (inner := self.inner) is not None:
+            inner.help(me)
+
+    def check_stop(self) -> Status | None:
+        """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
+        assert self.inner is not None  # noqa: S101  (as in `advance`)
+        ended = self.inner.check_stop()
+        if ended is None or self._is_whole:
+            return ended
+        last = self._end()
+        look = self._survey(np.float32)  # enough where it is sure that the run goes on
+        if self._outside(look) <= ROUNDING * self.widest:
+            look = self._survey()
+            assert self.found is not None  # noqa: S101  (by the survey)
+            outcome = outcome_of(self.found, self.settings, self.widest)
+            if outcome.within and not self.settings.final_gap:
+                return Status.SAMPLED_STOP
+            self.outcome = outcome
+            if outcome.within:
+                return Status.CONVERGED
+            if self._outside(look) <= 0.0:
+                return Status.STALLED  # no other row would help: it is the inner method that can do no better
+        falls, self.lowest = self.lowest > last.objective, last.objective
+        # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
+        self._start(self._matters(look) if falls else self._everything())
+        return None
+
+    @property
+    def counters(self) -> Counters:
+        """What was done so far, on all chunks, and between them."""
+        return self.before if self.inner is None else self.before.plus(self.inner.counters)

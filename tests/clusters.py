@@ -1,0 +1,59 @@
+"""Dask clusters of this machine: a real scheduler and real workers, each in a process of its own."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+WORKER = ("--nthreads", "1", "--no-dashboard", "--no-nanny")
+
+
+class LocalCluster(NamedTuple):
+    """A scheduler's address, and its workers' processes."""
+
+    address: str
+    workers: list["subprocess.Popen[bytes]"]
+
+
+def wait_until(there: Callable[[], bool]) -> None:
+    """Wait a minute at most until something is there."""
+    deadline = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def started(folder: Path, workers: int = 2) -> Iterator[LocalCluster]:
+    """Start a Dask scheduler and workers of one thread, and end them with the block."""
+    from distributed import Client
+
+    file = folder / "scheduler.json"
+    scheduler = _process("scheduler", folder, "--no-dashboard", "--port", "0", "--scheduler-file", str(file))
+    processes = [scheduler]
+    try:
+        wait_until(lambda: file.exists() and "}" in file.read_text("utf-8"))
+        address = json.loads(file.read_text("utf-8"))["address"]
+        local = ("--local-directory", str(folder))
+        processes += [_process("worker", folder, *WORKER, *local, address) for _ in range(workers)]
+        with Client(address, timeout=30, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=60)
+        yield LocalCluster(address, processes[1:])
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _process(what: str, folder: Path, *options: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
+    root = str(Path(__file__).parents[1])  # where this fwsvm is, whichever is installed
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment
+    )

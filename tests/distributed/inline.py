@@ -1,0 +1,25 @@
+"""A cluster that is this process: a future is the result itself."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fwsvm.data import partitions
+from fwsvm.distributed.table import Table
+
+
+class Inline:
+    """What `fwsvm.distributed.cluster.Cluster` is to a table."""
+
+    workers = 1
+
+    def each(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        return [function(*some) for some in zip(*arguments, strict=True)]
+
+    def gather(self, futures: list[Any]) -> list[Any]:
+        return futures
+
+
+def table_of(path: Path) -> Table:
+    """Return the rows of a file, cut into partitions, in this process."""
+    return Table(Inline(), partitions.cut(path))

@@ -1,0 +1,117 @@
+"""Training on a real cluster of two worker processes, from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from fwsvm.cli import main
+from fwsvm.data import partitions
+from fwsvm.data.formats import svmlight
+from fwsvm.distributed import cluster as connection
+from fwsvm.distributed import pair_rows
+from tests.clusters import started
+
+pytest.importorskip("distributed")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("cluster")]  # of dask's own
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    codes = (rng.random(5000) < 0.4).astype(int)
+    X = rng.normal(size=(5000, 4)) + 1.2 * (1 - 2 * codes[:, None])
+    path = tmp_path_factory.mktemp("data") / "rows.svm"
+    svmlight.write(path, sparse.csr_array(X), 1.0 - 2.0 * codes)
+    return path
+
+
+def run(*words):
+    return CliRunner().invoke(main, [str(word) for word in words], prog_name="fwsvm")
+
+
+def row(*words):
+    done = run("train", "--json", "-C", "10", *words)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(
+    cluster, data, tmp_path, monkeypatch
+):
+    near = row("-m", "chunking", data)
+    far = row("--scheduler", cluster.address, "--test", data, "--model", tmp_path / "m", data)
+    assert far["certified"]
+    assert far["method"] == "chunking (distributed)"
+    assert abs(far["objective"] - near["objective"]) <= max(far["gap"], near["gap"])
+    assert far["train_accuracy"] == far["test_accuracy"] == pytest.approx(near["train_accuracy"], abs=2e-3)
+    assert far["gamma"] == pytest.approx(near["gamma"], rel=1e-12)
+    assert far["run_id"] != near["run_id"]
+    done = run("predict", tmp_path / "m", data, tmp_path / "labels")
+    assert f"{far['train_accuracy']:.4%}" in done.output
+
+    looked, victims = pair_rows.PairRows.survey, [cluster.workers[0]]
+
+    def killing(self, working, dtype):
+        while victims:
+            victims.pop().kill()
+        return looked(self, working, dtype)
+
+    monkeypatch.setattr(pair_rows.PairRows, "survey", killing)
+    alone = row("--scheduler", cluster.address, data)
+    assert not victims
+    for name in (
+        "objective",
+        "gap",
+        "primal",
+        "dual",
+        "support_vectors",
+        "iterations",
+        "train_accuracy",
+        "run_id",
+    ):
+        assert alone[name] == far[name] or name == "run_id", name
+
+
+def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):
+    monkeypatch.setattr(connection, "identity", lambda: "another")
+    done = run("train", "--scheduler", cluster.address, data)
+    assert done.exit_code == 2
+    assert "it has another version of fwsvm than this machine; install the same on all" in done.output
+
+
+def test_a_file_that_is_cut_off_under_way_is_a_sentence(cluster, data, tmp_path, monkeypatch):
+    path = tmp_path / "rows.svm"
+    path.write_bytes(data.read_bytes())
+    cut = partitions.cut
+
+    def cutting(place):
+        found = cut(place)
+        path.write_bytes(data.read_bytes()[:-100])
+        return found
+
+    monkeypatch.setattr("fwsvm.experiments.cluster_training.cut", cutting)
+    done = run("train", "--scheduler", cluster.address, path)
+    assert done.exit_code == 3
+    assert "when training began: it was cut off or changed since; train again" in done.output
+    assert "worker tcp://" in done.output
+
+
+def test_options_of_one_machine_and_addresses_of_none_are_refused(data):
+    for words, said in (
+        (["--scale", "[0,1]"], "--scale is for training on one machine"),
+        (["--offline"], "--offline is for training on one machine"),
+        (["-m", "swap"], "--scheduler trains by chunking, not by swap"),
+        ([], "no scheduler answers there"),
+    ):
+        done = run("train", *words, "--scheduler", "tcp://127.0.0.1:1", data)
+        assert done.exit_code == 2
+        assert said in done.output

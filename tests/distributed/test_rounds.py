@@ -1,0 +1,180 @@
+"""The rounds of a run whose rows are elsewhere, with all workers in this process: certificates, chunks, classes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from fwsvm.data import partitions
+from fwsvm.data.formats import svmlight
+from fwsvm.distributed import fit as there
+from fwsvm.distributed import pair_rows
+from fwsvm.errors import DataError, UsageError
+from fwsvm.problems.simplex_qp import rounding
+from fwsvm.solvers import Settings, Status, fit
+from tests import naive
+from tests.distributed.inline import table_of
+
+GAMMA = 0.3
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Cut files of some hundred rows, and let a first chunk be small."""
+    monkeypatch.setattr(partitions, "LEAST", 2000)
+
+
+def clouds(seed, m=600, apart=1.3, classes=2):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(classes, size=m)
+    return rng.normal(size=(m, 4)) + apart * rng.normal(size=(classes, 4))[codes], codes
+
+
+def written(folder, X, codes):
+    path = folder / "rows.svm"
+    svmlight.write(path, sparse.csr_array(X), 1.0 - codes)
+    return path
+
+
+def chosen(C=10.0, **given):
+    given = {"kernel": "rbf", "gamma": GAMMA, "parameters": {"fewest": 0}, "threads": 1, **given}
+    return Settings("chunking", C=C, **given)
+
+
+def train(table, asked, watch=None):
+    return there.fit(table, asked, there.resolve(table, asked), watch)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1e-1, 1e1, 1e4]), st.sampled_from([0.0, 0.5, 1.3]))
+@settings(deadline=None, max_examples=10)
+def test_the_certificate_is_that_of_all_rows(tmp_path_factory, seed, C, apart):
+    X, codes = clouds(seed, 250, apart)
+    table = table_of(written(tmp_path_factory.mktemp("rows"), X, codes))
+    assert len(table.blocks) > 2
+    found = train(table, chosen(C, tolerance=1e-6))
+    assert found.certified
+    K = naive.extended(naive.gram("rbf", X, X, GAMMA), 1.0 - 2.0 * codes, np.full(len(X), C))
+    best = naive.simplex_optimum(K)
+    least = float(best @ K @ best)
+    assert least * (1 - 1e-8) <= found.objective <= least + found.gap * (1 + 1e-8)
+    assert found.relative_gap <= 1e-6
+    # primal and dual enclose the optimum of the standard form, 1 / (2 R*)
+    assert found.dual * (1 - 1e-8) <= 1 / (2 * least) <= found.primal * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "quadratic", "laplacian"])
+def test_any_kernel_comes_to_the_objective_of_one_machine(tmp_path, kernel):
+    X, codes = clouds(1)
+    given = {} if kernel == "linear" else {"gamma": 0.2}
+    asked = chosen(1.0, **{"gamma": None, "kernel": kernel, "tolerance": 1e-4, **given})
+    far, near = train(table_of(written(tmp_path, X, codes)), asked), fit(X, codes, ("1", "0"), asked)
+    assert far.certified
+    assert abs(far.objective - near.objective) <= max(far.gap, near.gap)
+
+
+def test_several_classes_with_weights_of_their_own(tmp_path):
+    X, codes = clouds(2, 900, 2.0, classes=3)
+    table = table_of(written(tmp_path, X, codes))
+    asked = chosen(tolerance=1e-5, class_weight={"0": 3.0})
+    far = train(table, asked)
+    order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
+    near = fit(X, order, table.found.classes, asked)
+    assert far.certified
+    assert far.subproblems == 3
+    assert abs(far.objective - near.objective) <= far.gap + near.gap
+    assert there.accuracy(table, far) == (far.model.predict(X) == order).mean()
+
+
+def test_default_width_and_lambda_are_those_of_one_machine(tmp_path):
+    X, codes = clouds(3)
+    table = table_of(written(tmp_path, X, codes))
+    asked = Settings("chunking", lambda_=1e-3, threads=1)
+    near = fit(X, codes, ("1", "0"), asked)
+    far = train(table, asked)
+    assert far.settings["width_rule"] == near.settings["width_rule"] == "paper"
+    for name in ("gamma", "C", "lambda"):
+        assert far.settings[name] == pytest.approx(near.settings[name], rel=1e-12), name
+
+
+def test_rounds_fetch_each_row_once_and_only_rows_that_matter(tmp_path, monkeypatch):
+    X, codes = clouds(4, 3000, 2.0)
+    fetched, taken = [], pair_rows.look.choose
+
+    def noted(mine, seen, *rest):
+        got = taken(mine, seen, *rest)
+        assert not seen.held[np.isin(seen.which, got.new)].any()
+        fetched.append(len(got.new))
+        return got
+
+    monkeypatch.setattr(pair_rows.look, "choose", noted)
+    found = train(table_of(written(tmp_path, X, codes)), chosen())
+    assert found.certified
+    assert 0 < sum(fetched) < 1500
+
+
+def test_what_rounding_may_take_of_a_gap_counts(tmp_path, monkeypatch):
+    """A worker's part of it, put together, is `fwsvm.problems.simplex_qp.rounding` of all rows."""
+    X, codes = clouds(5, 300)
+    table = table_of(written(tmp_path, X, codes))
+    found, kept = pair_rows.PairRows.survey, []
+
+    def noted(self, working, dtype):
+        seen = found(self, working, dtype)
+        kept.append((self, working, dtype, seen))
+        return seen
+
+    monkeypatch.setattr(pair_rows.PairRows, "survey", noted)
+    train(table, chosen(1e3, tolerance=1e-6))
+    _, working, dtype, seen = kept[-1]
+    assert dtype is np.float64
+    alpha = np.zeros(len(X))
+    alpha[working.numbers] = working.alpha
+    y = 1.0 - 2.0 * codes
+    K = naive.extended(naive.gram("rbf", X, X, GAMMA), y, np.full(len(X), 1e3))
+    assert float(alpha @ K @ alpha) == pytest.approx(seen.R, rel=1e-9)
+    assert seen.found.gap == pytest.approx(naive.gap(K, alpha), rel=1e-6)
+    assert seen.found.rounding == pytest.approx(rounding(np.diag(K), alpha, K @ alpha), rel=1e-6)
+
+
+@pytest.mark.parametrize("limit", [{"max_iterations": 40}, {"time_limit": 1e-9}])
+def test_a_limit_ends_with_the_gap_over_all_rows(tmp_path, limit):
+    X, codes = clouds(6)
+    found = train(table_of(written(tmp_path, X, codes)), chosen(**limit))
+    assert found.status in {Status.MAX_ITERATIONS, Status.TIME_LIMIT}
+    assert found.gap_kind == "exact"
+    assert found.gap > 0
+
+
+def test_an_interrupt_between_two_chunks_keeps_the_point_reached(tmp_path, monkeypatch):
+    def interrupt(*_given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pair_rows.PairRows, "survey", interrupt)
+    X, codes = clouds(7)
+    found = train(table_of(written(tmp_path, X, codes)), chosen())
+    assert found.status is Status.INTERRUPTED
+    assert not found.certified
+    assert (found.model.predict(X) == codes).mean() > 0.8
+
+
+def test_a_partition_that_changed_is_refused_when_it_is_read_again(tmp_path):
+    X, codes = clouds(8)
+    path = written(tmp_path, X, codes)
+    part = partitions.cut(path)[1]
+    before = partitions.read(part)
+    path.write_bytes(path.read_bytes().replace(b"1 1:", b"0 1:"))
+    with pytest.raises(
+        DataError, match=r"bytes [\d,]+ to [\d,]+\) changed while it was trained on; train again"
+    ):
+        there.block.block(partitions.read(part), part, before.sha256, ("1", "0"), 4)
+
+
+def test_what_cannot_be_trained_on_a_cluster_is_a_sentence(tmp_path):
+    with pytest.raises(UsageError, match="--scheduler trains by chunking, not by swap"):
+        there.for_cluster(Settings("swap"))
+    X, codes = clouds(9, 50)
+    with pytest.raises(DataError, match="all rows have the same label"):
+        table_of(written(tmp_path, X, codes * 0))
+    with pytest.raises(UsageError, match="needs all rows at once; give gamma"):
+        train(table_of(written(tmp_path, X, codes)), chosen(kernel="laplacian", gamma=None))
