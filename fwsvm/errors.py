@@ -50,6 +50,10 @@ class PluginWarning(UserWarning):
     """A plug-in, what another package adds, that could not be loaded and is left out: one sentence."""
 
 
+class CodeWarning(UserWarning):
+    """Kept machine code that cannot be used, or none that can be kept: one sentence."""
+
+
 def clipped(text: str, most: int) -> str:
     """Return text cut off at ``most`` characters, with three dots.
 

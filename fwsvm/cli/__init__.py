@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from fwsvm import __version__
-from fwsvm.errors import FwsvmError, PluginWarning, shown
+from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
 DISK_FULL = NO_MEMORY = 4
 NO_FILE = 3
@@ -96,8 +96,8 @@ def _terminated_as_interrupted() -> Iterator[None]:
 def _formatted(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """Return a warning of a plug-in as one line, others as Python writes them."""
-    if issubclass(category, PluginWarning):
+    """Return a warning of a plug-in or of machine code as one line, others as Python writes them."""
+    if issubclass(category, (PluginWarning, CodeWarning)):
         return f"fwsvm: {message}\n"
     return _python_formatted(message, category, filename, lineno, line)
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
 ROWS, FEATURES, STEPS = 80, 4, 300
+#: Those of `fwsvm.numerics.processor`, which is not imported for --help.
+PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
 
 @click.command()
@@ -20,26 +22,54 @@ ROWS, FEATURES, STEPS = 80, 4, 300
 )
 @click.option("--kernel", "kernels", multiple=True,
               help="For this kernel; may be repeated [default: rbf, or the method's only one].")  # fmt: skip
-def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
+@click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False),
+              help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
+@click.option("--processor", type=click.Choice(PROCESSORS),
+              help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip
+def command(
+    methods: tuple[str, ...], kernels: tuple[str, ...], folder: Path | None, processor: str | None
+) -> None:
     """Compile solvers, kernels and the file reader, so that later runs start at once.
 
     Without this each of them is compiled when it is first used. The code is kept for every later process, until
     fwsvm itself changes.
+
+    With --to it is kept in a folder that runs only read, on this machine or on others with the same fwsvm, Python,
+    numba and kind of system, and a processor of the level. Runs execute what is in it: guard it as the program itself.
     """
-    from fwsvm.files.folders import code_folder
+    from fwsvm.data.parsed_copies import reader_version
+    from fwsvm.errors import UsageError, WriteError
+    from fwsvm.numerics.carried_code import code_places
+    from fwsvm.numerics.compile import code_digest
     from fwsvm.solvers import METHODS, method
 
     chosen = [method(name) for name in methods] or list(METHODS.values())
+    asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels)]
+    if folder is not None:
+        from fwsvm.cli._carrying import carry
+
+        carry(folder, processor or "native", _words(methods, kernels))
+        return
+    if processor is not None:
+        raise UsageError("--processor goes with --to: this machine's own code is made for its own processor")
     jobs: list[tuple[str, Callable[[], None]]] = [("file reader", _read)]
-    for each in chosen:
-        for kernel in _kernels(each, kernels):
-            jobs += [(f"{each.name}, {label}", job) for label, job in _trainings(each, kernel)]
+    for each, kernel in asked:
+        jobs += [(f"{each.name}, {label}", job) for label, job in _trainings(each, kernel)]
     started = time.perf_counter()
     for number, (label, job) in enumerate(jobs, 1):
         began = time.perf_counter()
         job()
         click.echo(f"[{number}/{len(jobs)}] {label}: {time.perf_counter() - began:.1f} s", err=True)
-    click.echo(f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {code_folder()}")
+    code_digest(), reader_version()  # found by parsing the sources, and kept beside the code
+    took, places = time.perf_counter() - started, code_places()
+    if places.write is None:
+        raise WriteError(f"compiled code cannot be kept: {places.read[-1]} cannot be written to")
+    click.echo(f"Ready after {took:.1f} s; compiled code is in {places.write}")
+
+
+def _words(methods: tuple[str, ...], kernels: tuple[str, ...]) -> list[str]:
+    """Return the options that ask for these methods and kernels."""
+    return [f"--method={name}" for name in methods] + [f"--kernel={name}" for name in kernels]
 
 
 def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:

@@ -8,14 +8,13 @@ digest of all sources that it may be compiled from: an edit of what they compute
 import functools
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba import extending
 
 from fwsvm.errors import UsageError
-from fwsvm.files.folders import code_folder
+from fwsvm.numerics.carried_code import code_places
 from fwsvm.numerics.compiled_cache import SourceKeyedCache, is_external, sources_digest
 from fwsvm.numerics.source_digest import FOUNDATION, JUDGING, READING, SOLVING, package_digest
 
@@ -32,18 +31,21 @@ def code_digest(*modules: str) -> str:
     return digest
 
 
-def _cache_folder(sources: tuple[str, ...]) -> Path:
-    """Return the folder for the machine code of functions in these sources of the package."""
-    return code_folder() / package_digest(*FOUNDATION, *sources, compiled=True)[:16]
+if numba.config.DISABLE_JIT:
+    raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
+_PLACES = (
+    code_places()
+)  # before the first function is decorated, for it may name the processor to compile for
+
+
+def _digest_of(sources: tuple[str, ...]) -> str:
+    """Return the name of the folders for the machine code of functions in these sources of the package."""
+    return package_digest(*FOUNDATION, *sources, compiled=True)[:16]
 
 
 def is_cache_empty() -> bool:
     """Whether no machine code of the methods is kept, as before the first run."""
-    return next(_cache_folder(SOLVING).rglob("*.nbc"), None) is None
-
-
-if numba.config.DISABLE_JIT:
-    raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
+    return not any(any((place / _digest_of(SOLVING)).rglob("*.nbc")) for place in _PLACES.read)
 
 
 _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -81,8 +83,8 @@ def njit(
     if inner:
         flags = flags | {"no_cpython_wrapper": True}
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    folder = _cache_folder(READING if function.__module__.startswith("fwsvm.data") else SOLVING)
-    compiled._cache = SourceKeyedCache(function, folder)  # noqa: SLF001  (what `cache=True` does, with our own)
+    sources = READING if function.__module__.startswith("fwsvm.data") else SOLVING
+    compiled._cache = SourceKeyedCache(function, _PLACES, _digest_of(sources))  # noqa: SLF001  (what `cache=True` does, with our own)
     return Inner(compiled) if inner else compiled
 
 

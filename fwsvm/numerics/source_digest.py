@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.errors import WriteError
-from fwsvm.files.atomic import replacing
-from fwsvm.files.folders import numba_folder
+from fwsvm.files.atomic import write_whole
+from fwsvm.files.folders import numba_folder, places
 
 PACKAGE = Path(__file__).parents[1]
 #: What all compiled code rests on.
@@ -39,26 +39,27 @@ def package_digest(*parts: str, compiled: bool = False) -> str:
 
     Parsing them takes a quarter of a second, so a file in the cache remembers what was found for the same bytes.
     """
-    places = [PACKAGE / part for part in parts]
     files = [
-        file for place in places for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+        file
+        for part in (PACKAGE / each for each in parts)
+        for file in (sorted(part.rglob("*.py")) if part.is_dir() else [part])
     ]
     named = [(file.relative_to(PACKAGE).as_posix(), file.read_bytes()) for file in files]
     raw = hashlib.sha256(_VERSION + (b" compiled" if compiled else b""))
     for name, source in named:
         raw.update(f"{name} {len(source)}\n".encode() + source)
-    known = numba_folder() / "sources" / raw.hexdigest()
-    with contextlib.suppress(OSError, ValueError):
-        found = known.read_text("ascii")
-        if re.fullmatch("[0-9a-f]{64}", found):
-            return found
-    kept = compiled_sources(dict(named)) if compiled else {name for name, _ in named}
-    lines = "".join(f"{name} {source_digest(source)}\n" for name, source in named if name in kept)
+    kept = places(numba_folder())
+    for place in kept.read:
+        with contextlib.suppress(OSError, ValueError):
+            found = (place / "sources" / raw.hexdigest()).read_text("ascii")
+            if re.fullmatch("[0-9a-f]{64}", found):
+                return found
+    computing = compiled_sources(dict(named)) if compiled else {name for name, _ in named}
+    lines = "".join(f"{name} {source_digest(source)}\n" for name, source in named if name in computing)
     digest = hashlib.sha256(lines.encode()).hexdigest()
-    with contextlib.suppress(WriteError, OSError):  # a cache that cannot be written costs time only
-        known.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(known, WriteError) as stream:
-            stream.write(digest)
+    if kept.write is not None:
+        with contextlib.suppress(WriteError):  # a cache that cannot be written costs time only
+            write_whole(kept.write / "sources" / raw.hexdigest(), digest.encode("ascii"), WriteError)
     return digest
 
 

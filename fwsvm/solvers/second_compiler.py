@@ -10,7 +10,6 @@ the first: the system closes that when the first process ends, be it by a kill.
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 from numba.core import event
 
-from fwsvm.files.folders import code_folder
+from fwsvm.files.folders import code_folder, places
 from fwsvm.numerics.source_digest import PACKAGE
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.solvers.registry import FAMILIES, METHODS
@@ -115,19 +114,21 @@ def can_help(settings: Settings) -> bool:
         return False
     if settings.protocol != "default" or usable_threads() < 2 or not sys.executable:
         return False
-    folder = code_folder()
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return os.access(folder, os.W_OK | os.X_OK)
+    return places(code_folder()).write is not None
 
 
 def start() -> "subprocess.Popen[bytes]":
     """Start the process, which waits for word of what to compile."""
-    as_here = f"sys.path.insert(0, {str(PACKAGE.parent)!r}); import {PACKAGE.name}; del sys.path[0]"
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", f"import sys; {as_here}; from {SECOND} import main; main()"],
+        to_run(f"from {SECOND} import main; main()"),
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def to_run(code: str) -> list[str]:
+    """Return the words that run code in a new interpreter with this package, wherever the process stands."""
+    as_here = f"sys.path.insert(0, {str(PACKAGE.parent)!r}); import {PACKAGE.name}; del sys.path[0]"
+    return [sys.executable, "-P", "-c", f"import sys; {as_here}; {code}"]
