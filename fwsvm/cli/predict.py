@@ -17,7 +17,9 @@ from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
+    from fwsvm.data.dataset import LabelledRows
     from fwsvm.experiments.prediction import Prediction
+    from fwsvm.problems.machines import KernelModel, LinearModel
 
 
 @libsvm_command("predict")
@@ -32,12 +34,15 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
 )
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Predict on a Dask cluster; DATA is a file or folder that all of its machines see.")  # fmt: skip
 @click.option("--zero-based", is_flag=True, help="The file DATA counts its features from 0.")
 def command(
     model: Path,
     data: str,
     output: Path | None,
     threads: int | None,
+    scheduler: str | None,
     *,
     decision: bool,
     probability: bool,
@@ -54,10 +59,11 @@ def command(
     With --probability the output is svm-predict's under -b 1: a line with the classes, then for each row the most
     probable label and the probability of each class. MODEL was trained with --probability, or by svm-train -b 1.
 
+    With --scheduler the rows are read and predicted by the workers of the cluster, each some of them.
+
     Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
     one whose training did not scales nothing, not even a data set whose entry says so.
     """
-    from fwsvm.data import unseen
     from fwsvm.errors import UsageError
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
@@ -66,6 +72,10 @@ def command(
 
     if decision and probability:
         raise UsageError("give --decision or --probability, not both")
+    if threads is not None and scheduler is not None:
+        raise UsageError(
+            "workers of a cluster have threads of their own; give --threads or --scheduler, not both"
+        )
     refuse_overwriting([model, data], [output])
     with Display() as display:
         display.enter(Phase.LOAD)
@@ -76,18 +86,17 @@ def command(
             )
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
-        rows = unseen.load(data, zero_based=zero_based or given)
-        loaded = time.perf_counter() - begun
-        used = threads or usable_threads()
-        predicted = prediction.predict(machine, rows.table, used, probability=probability)
-    for notice in rows.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
-    if rows.scaling != "none" and machine.ranges is None:
-        click.echo(
-            f"fwsvm: {model} scales nothing, so it gets the rows of {data} as they are in the file, though "
-            f"`fwsvm train {data}` scales them to {rows.scaling}",
-            err=True,
-        )
+        zero_based = zero_based or given
+        if scheduler is None:
+            rows, notices = _loaded(data, machine, model, zero_based=zero_based)
+            loaded, used = time.perf_counter() - begun, threads or usable_threads()
+            predicted = prediction.predict(machine, rows, used, probability=probability)
+        else:
+            from fwsvm.experiments.cluster_prediction import Asked, predict
+
+            loaded, used = time.perf_counter() - begun, 1
+            predicted, notices = predict(scheduler, machine, data, Asked(decision, probability, zero_based))
+    _echo(notices)
     _tell(predicted, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:
@@ -98,7 +107,7 @@ def command(
         record = {
             "model": str(model),
             "dataset": data,
-            "rows": rows.table.rows,
+            "rows": len(predicted.labels),
             "features": machine.features,
             "classes": machine.classes,
             "test_accuracy": predicted.accuracy,
@@ -120,13 +129,33 @@ def command(
         sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
 
 
+def _loaded(
+    data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool
+) -> "tuple[LabelledRows, tuple[str, ...]]":
+    """Return the rows to predict, and what is to be known of them."""
+    from fwsvm.data import unseen
+
+    rows = unseen.load(data, zero_based=zero_based)
+    if rows.scaling == "none" or machine.ranges is not None:
+        return rows.table, rows.notices
+    said = (
+        f"{model} scales nothing, so it gets the rows of {data} as they are in the file, though `fwsvm train {data}` "
+        f"scales them to {rows.scaling}"
+    )
+    return rows.table, (*rows.notices, said)
+
+
+def _echo(notices: tuple[str, ...]) -> None:
+    for notice in notices:
+        click.echo(f"fwsvm: {notice}", err=True)
+
+
 def _tell(predicted: "Prediction", features: int) -> None:
     """Print on stderr what was ignored and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
         click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)
-    for notice in predicted.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+    _echo(predicted.notices)
     if predicted.correct is None:
         return
     if predicted.unknown:

@@ -7,12 +7,11 @@ from scipy.sparse import csr_array
 
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
-from fwsvm.distributed.machine_parts import decision
 from fwsvm.errors import DataError
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers.chunking.run import compile_looks
 
 
@@ -115,17 +114,9 @@ def of_numbers(mine: Block, which: np.ndarray) -> tuple[np.ndarray, Rows]:
     return mine.codes[which], some_rows(mine.rows, which)
 
 
-def right(mine: Block, machine: list[KernelModel | LinearModel]) -> int:
-    """Return on how many rows a machine, given in parts, is right."""
-    if not len(mine.codes):
-        return 0
-    found = machine[0].choose(decision(machine, table(mine.rows)))
-    return int(np.count_nonzero(found == mine.codes))
-
-
-def received(message: object) -> object:
-    """Return a message, which is then a task's result: Dask sends it again where a worker has lost it."""
-    return message
+def right(mine: Block, machine: KernelModel) -> int:
+    """Return on how many rows a machine is right."""
+    return int(np.count_nonzero(machine.predict(table(mine.rows)) == mine.codes)) if len(mine.codes) else 0
 
 
 def table(rows: Rows) -> csr_array:

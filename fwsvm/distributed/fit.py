@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm._occurring import Occurring
 from fwsvm.distributed import block
 from fwsvm.distributed.look import Pair
-from fwsvm.distributed.machine_parts import parts_of
+from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.pair_rows import PairRows
 from fwsvm.distributed.run import certify, start
 from fwsvm.distributed.table import Table
@@ -90,8 +90,7 @@ def resolve(table: Table, settings: Settings) -> Resolved:
 def accuracy(table: Table, result: Result) -> float:
     """Return the fraction of the rows that a machine is right on."""
     enter(Phase.PREDICT)
-    messages = table.cluster.each(block.received, parts_of(result.model))
-    right: list[int] = table.ask(block.right, table.same(messages))
+    right: list[int] = table.ask(block.right, table.same(sent(table.cluster, result.model)))
     return sum(right) / table.found.rows
 
 

@@ -1,16 +1,24 @@
-"""A kernel machine in messages to workers: each has some of the support vectors, and decision values are their sum."""
+"""A machine on its way to workers: a kernel machine goes in messages with some of its support vectors each."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
+from fwsvm.distributed.cluster import Cluster, received
 from fwsvm.distributed.tuning import MESSAGE_BYTES
 from fwsvm.problems.machines import KernelModel, LinearModel
 
 
+def sent(cluster: Cluster, machine: KernelModel | LinearModel) -> Any:
+    """Return a future of a machine."""
+    (future,) = cluster.each(joined, [cluster.each(received, parts_of(machine))])
+    return future
+
+
 def parts_of(machine: KernelModel | LinearModel) -> list[KernelModel | LinearModel]:
-    """Return machines whose decision values, summed, are those of a machine; the first has the biases."""
+    """Return machines with some of the support vectors each, in order, that `joined` makes one of."""
     if not isinstance(machine, KernelModel):
         return [machine]
     support = csr_array(machine.support)
@@ -23,13 +31,20 @@ def parts_of(machine: KernelModel | LinearModel) -> list[KernelModel | LinearMod
             support=support[first : first + step],
             counts=np.bincount(classes[first : first + step], minlength=len(machine.counts)),
             coefficients=machine.coefficients[first : first + step],
-            biases=machine.biases if first == 0 else np.zeros(len(machine.biases)),
             facts={},
         )
         for first in range(0, max(1, vectors), step)
     ]
 
 
-def decision(parts: list[KernelModel | LinearModel], X: np.ndarray | csr_array) -> np.ndarray:
-    """Return the decision values of rows (t, n), shape (t, columns)."""
-    return np.asarray(sum(part.decision(X) for part in parts))
+def joined(parts: list[KernelModel | LinearModel]) -> KernelModel | LinearModel:
+    """Return the machine of which these are the parts; this runs on a worker."""
+    kernels = [part for part in parts if isinstance(part, KernelModel)]
+    if len(kernels) < 2:
+        return parts[0]
+    return replace(
+        kernels[0],
+        support=csr_array(vstack([part.support for part in kernels])),
+        counts=np.sum([part.counts for part in kernels], axis=0),
+        coefficients=np.concatenate([part.coefficients for part in kernels]),
+    )

@@ -7,7 +7,7 @@ import numpy as np
 
 from fwsvm._memory import require
 from fwsvm.distributed import look
-from fwsvm.distributed.block import received
+from fwsvm.distributed.cluster import received
 from fwsvm.distributed.table import Table
 from fwsvm.distributed.tuning import COPIES, MESSAGE_BYTES
 from fwsvm.distributed.working_set import WorkingSet, stacked

@@ -81,6 +81,38 @@ def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(
         assert alone[name] == far[name] or name == "run_id", name
 
 
+def test_predictions_of_a_cluster_are_those_of_one_machine(cluster, data, tmp_path):
+    model = tmp_path / "m"
+    assert run("train", "-C", "1", "--probability", "--scale", "[0,1]", "--model", model, data).exit_code == 0
+    far = ["--scheduler", cluster.address]
+    for words in ([], ["--decision"], ["--probability"], ["--json", "--decision"]):
+        near_file, far_file = tmp_path / "near", tmp_path / "far"
+        near = run("predict", *words, model, data, near_file)
+        there = run("predict", *words, *far, model, data, far_file)
+        assert near.exit_code == there.exit_code == 0, there.output
+        assert near.stderr == there.stderr
+        assert near_file.read_bytes() == far_file.read_bytes()
+        if "--json" in words:
+            rows = [json.loads(done.stdout) for done in (near, there)]
+            for name in ("rows", "test_accuracy", "decision", "rows_far_outside", "ignored_nonzeros"):
+                assert rows[0][name] == rows[1][name]
+
+
+def test_a_folder_is_trained_on_and_predicted_like_the_file_it_was_cut_from(cluster, data, tmp_path):
+    folder, lines = tmp_path / "rows", data.read_bytes().splitlines(keepends=True)
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.svm").write_bytes(b"".join(lines[number * 2000 : (number + 1) * 2000]))
+    whole = row("--scheduler", cluster.address, data)
+    parts = row("--scheduler", cluster.address, "--model", tmp_path / "m", folder)
+    assert parts["certified"]
+    assert parts["rows"] == whole["rows"]
+    assert parts["objective"] == pytest.approx(whole["objective"], rel=1e-9)
+    done = run("predict", "--scheduler", cluster.address, tmp_path / "m", folder)
+    assert len(done.stdout.split()) == 5000
+    assert f"Accuracy = {parts['train_accuracy']:.4%} (" in done.stderr
+
+
 def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):
     monkeypatch.setattr(connection, "identity", lambda: "another")
     done = run("train", "--scheduler", cluster.address, data)

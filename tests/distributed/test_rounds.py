@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import fit as there
-from fwsvm.distributed import pair_rows
+from fwsvm.distributed import machine_parts, pair_rows
 from fwsvm.errors import DataError, UsageError
 from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
@@ -135,6 +135,26 @@ def test_what_rounding_may_take_of_a_gap_counts(tmp_path, monkeypatch):
     assert float(alpha @ K @ alpha) == pytest.approx(seen.R, rel=1e-9)
     assert seen.found.gap == pytest.approx(naive.gap(K, alpha), rel=1e-6)
     assert seen.found.rounding == pytest.approx(rounding(np.diag(K), alpha, K @ alpha), rel=1e-6)
+
+
+def test_a_machine_goes_in_messages_and_arrives_whole(tmp_path, monkeypatch):
+    X, codes = clouds(10, 300, 0.5, classes=3)
+    machine = fit(X, codes, ("a", "b", "c"), chosen()).model
+    monkeypatch.setattr(machine_parts, "MESSAGE_BYTES", 2000.0)
+    parts = machine_parts.parts_of(machine)
+    assert len(parts) > 3
+    assert sum(part.support.nnz for part in parts) == np.count_nonzero(machine.support)
+    np.testing.assert_array_equal(machine_parts.joined(parts).decision(X), machine.decision(X))
+
+
+def test_support_vectors_go_in_messages(tmp_path, monkeypatch):
+    X, codes = clouds(11)
+    table = table_of(written(tmp_path, X, codes))
+    one = train(table, chosen())
+    monkeypatch.setattr(pair_rows, "MESSAGE_BYTES", 500.0)
+    several = train(table, chosen())
+    assert several.certified
+    assert several.objective == pytest.approx(one.objective, rel=1e-3)
 
 
 @pytest.mark.parametrize("limit", [{"max_iterations": 40}, {"time_limit": 1e-9}])
