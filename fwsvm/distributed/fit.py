@@ -1,7 +1,8 @@
 """Training on a cluster: the address of a scheduler, data and settings in, a certified machine out."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,10 @@ from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
+from fwsvm.solvers.scheduler import Work, carry_out, shared_out
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Part, Solved, Subproblems, solve, teller
+from fwsvm.solvers.subproblems import Part, Solved, Subproblems
 from fwsvm.solvers.warm_up import ROWS, compile_runs
-from fwsvm.status import Status
 
 METHOD = "chunking"  # the one whose rows may be on workers
 CHOSEN = "distributed"  # how results call that
@@ -70,7 +71,8 @@ def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | Non
         compile_seconds = compile_runs(resolved, some)
         enter(Phase.TRAIN)
         remote = replace(resolved, family=replace(resolved.family, start=start, certify=certify))
-        solved = _solved(table, remote, 1.0 / penalties, np.max(most, axis=0), watch)
+        pairs = Pairs(table, tuple(combinations(range(K), 2)), 1.0 / penalties, np.max(most, axis=0))
+        solved = _solved(pairs, remote, watch)
     numbers = np.unique(np.concatenate([_machine(part).rows for part in solved.parts]))
     codes, X = table.of_numbers(numbers)
     parts = [_among(part, numbers) for part in solved.parts]
@@ -103,31 +105,52 @@ def _class_weights(settings: Settings, table: Table) -> np.ndarray:
     return of_classes(settings.class_weight, np.arange(len(counts)), found.classes, counts)
 
 
-def _solved(
-    table: Table, resolved: Resolved, ridges: np.ndarray, most: np.ndarray, watch: Watch | None
-) -> Solved:
-    """Solve the pairs of classes, one after another."""
-    pairs = list(combinations(range(len(ridges)), 2))
-    clock, limits = Clock(), Limits(resolved.time_limit, resolved.max_iterations)
-    parts: list[Part] = []
-    told = teller(parts, len(pairs), resolved, clock, watch)
-    for number, (i, j) in enumerate(pairs):
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of classes of a table, and 1 / C and the largest k(x, x) of each class."""
+
+    table: Table
+    classes: tuple[tuple[int, int], ...]
+    ridges: np.ndarray
+    most: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The rows of each pair."""
+        counts = self.table.found.counts.sum(axis=0)
+        return np.array([counts[i] + counts[j] for i, j in self.classes])
+
+    def rows(self, number: int, kernel: Any) -> PairRows:
+        """Return the rows of a pair."""
+        i, j = self.classes[number]
+        most, ridges = self.most, self.ridges
         widest = 1.0 + float(max(most[i] + ridges[i], most[j] + ridges[j]))
-        rows = PairRows(table, Pair(i, j, (float(ridges[i]), float(ridges[j]))), resolved.kernel, widest)
-        each = np.broadcast_to(1.0, rows.count)  # a solver here has neither y nor penalties of all rows
-        problem = Binary(rows, each, each, (resolved.seed, number))
-        try:
-            part, _ = solve(problem, each, number, len(pairs), resolved, limits, clock, told)
-        except KeyboardInterrupt:
-            if not parts:
-                raise
-            return Solved(parts, clock.seconds, interrupted=True)
-        parts.append(part)
-        if part.course.status is Status.INTERRUPTED:
-            return Solved(parts, clock.seconds, interrupted=True)
-        if limits.seconds is not None and clock.seconds >= limits.seconds:
-            break
-    return Solved(parts, clock.seconds)
+        return PairRows(self.table, Pair(i, j, (float(ridges[i]), float(ridges[j]))), kernel, widest)
+
+
+@dataclass(kw_only=True)
+class RemoteWork(Work):
+    """Problems whose rows are on workers of a cluster."""
+
+    problems: Pairs
+
+    def problem(self, number: int, clock: Clock) -> tuple[Binary, np.ndarray]:  # noqa: ARG002
+        """Return a problem without y and penalties of all rows, and no numbers."""
+        rows = self.problems.rows(number, self.resolved.kernel)
+        each = np.broadcast_to(1.0, rows.count)
+        return Binary(rows, each, each, (self.resolved.seed, number)), np.zeros(0, np.int64)
+
+
+def _solved(pairs: Pairs, resolved: Resolved, watch: Watch | None) -> Solved:
+    """Solve the pairs of classes; while one is solved here, the workers look at the rows of another."""
+    resolved, workers = shared_out(resolved, len(pairs))
+    limits = Limits(resolved.time_limit, resolved.max_iterations)
+    numbers = range(len(pairs))
+    work = RemoteWork(problems=pairs, resolved=resolved, limits=limits, watch=watch, numbers=numbers)
+    return carry_out(work, workers)
 
 
 def _machine(part: Part) -> Expansion:

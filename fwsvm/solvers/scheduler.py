@@ -2,11 +2,13 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, SimpleQueue
+from typing import Protocol
 
 import numpy as np
 
@@ -24,19 +26,25 @@ from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 
-@dataclass
-class _Work:
+class Sizes(Sized, Protocol):
+    """How many subproblems there are, and the rows of each."""
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The rows of each problem, shape (problems,)."""
+
+
+@dataclass(kw_only=True)
+class Work(ABC):
     """What the workers share: the problems still to be solved, the parts, and word that it is over."""
 
-    X: Table | Rows
-    weights: np.ndarray
-    problems: Subproblems
+    problems: Sizes
     resolved: Resolved
-    warm_starts: Mapping[int, WarmStart]
-    columns: ColumnStore | None
     limits: Limits
     watch: Watch | None
     numbers: Sequence[int]  # of the problems to be solved
+    warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
+    columns: ColumnStore | None = None
     parts: list[Part] = field(default_factory=list)
     ends: dict[int, WarmStart] = field(default_factory=dict)
     # None: being set up, or certified
@@ -53,6 +61,10 @@ class _Work:
             numbers = numbers[np.argsort(-self.problems.sizes[numbers], kind="stable")]
         for number in numbers.tolist():
             self._waiting.put(number)
+
+    @abstractmethod
+    def problem(self, number: int, clock: Clock) -> tuple[Binary, np.ndarray]:
+        """Return a problem, and the numbers of its rows among all."""
 
     def do(self, clock: Clock, me: int) -> None:
         """Solve problems, the first that waits next, until there are none or it is over. Worker 0 tells the watcher."""
@@ -78,15 +90,8 @@ class _Work:
         self.help_team(me)
 
     def _solved(self, number: int, clock: Clock, me: int) -> Part:
-        rows, positive = self.problems[number]
         resolved, total = self.resolved, len(self.problems)
-        if resolved.family.searches and len(rows) < self.X.shape[0]:
-            # as simplex methods want them, so that they copy no row again
-            rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
-        signs, penalties = np.where(positive, 1.0, -1.0), resolved.C * self.weights[rows]
-        with clock.running():
-            X = self.X if len(rows) == self.X.shape[0] else _some(self.X, rows)
-        problem = Binary(X, signs, penalties, (resolved.seed, number))
+        problem, rows = self.problem(number, clock)
         self.running[number] = None
         told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
 
@@ -126,6 +131,25 @@ class _Work:
             time.sleep(HELP_AGAIN)
 
 
+@dataclass(kw_only=True)
+class _InMemory(Work):
+    """Problems whose rows are some of X (m, n), with weights (m,)."""
+
+    problems: Subproblems
+    X: Table | Rows
+    weights: np.ndarray
+
+    def problem(self, number: int, clock: Clock) -> tuple[Binary, np.ndarray]:
+        rows, positive = self.problems[number]
+        if self.resolved.family.searches and len(rows) < self.X.shape[0]:
+            # as simplex methods want them, so that they copy no row again
+            rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
+        signs, penalties = np.where(positive, 1.0, -1.0), self.resolved.C * self.weights[rows]
+        with clock.running():
+            X = self.X if len(rows) == self.X.shape[0] else _some(self.X, rows)
+        return Binary(X, signs, penalties, (self.resolved.seed, number)), rows
+
+
 def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
     """Return copies of the rows ``which``."""
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
@@ -151,19 +175,32 @@ def solve_all(
     ends one ends all; what was finished stays.
     """
     numbers = range(len(problems)) if numbers is None else numbers
-    workers = min(len(numbers), resolved.threads)
-    if workers > 1:
-        budget = max(MIB, resolved.cache_bytes // workers)
-        own = resolved.threads // workers
-        resolved = replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB)
+    resolved, workers = shared_out(resolved, len(numbers))
     common, rows = Clock(), X
     if len(problems) > 1 and resolved.family.searches:
         # simplex methods read rows in this form: made once for all pairs
         with common.running():
             rows = as_rows(X)
-    limits = Limits(resolved.time_limit, resolved.max_iterations)
-    work = _Work(rows, weights, problems, resolved, warm_starts or {}, columns, limits, watch, numbers)
-    clocks = [Clock(common.seconds) for _ in range(workers)]
+    work = _InMemory(
+        X=rows, weights=weights, problems=problems, resolved=resolved, warm_starts=warm_starts or {}, columns=columns,
+        limits=Limits(resolved.time_limit, resolved.max_iterations), watch=watch, numbers=numbers,
+    )  # fmt: skip
+    return carry_out(work, workers, common.seconds)
+
+
+def shared_out(resolved: Resolved, count: int) -> tuple[Resolved, int]:
+    """Return settings with the threads and memory of one worker for so many problems, and how many workers."""
+    workers = min(count, resolved.threads)
+    if workers < 2:
+        return resolved, workers
+    budget = max(MIB, resolved.cache_bytes // workers)
+    own = resolved.threads // workers
+    return replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB), workers
+
+
+def carry_out(work: Work, workers: int, seconds: float = 0.0) -> Solved:
+    """Have workers solve all problems; so many seconds went into what they share."""
+    clocks = [Clock(seconds) for _ in range(workers)]
     if workers == 1:
         work.do(clocks[0], 0)
     else:
@@ -175,7 +212,7 @@ def solve_all(
     return Solved(parts, max(clock.seconds for clock in clocks), interrupted, work.ends)
 
 
-def _share(work: _Work, clocks: list[Clock]) -> None:
+def _share(work: Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
     with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
         others = [pool.submit(work.do_and_help, clock, me) for me, clock in enumerate(clocks[1:], 1)]

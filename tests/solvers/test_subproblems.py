@@ -119,7 +119,7 @@ def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
         if me == 0:  # the main thread, where interrupts arrive
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(scheduler._Work, "help_team", interrupted)
+    monkeypatch.setattr(scheduler.Work, "help_team", interrupted)
     X, codes = clouds(
         (3, 3, 900, 900)
     )  # the first pair is done at once, and then there is nothing left to begin
