@@ -60,6 +60,12 @@ def print_remote_problem(say: Print, data: "Remote", resolved: "Resolved") -> No
     say("stop", _stop(resolved))
 
 
+def print_traffic(say: Print, data: "Remote") -> None:
+    """Print what went between this machine and the cluster."""
+    sent, received = data.table.cluster.traffic
+    say("traffic", f"{sent / MIB:,.1f} MiB sent, {received / MIB:,.1f} MiB received")
+
+
 def _print_method(say: Print, resolved: "Resolved") -> None:
     say("method", f"{resolved.method.name} ({resolved.method.paper})")
     say("problem", resolved.family.problem)

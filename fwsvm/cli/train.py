@@ -164,7 +164,9 @@ def _on_cluster(
         with cluster_training.opened(address, data, test, zero_based=zero_based) as remote:
             resolved = resolve(remote.table, settings)
             text.print_remote_problem(say, remote, resolved)
-            return cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
+            found = cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
+            text.print_traffic(say, remote)
+            return found
 
 
 def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:

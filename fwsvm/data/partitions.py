@@ -19,7 +19,7 @@ from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, refuse_not
 from fwsvm.errors import DataError
 
 #: Bytes of a partition: a file is cut into `WANTED` partitions unless these would be smaller or larger than that.
-LEAST, MOST, WANTED = 1 << 18, 1 << 26, 32
+LEAST, MOST, WANTED = 1 << 18, 1 << 27, 32
 
 
 class Partition(NamedTuple):

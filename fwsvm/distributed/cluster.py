@@ -5,8 +5,11 @@ machines are pickles: a cluster is as trustworthy as all who can reach its ports
 """
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.numerics.compile import code_digest
@@ -66,16 +69,39 @@ def carry_out(code: str, function: Callable[..., Any], *arguments: Any) -> Any:
         raise kind(f"worker {distributed().get_worker().address}: {error}") from None
 
 
+def _bytes(value: Any) -> int:
+    """Return the bytes of the arrays in a value."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, tuple | list):
+        return sum(map(_bytes, value))
+    return 0
+
+
 def received(message: Any) -> Any:
     """Return a message, which is then a task's result: Dask sends it again where a worker has lost it."""
     return message
 
 
+class Traffic(NamedTuple):
+    """Bytes of arrays that the coordinator sent and received; workers pass on to each other what all of them need."""
+
+    sent: int
+    received: int
+
+
 class Cluster:
-    """A connection through which functions are carried out on workers."""
+    """A connection through which functions are carried out on workers, from any thread."""
 
     def __init__(self, address: str) -> None:
         self.client, self.code = connect(address), identity()
+        self._sent = self._received = 0
+        self._counting = threading.Lock()
+
+    @property
+    def traffic(self) -> Traffic:
+        """What went to and fro so far."""
+        return Traffic(self._sent, self._received)
 
     @property
     def workers(self) -> int:
@@ -87,6 +113,8 @@ class Cluster:
         columns = [list(some) for some in arguments]
         count = len(columns[0])
         name = f"fwsvm-{function.__name__}"
+        with self._counting:
+            self._sent += _bytes(columns)
         futures: list[Any] = self.client.map(
             carry_out,
             [self.code] * count,
@@ -108,6 +136,8 @@ class Cluster:
         """
         with self._errors():
             found: list[Any] = self.client.gather(futures)
+        with self._counting:
+            self._received += _bytes(found)
         return found
 
     @contextlib.contextmanager

@@ -1,0 +1,90 @@
+"""The page about training on a cluster: its commands, run one after another, scheduler and workers included."""
+
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from fwsvm.cli import main
+from tests.docs.pages import DOCS, ROOT, blocks
+
+pytest.importorskip("distributed")
+PAGE = DOCS / "cluster-training.md"
+PROGRAMS = {
+    "dask scheduler": ["distributed.cli.dask_scheduler", "--no-dashboard"],
+    "dask worker": ["distributed.cli.dask_worker", "--no-dashboard"],
+}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def command(line):
+    """Return the words that run a line of Dask's with this Python."""
+    name = next(name for name in PROGRAMS if line.startswith(f"{name} "))
+    return [sys.executable, "-m", *PROGRAMS[name], *shlex.split(line.removeprefix(name))]
+
+
+def wait_for(port):
+    deadline = time.monotonic() + 60
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def wait_for_workers(address):
+    from distributed import Client
+
+    with Client(address, timeout=30, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+
+
+@pytest.mark.filterwarnings("ignore")  # of dask's own
+def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    port = free_port()
+    lines = [
+        line.replace("8786", str(port))
+        for block in blocks(PAGE) if block.language == "sh"
+        for line in block.text.splitlines()
+    ]  # fmt: skip
+    assert len(lines) == 6
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
+    output, running = {}, []
+    try:
+        for line in lines:
+            if line.startswith("dask"):
+                quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                running.append(subprocess.Popen(command(line), cwd=tmp_path, env=environment, **quiet))
+                wait_for(port) if "scheduler" in line else wait_for_workers(f"tcp://127.0.0.1:{port}")
+                continue
+            done = CliRunner().invoke(main, shlex.split(line)[1:], prog_name="fwsvm")
+            assert done.exit_code == 0, f"{line}: {done.output}"
+            output[line.split()[1], "--scheduler" in line] = done.output
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait(30)
+    there = output["train", True]
+    assert "on 2 workers, " in there
+    assert "solved by       chunking (distributed)" in there
+    assert "certified: recomputed from scratch" in there
+    assert "traffic" in there
+    assert objective(there) == pytest.approx(objective(output["train", False]), rel=1e-3)
+    assert len((tmp_path / "labels.txt").read_text().split()) == 2000
+    assert "Accuracy = " in output["predict", True]
+
+
+def objective(output):
+    return next(float(line.split()[1]) for line in output.splitlines() if line.startswith("objective"))
