@@ -26,20 +26,46 @@ def _pool(threads: int) -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(threads, thread_name_prefix="fwsvm")
 
 
+class _Call:
+    """A call of ``work(part)`` by a thread of a pool, which has no hold on ``work`` once it is done or cancelled.
+
+    A pool keeps what was submitted until one of its threads has time for the next, and with it the arrays of ``work``.
+    """
+
+    def __init__(self, threads: int, work: Callable[[int], None], part: int) -> None:
+        self._works = [work]
+        self._future: Future[None] = _pool(threads).submit(_run, self._works, part)
+
+    def cancel(self) -> bool:
+        """Return whether no thread had time for it, and none will."""
+        cancelled = self._future.cancel()
+        if cancelled:
+            self._works.clear()
+        return cancelled
+
+    def wait(self) -> None:
+        """Wait until it is done, and raise what it raised."""
+        self._future.result()
+
+
+def _run(works: list[Callable[[int], None]], part: int) -> None:
+    works.pop()(part)
+
+
 def together(work: Callable[[int], None], parts: int) -> None:
     """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all."""
     if parts == 1:
         work(0)
         return
-    others = [_pool(parts - 1).submit(work, part) for part in range(1, parts)]
+    others = [_Call(parts - 1, work, part) for part in range(1, parts)]
     try:
         work(0)
     finally:
         for part, other in enumerate(others, 1):
-            if other.cancel():  # no thread had time for it yet
+            if other.cancel():
                 work(part)
             else:
-                other.result()
+                other.wait()
 
 
 @contextmanager
@@ -48,16 +74,16 @@ def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) 
 
     After it ``end`` is called, at which they return.
     """
-    others: list[Future[None]] = []
+    others: list[_Call] = []
     try:
         for part in range(count):
-            others.append(_pool(count).submit(work, part))  # noqa: PERF401 - one that was begun must be ended
+            others.append(_Call(count, work, part))  # noqa: PERF401 - one that was begun must be ended
         yield
     finally:
         end()
         for other in others:
             if not other.cancel():
-                other.result()
+                other.wait()
 
 
 def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:

@@ -11,6 +11,7 @@ from scipy import sparse
 from fwsvm._memory import require
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
+from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
@@ -96,7 +97,7 @@ def _decisions(
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
     K - 1), biases (machines, pairs).
     """
-    _require_room(X, biases.shape, len(counts))
+    _require_room(X, biases.shape, len(counts), support)
     vectors, rows = narrowed(as_rows(support), as_rows(X))
     ends, K, machines = np.concatenate([[0], np.cumsum(counts)]), len(counts), len(biases)
     decisions = np.tile(biases[:, None], (1, rows.height, 1))
@@ -110,16 +111,33 @@ def _decisions(
     return decisions
 
 
-def _require_room(X: np.ndarray | sparse.csr_array, outputs: tuple[int, ...], classes: int) -> None:
+def _require_room(
+    X: np.ndarray | sparse.csr_array, outputs: tuple[int, ...], classes: int,
+    support: np.ndarray | sparse.csr_array | None = None,
+) -> None:  # fmt: skip
     """Refuse to decide on the rows of X where that does not fit in the memory available, with `UsageError`.
 
-    ``outputs`` (machines, columns) are the decision values a row; ``classes`` vote, 0 where none does.
+    ``outputs`` (machines, columns) are the decision values a row; ``classes`` vote, 0 where none does. Kernel values
+    with ``support`` need a table of its rows.
     """
     m, (machines, columns) = X.shape[0], outputs
     read = 12 * X.size if isinstance(X, np.ndarray) else 0  # dense rows are copied without their zeros
     values = 2 * 8 * m * machines * columns + 4 * (m * columns + 3 * columns * classes + m * classes)
+    table = 0 if support is None else _table_bytes(support, X)
     what = f"predicting {m:,} rows, with {columns:,} decision values each,"
-    require(values + read, what, "predict fewer rows at a time")
+    require(values + read + table, what, "predict fewer rows at a time")
+
+
+def _table_bytes(support: np.ndarray | sparse.csr_array, X: np.ndarray | sparse.csr_array) -> int:
+    """Return what copies of the rows, and the table of support vectors, take while kernel values are computed."""
+    if isinstance(support, np.ndarray):
+        lengths, copies = np.count_nonzero(support, axis=1), 2 * 12 * support.size
+    else:
+        lengths, copies = np.diff(support.indptr), 0
+    features, kept = support.shape[1], int(lengths.sum())
+    if features > 4 * (kept + X.size):  # `narrowed` numbers what features there are, of sorted copies
+        features, copies = kept + X.size, copies + 40 * (kept + X.size)
+    return copies + left_block_bytes(features, int(np.sort(lengths)[-WIDE:].sum()), 8)
 
 
 def decisions_together(

@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.kernels.dense_tiles import DENSE
-from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.problems.box_qp import POINT
 from fwsvm.problems.hinge import EXACT_ROWS
 
@@ -173,13 +173,14 @@ def expansion(size: Size, pool: int, itemsize: int) -> int:
 def _rows(size: Size) -> int:
     """Return what rows take in the order of the classes and as kernel columns and gradients read them."""
     copies = (2 if size.dense else 1) * ENTRY + FLOAT32
-    laid = FLOAT32 * size.rows * size.features if size.is_dense else _anchors(size, FLOAT)
+    tables = _anchors(size, FLOAT32) + _anchors(size, FLOAT)  # of the run, and of its checks
+    laid = FLOAT32 * size.rows * size.features if size.is_dense else tables
     return copies * size.stored + laid
 
 
 def _anchors(size: Size, itemsize: int) -> int:
     """Return what the table of 64 rows takes that others are looked up in."""
-    return INDEX * size.features + itemsize * WIDE * (1 + min(size.features, WIDE * size.longest))
+    return left_block_bytes(size.features, WIDE * size.longest, itemsize)
 
 
 def _drawn(size: Size, most: int, itemsize: int) -> int:

@@ -155,3 +155,15 @@ def test_predicting_more_than_fits_is_refused(monkeypatch):
     monkeypatch.setattr(_memory, "available_bytes", lambda: 30 << 20)
     with pytest.raises(UsageError, match="predicting 100,000 rows, with 45 decision values each, would take"):
         model.decision(sparse.csr_array((100_000, 2)))
+
+
+def test_predicting_by_few_long_support_vectors_is_refused_where_their_table_does_not_fit(monkeypatch):
+    """A table of 64 numbers for each of their 200,000 features takes 98 MiB, the rows two."""
+    random = np.random.default_rng(0)
+    X = sparse.csr_array(
+        (random.random(200_000), random.permutation(200_000), np.arange(11) * 20_000), (10, 200_000)
+    )
+    model = fwsvm.train(X, np.arange(10) % 2, method="swap", gamma=1e-3).model
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 60 << 20)
+    with pytest.raises(UsageError, match="predicting 1 rows, with 1 decision values each, would take"):
+        model.decision(X[:1])
