@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +14,10 @@ WORKER = ("--nthreads", "1", "--no-dashboard", "--no-nanny")
 
 
 class LocalCluster(NamedTuple):
-    """A scheduler's address, and its workers' processes."""
+    """A scheduler's address and process, and its workers' processes."""
 
     address: str
+    scheduler: "subprocess.Popen[bytes]"
     workers: list["subprocess.Popen[bytes]"]
 
 
@@ -29,31 +30,34 @@ def wait_until(there: Callable[[], bool]) -> None:
 
 
 @contextlib.contextmanager
-def started(folder: Path, workers: int = 2) -> Iterator[LocalCluster]:
-    """Start a Dask scheduler and workers of one thread, and end them with the block."""
+def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalCluster]:
+    """Start a scheduler and workers of one thread, with environment variables, and end them with the block."""
     from distributed import Client
 
     file = folder / "scheduler.json"
-    scheduler = _process("scheduler", folder, "--no-dashboard", "--port", "0", "--scheduler-file", str(file))
-    processes = [scheduler]
+    options = ("--no-dashboard", "--port", "0", "--scheduler-file", str(file))
+    processes = [_process("scheduler", folder, variables, *options)]
     try:
         wait_until(lambda: file.exists() and "}" in file.read_text("utf-8"))
         address = json.loads(file.read_text("utf-8"))["address"]
         local = ("--local-directory", str(folder))
-        processes += [_process("worker", folder, *WORKER, *local, address) for _ in range(workers)]
+        processes += [_process("worker", folder, variables, *WORKER, *local, address) for _ in range(workers)]
         with Client(address, timeout=30, set_as_default=False) as client:
             client.wait_for_workers(workers, timeout=60)
-        yield LocalCluster(address, processes[1:])
+        yield LocalCluster(address, processes[0], processes[1:])
     finally:
         for process in processes:
             process.kill()
             process.wait()
 
 
-def _process(what: str, folder: Path, *options: str) -> "subprocess.Popen[bytes]":
+def _process(
+    what: str, folder: Path, variables: Mapping[str, str], *options: str
+) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
     root = str(Path(__file__).parents[1])  # where this fwsvm is, whichever is installed
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+    path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path, **variables}
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment
     )

@@ -4,6 +4,8 @@ Dask schedules tasks, keeps results on workers, and makes those of a dead worker
 machines are pickles: a cluster is as trustworthy as all who can reach its ports.
 """
 
+import asyncio
+import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -11,11 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.errors import FwsvmError, UsageError, clipped
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.source_digest import package_digest
 
 TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came to
+LOOK_SECONDS = 5.0  # after which it is seen whether there are workers
+PATIENCE_SECONDS = 60.0  # without any worker: one that a nanny starts again is there in ten
+MOST_WORDS = 300  # characters of an error that is not ours
 
 
 def distributed() -> Any:
@@ -132,31 +137,57 @@ class Cluster:
         Raises
         ------
         FwsvmError
-            What a worker raised; `UsageError` where workers were lost, again and again, or do not have this fwsvm.
+            What a worker raised; `UsageError` where workers were lost, again and again, or do not have this fwsvm,
+            and where the scheduler is gone.
         """
-        with self._errors():
+        with _errors():
+            self._wait(futures)
             found: list[Any] = self.client.gather(futures)
         with self._counting:
             self._received += _bytes(found)
         return found
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except FwsvmError:
-            raise
-        except distributed().KilledWorker as error:
-            raise UsageError(
-                f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
-                "often it is too little memory"
-            ) from None
-        except Exception as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())
-            raise UsageError(
-                f"a worker failed: {said}; has each worker this version of fwsvm, numpy and numba?"
-            ) from error
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait for futures; `UsageError` where there has been no worker for a while."""
+        alone = 0.0
+        while True:
+            try:
+                with self.client.as_current():
+                    distributed().wait(futures, timeout=LOOK_SECONDS)
+            except TimeoutError:
+                alone = 0.0 if self.workers else alone + LOOK_SECONDS
+                if alone >= PATIENCE_SECONDS:
+                    raise UsageError(
+                        f"the cluster has had no worker for {alone:g} s; start some with `dask worker`, and train again"
+                    ) from None
+            else:
+                return
 
     def close(self) -> None:
         """Disconnect; what workers hold for this connection is released."""
         self.client.close()
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Turn what Dask raises into sentences."""
+    try:
+        yield
+    except FwsvmError:
+        raise
+    except distributed().KilledWorker as error:
+        raise UsageError(
+            f"workers died, one after another, with the same part of the rows ({error}); their logs say why: most "
+            "often it is too little memory"
+        ) from None
+    except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError) as error:
+        raise UsageError(f"the connection to the cluster's scheduler was lost: {one_line(error)}") from None
+    except Exception as error:
+        raise UsageError(
+            f"a worker failed: {one_line(error)}; has each worker this version of fwsvm, numpy and numba?"
+        ) from error
+
+
+def one_line(error: BaseException) -> str:
+    """Return the kind and the words of an error in one line."""
+    return clipped(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)

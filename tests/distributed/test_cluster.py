@@ -1,6 +1,7 @@
 """Training on a real cluster of two worker processes, from the command line."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import cluster as connection
 from fwsvm.distributed import pair_rows
+from fwsvm.errors import UsageError
 from tests.clusters import started
 
 pytest.importorskip("distributed")
@@ -135,6 +137,49 @@ def test_a_file_that_is_cut_off_under_way_is_a_sentence(cluster, data, tmp_path,
     assert done.exit_code == 3
     assert "when training began: it was cut off or changed since; train again" in done.output
     assert "worker tcp://" in done.output
+
+
+def die(_number):
+    os._exit(1)
+
+
+def fail(_number):
+    raise ZeroDivisionError("of a worker")
+
+
+def test_a_cluster_that_fails_says_how(tmp_path, monkeypatch):
+    """One worker, which fails, then dies with a task; then there is none; then there is no scheduler."""
+    allowed = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.2)
+    with started(tmp_path, 1, **allowed) as small:
+        there = connection.Cluster(small.address)
+        with pytest.raises(
+            UsageError, match="a worker failed: ZeroDivisionError: of a worker; has each worker this"
+        ):
+            there.gather(there.each(fail, [1]))
+        with pytest.raises(
+            UsageError, match="workers died, one after another, with the same part of the rows"
+        ):
+            there.gather(there.each(die, [1]))
+        with pytest.raises(UsageError, match=r"has had no worker for 0\.2 s; start some with `dask worker`"):
+            there.gather(there.each(die, [1]))
+        assert (
+            "the cluster has no workers"
+            in run("train", "--scheduler", small.address, small_file(tmp_path)).output
+        )
+        small.scheduler.kill()
+        small.scheduler.wait()
+        monkeypatch.setattr(connection, "PATIENCE_SECONDS", 1e9)
+        with pytest.raises(UsageError, match="the connection to the cluster's scheduler was lost"):
+            there.gather(there.each(die, [1]))
+        there.close()
+
+
+def small_file(folder):
+    path = folder / "small.svm"
+    path.write_text("1 1:1\n-1 1:2\n")
+    return path
 
 
 def test_options_of_one_machine_and_addresses_of_none_are_refused(data):

@@ -229,7 +229,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
 ) -> None:
     from fwsvm.experiments.executors.cluster import Cluster
 
-    address, workers = cluster
+    address, workers = cluster.address, cluster.workers
     client = tmp_path / "client"  # where the workers are not: they know no such file
     client.mkdir()
     monkeypatch.chdir(client)
