@@ -124,8 +124,9 @@ def _require_room(
     read = 12 * X.size if isinstance(X, np.ndarray) else 0  # dense rows are copied without their zeros
     values = 2 * 8 * m * machines * columns + 4 * (m * columns + 3 * columns * classes + m * classes)
     table = 0 if support is None else _table_bytes(support, X)
-    what = f"predicting {m:,} rows, with {columns:,} decision values each,"
-    require(values + read + table, what, "predict fewer rows at a time")
+    what = f"predicting rows ({m:,}, with {columns:,} decision values each)"
+    remedy = "predict fewer rows at a time" if values + read > table else "give the process more memory"
+    require(values + read + table, what, remedy)
 
 
 def _table_bytes(support: np.ndarray | sparse.csr_array, X: np.ndarray | sparse.csr_array) -> int:

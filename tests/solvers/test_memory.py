@@ -153,7 +153,10 @@ def test_predicting_more_than_fits_is_refused(monkeypatch):
     X = np.random.default_rng(0).normal(size=(40, 2))
     model = fwsvm.train(X, np.arange(40) % 10, method="swap").model
     monkeypatch.setattr(_memory, "available_bytes", lambda: 30 << 20)
-    with pytest.raises(UsageError, match="predicting 100,000 rows, with 45 decision values each, would take"):
+    with pytest.raises(
+        UsageError,
+        match=r"predicting rows .100,000, with 45 decision values each. would take .* predict fewer rows",
+    ):
         model.decision(sparse.csr_array((100_000, 2)))
 
 
@@ -165,5 +168,5 @@ def test_predicting_by_few_long_support_vectors_is_refused_where_their_table_doe
     )
     model = fwsvm.train(X, np.arange(10) % 2, method="swap", gamma=1e-3).model
     monkeypatch.setattr(_memory, "available_bytes", lambda: 60 << 20)
-    with pytest.raises(UsageError, match="predicting 1 rows, with 1 decision values each, would take"):
+    with pytest.raises(UsageError, match=r"predicting rows .* would take .* more memory"):
         model.decision(X[:1])
