@@ -86,6 +86,13 @@ def settings_from(options: dict[str, Any]) -> "Settings":
     return settings
 
 
+def refuse_on_cluster(given: dict[str, object]) -> None:
+    """Refuse options that training on a cluster does not have."""
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for training on one machine; leave it out, or --scheduler")
+
+
 _OWN = {"parameters": "--param", "kernel_parameters": "--kernel-param"}
 
 

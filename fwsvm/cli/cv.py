@@ -1,22 +1,28 @@
 """``fwsvm cv``: cross-validation of one setting."""
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fwsvm.cli import _names
+from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
-from fwsvm.cli._settings import scale_option, settings_from, training_options
+from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 
 #: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
 SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
 
 if TYPE_CHECKING:
+    from fwsvm.cli._training_text import Print
     from fwsvm.experiments.cross_validation import Fold
+    from fwsvm.solvers.loop import Watch
+    from fwsvm.solvers.settings import Settings
 
 
 @libsvm_command("cv")
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "as_json", is_flag=True, help="Write accuracy and the folds' rows as one JSON object."
 )
+@click.option("--scheduler", metavar="ADDRESS",
+              help="Train on a Dask cluster; DATA is a file or folder that all of its machines see.")  # fmt: skip
 @click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 def command(
@@ -44,6 +52,7 @@ def command(
     folds: int,
     scores: tuple[str, ...],
     scale: str | None,
+    scheduler: str | None,
     *,
     as_json: bool,
     zero_based: bool,
@@ -55,35 +64,41 @@ def command(
     The folds are stratified and drawn by --seed, so they are the same for every method and setting. Where
     rows are scaled, then by the ranges of the rows that a fold trains on. The accuracy is that over all rows held out;
     other scores are means over the folds, whose decision values are of different machines.
+
+    With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """
-    from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.data import catalogue
-    from fwsvm.experiments.cross_validation import cross_validate
-    from fwsvm.experiments.scores import refuse_for
     from fwsvm.problems.precomputed import is_given, refuse_scaling
-    from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
     settings, chosen = settings_from(options), tuple(dict.fromkeys(scores)) or ("accuracy",)
     refuse_scaling(settings.kernel, scale)
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
-    others = [name for name in chosen if name != "accuracy"]
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
-    with training_display(settings) as display:
-        loaded = data_sets.load(
-            data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
-        )
-        refuse_for(chosen, loaded.classes)
-        whole = catalogue.scaled(loaded)
-        resolved = resolve(settings, whole.train.X)
-        text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())
-        del whole, resolved
+    with training_display(settings) as display, contextlib.ExitStack() as stack:
+        told = TrainingDisplay(display)
+        if scheduler is None:
+            others = tuple(name for name in chosen if name != "accuracy")
+            found = _here(
+                display,
+                say,
+                data,
+                settings,
+                folds,
+                told,
+                others,
+                scale,
+                zero_based=zero_based,
+                offline=offline,
+            )
+        else:
+            refuse_on_cluster({"--scale": scale, "--offline": offline, "--score": chosen != ("accuracy",)})
+            found = _on_cluster(stack, say, scheduler, data, settings, folds, told, zero_based=zero_based)
         display.count("folds", 0, folds)
-        for fold in cross_validate(loaded, settings, folds, TrainingDisplay(display), chosen=others):
+        for fold in found:
             if fold.result.status is Status.INTERRUPTED:
                 echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
                 break
@@ -96,6 +111,44 @@ def command(
     if made:
         _tell(made, folds, chosen, as_json=as_json)
     click.get_current_context().exit(0 if len(made) == folds else 130)
+
+
+def _here(
+    display: Display, say: "Print", data: str, settings: "Settings", folds: int, told: "Watch",
+    scores: tuple[str, ...], scale: str | None, *, zero_based: bool, offline: bool,
+) -> "Iterator[Fold]":  # fmt: skip
+    """Load the data here, and return the folds."""
+    from fwsvm import data as data_sets
+    from fwsvm.cli import _training_text as text
+    from fwsvm.data import catalogue
+    from fwsvm.experiments.cross_validation import cross_validate
+    from fwsvm.experiments.scores import refuse_for
+    from fwsvm.solvers.resolve import resolve
+
+    loaded = data_sets.load(
+        data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
+    )
+    refuse_for(scores, loaded.classes)
+    whole = catalogue.scaled(loaded)
+    resolved = resolve(settings, whole.train.X)
+    text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())
+    return cross_validate(loaded, settings, folds, told, chosen=scores)
+
+
+def _on_cluster(
+    stack: contextlib.ExitStack, say: "Print", address: str, data: str, settings: "Settings", folds: int,
+    told: "Watch", *, zero_based: bool,
+) -> "Iterator[Fold]":  # fmt: skip
+    """Have a cluster read the data, until the stack is left, and return the folds."""
+    from fwsvm.cli import _training_text as text
+    from fwsvm.distributed.fit import for_cluster, resolve
+    from fwsvm.experiments import cluster_training
+    from fwsvm.experiments.cluster_validation import cross_validate
+
+    settings = for_cluster(settings)
+    remote = stack.enter_context(cluster_training.opened(address, data, None, zero_based=zero_based))
+    text.print_remote_problem(say, remote, resolve(remote.table, settings))
+    return cross_validate(remote, settings, folds, told)
 
 
 def _line(fold: "Fold") -> str:

@@ -14,7 +14,7 @@ from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
-from fwsvm.cli._settings import scale_option, settings_from, training_options
+from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.errors import UsageError
 from fwsvm.phases import Phase
 
@@ -79,7 +79,7 @@ def command(
     say = text.printer(to_stderr=as_json)
     lacking = False
     if scheduler is not None:
-        _refuse_on_cluster({"--probability": probability, "--scale": scale, "--offline": offline})
+        refuse_on_cluster({"--probability": probability, "--scale": scale, "--offline": offline})
         result, row = _on_cluster(say, scheduler, data, test, settings, zero_based=zero_based)
     else:
         result, row, lacking = _here(
@@ -139,13 +139,6 @@ def _here(
             )
             return more or result, row, more is None
     return result, row, False
-
-
-def _refuse_on_cluster(given: dict[str, object]) -> None:
-    """Refuse options that training on a cluster does not have."""
-    for option, value in given.items():
-        if value:
-            raise UsageError(f"{option} is for training on one machine; leave it out, or --scheduler")
 
 
 def _on_cluster(

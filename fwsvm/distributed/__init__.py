@@ -5,6 +5,7 @@
     cluster     the connection: tasks sent, errors of workers as sentences, versions compared
     table       the coordinator's view of all rows: which partition has which, and questions to all of them
     working_set the rows that the coordinator has
+    folds       parts of the rows that are held out in turn
     run         a `Solver`: the rounds of `fwsvm.solvers.chunking` with rows on workers
     fit         data and settings to a certified machine
 

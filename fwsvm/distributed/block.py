@@ -49,7 +49,7 @@ class Block(NamedTuple):
     Attributes
     ----------
     rows : Rows, float64
-    codes : ndarray of int32, class numbers
+    codes : ndarray of int32, class numbers, -1 of rows that are not trained on
     """
 
     rows: Rows
@@ -99,7 +99,8 @@ def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.nd
     if len(mine.codes):
         refuse_overflow(kernel, kernel_name, table(mine.rows))
         compile_looks(kernel, mine.rows)
-        np.maximum.at(found, mine.codes, self_values(kernel, mine.rows))
+        known = mine.codes >= 0
+        np.maximum.at(found, mine.codes[known], self_values(kernel, mine.rows)[known])
     return found
 
 

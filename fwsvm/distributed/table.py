@@ -1,7 +1,7 @@
 """The coordinator's view of all rows: how many of which class each partition has, and questions to all partitions."""
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
-from fwsvm.distributed import block
+from fwsvm.distributed import block, folds
 from fwsvm.distributed.cluster import Cluster
 from fwsvm.distributed.working_set import stacked
 from fwsvm.errors import DataError
@@ -64,6 +64,14 @@ class Table:
             block.block, parts, partitions, found.digests, [found.classes] * count, [found.features] * count
         )
         self.starts = np.concatenate([[0], np.cumsum(found.counts.sum(axis=1))])
+
+    def without(self, held_out: Sequence[folds.Fold]) -> "Table":
+        """Return a table that lacks rows of each partition; numbers of rows, features and spread stay those of all."""
+        rest = copy.copy(self)
+        rest.blocks = self.futures(folds.without, held_out)
+        counts = rest.ask(folds.counts, rest.same(len(self.found.classes)))
+        rest.found = self.found._replace(counts=np.array(counts))
+        return rest
 
     def ask(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
         """Return what a function says of each partition's block."""
@@ -120,7 +128,7 @@ class Table:
         codes = np.concatenate([codes for codes, _ in answers])
         return codes, block.table(stacked([rows for _, rows in answers], self.found.features))
 
-    @cached_property
+    @property
     def row_bytes(self) -> float:
         """Bytes of a row in memory, on average."""
         return 12.0 * self.found.stored / max(1, self.found.rows) + 8.0

@@ -81,13 +81,9 @@ def train(
     reset_peak_memory()
     result = fit(data.table, settings, resolved, watch)
     more: dict[str, Any] = {
-        # which is another run than the one that this machine would make alone, with the same certificate
-        "run_id": run_id(f"{data.fingerprint} on a cluster {identity()}", "", settings),
-        "method": method_label(settings),
+        **identity_columns(data, settings),
         "role": "final",
         "started_utc": started,
-        "parallel_cells": 1,
-        "shared": False,
     }
     try:
         more["train_accuracy"] = accuracy_there(data.table, result)
@@ -101,10 +97,21 @@ def train(
         said = f"{result.message} Interrupted while rows were predicted."
         result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
     more["peak_memory_mib"] = peak_memory_mib()
-    return result, record.row(_columns(data), result, **more)
+    return result, record.row(data_columns(data), result, **more)
 
 
-def _columns(data: Remote) -> Row:
+def identity_columns(data: Remote, settings: Settings, held_out: str = "") -> Row:
+    """Return the columns that say which run it is: another than one machine would make, with the same certificate."""
+    return {
+        "run_id": run_id(f"{data.fingerprint} on a cluster {identity()}", "", settings, held_out),
+        "method": method_label(settings),
+        "parallel_cells": 1,
+        "shared": False,
+    }
+
+
+def data_columns(data: Remote) -> Row:
+    """Return the columns that describe the data set and the rows trained on."""
     found = data.table.found
     return {
         "dataset": data.name,

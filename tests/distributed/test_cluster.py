@@ -115,6 +115,18 @@ def test_a_folder_is_trained_on_and_predicted_like_the_file_it_was_cut_from(clus
     assert f"Accuracy = {parts['train_accuracy']:.4%} (" in done.stderr
 
 
+def test_cross_validation_on_a_cluster_is_that_of_one_machine_but_for_the_folds(cluster, data):
+    words = ["-m", "chunking", "-C", "1", "--folds", "3", "--json"]
+    near, far = (
+        json.loads(run("cv", *words, *more, data).stdout) for more in ([], ["--scheduler", cluster.address])
+    )
+    assert far["accuracy"] == pytest.approx(near["accuracy"], abs=0.01)
+    assert [fold["fold"] for fold in far["rows"]] == [0, 1, 2]
+    assert all(fold["certified"] and fold["method"] == "chunking (distributed)" for fold in far["rows"])
+    assert len({fold["run_id"] for fold in far["rows"] + near["rows"]}) == 6
+    assert sum(fold["rows"] for fold in far["rows"]) == 2 * 5000
+
+
 def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):
     monkeypatch.setattr(connection, "identity", lambda: "another")
     done = run("train", "--scheduler", cluster.address, data)
@@ -192,3 +204,5 @@ def test_options_of_one_machine_and_addresses_of_none_are_refused(data):
         done = run("train", *words, "--scheduler", "tcp://127.0.0.1:1", data)
         assert done.exit_code == 2
         assert said in done.output
+    done = run("cv", "--score", "auc", "--scheduler", "tcp://127.0.0.1:1", data)
+    assert "--score is for training on one machine" in done.output

@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import fit as there
-from fwsvm.distributed import machine_parts, pair_rows
+from fwsvm.distributed import folds, machine_parts, pair_rows
 from fwsvm.errors import DataError, UsageError
 from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
@@ -155,6 +155,32 @@ def test_support_vectors_go_in_messages(tmp_path, monkeypatch):
     several = train(table, chosen())
     assert several.certified
     assert several.objective == pytest.approx(one.objective, rel=1e-3)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 12), st.integers(0, 60))
+def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, rows):
+    codes = np.random.default_rng(seed).integers(3, size=rows)
+    masks = [folds.held_out(codes, folds.Fold(part, count, (seed, 4))) for part in range(count)]
+    assert (np.sum(masks, axis=0) == 1).all() if rows else not np.sum(masks)
+    for code in np.unique(codes):
+        sizes = [int((mask & (codes == code)).sum()) for mask in masks]
+        assert max(sizes) - min(sizes) <= 1
+
+
+def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
+    X, codes = clouds(12, 500, classes=3)
+    table = table_of(written(tmp_path, X, codes))
+    order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
+    asked = [folds.Fold(1, 4, (0, number)) for number in range(len(table.blocks))]
+    parts = np.split(order, table.starts[1:-1])
+    mask = np.concatenate([folds.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)])
+    far = train(rest := table.without(asked), chosen(tolerance=1e-5))
+    near = fit(X[~mask], order[~mask], table.found.classes, chosen(tolerance=1e-5))
+    assert rest.found.rows == (~mask).sum()
+    assert far.certified
+    assert abs(far.objective - near.objective) <= far.gap + near.gap
+    answers = table.ask(folds.right_of_held_out, asked, table.same(far.model))
+    assert np.sum(answers, axis=0).tolist() == [(far.model.predict(X[mask]) == order[mask]).sum(), mask.sum()]
 
 
 @pytest.mark.parametrize("limit", [{"max_iterations": 40}, {"time_limit": 1e-9}])

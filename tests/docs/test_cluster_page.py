@@ -59,7 +59,7 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
         for block in blocks(PAGE) if block.language == "sh"
         for line in block.text.splitlines()
     ]  # fmt: skip
-    assert len(lines) == 6
+    assert len(lines) == 8
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
     output, running = {}, []
     try:
@@ -84,6 +84,7 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
     assert objective(there) == pytest.approx(objective(output["train", False]), rel=1e-3)
     assert len((tmp_path / "labels.txt").read_text().split()) == 2000
     assert "Accuracy = " in output["predict", True]
+    assert "accuracy " in output["cv", True].lower()
 
 
 def objective(output):
