@@ -41,6 +41,9 @@ def connect(address: str) -> Any:
         Nothing answers there, or the cluster has no workers.
     """
     try:
+        distributed().comm.get_address_host_port(
+            address
+        )  # a client of none would complain when the process ends
         client = distributed().Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"--scheduler {address}: no scheduler answers there: {error}") from None

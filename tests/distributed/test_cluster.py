@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -206,3 +208,13 @@ def test_options_of_one_machine_and_addresses_of_none_are_refused(data):
         assert said in done.output
     done = run("cv", "--score", "auc", "--scheduler", "tcp://127.0.0.1:1", data)
     assert "--score is for training on one machine" in done.output
+
+
+def test_an_address_that_is_none_is_one_line_though_dask_would_complain_at_the_end(data):
+    words = [sys.executable, "-m", "fwsvm", "train", "--scheduler", "nonsense", str(data)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "fwsvm: --scheduler nonsense: no scheduler answers there: missing port number"
+    )
+    assert done.stderr.count("\n") == 1
