@@ -36,8 +36,7 @@ def print_problem(
     for notice in data.notices:
         say("", notice)
     say("classes", _classes(data.classes, resolved.family.multiclass))
-    by = "by the ranges of the training rows"
-    say("scaling", f"{data.scaling} {by}" if data.scaling != "none" else "none (values as they are)")
+    say("scaling", _scaling(data.scaling))
     _print_method(say, resolved)
     if class_weight is not None:
         say("class weights", _class_weights(class_weight, data))
@@ -55,9 +54,14 @@ def print_remote_problem(say: Print, data: "Remote", resolved: "Resolved") -> No
     for notice in data.notices:
         say("", notice)
     say("classes", _classes(found.classes, resolved.family.multiclass))
-    say("scaling", "none (values as they are)")
+    ranges = data.table.ranges
+    say("scaling", _scaling("none" if ranges is None else ranges.interval))
     _print_method(say, resolved)
     say("stop", _stop(resolved))
+
+
+def _scaling(how: str) -> str:
+    return f"{how} by the ranges of the training rows" if how != "none" else "none (values as they are)"
 
 
 def print_traffic(say: Print, data: "Remote") -> None:

@@ -79,8 +79,8 @@ def command(
     say = text.printer(to_stderr=as_json)
     lacking = False
     if scheduler is not None:
-        refuse_on_cluster({"--probability": probability, "--scale": scale, "--offline": offline})
-        result, row = _on_cluster(say, scheduler, data, test, settings, zero_based=zero_based)
+        refuse_on_cluster({"--probability": probability, "--offline": offline})
+        result, row = _on_cluster(say, scheduler, data, test, settings, scale, zero_based=zero_based)
     else:
         result, row, lacking = _here(
             say, data, settings, scale, test, model,
@@ -142,8 +142,9 @@ def _here(
 
 
 def _on_cluster(
-    say: "Print", address: str, data: str, test: Path | None, settings: "Settings", *, zero_based: bool
-) -> "tuple[Result, Row]":
+    say: "Print", address: str, data: str, test: Path | None, settings: "Settings", scale: str | None,
+    *, zero_based: bool,
+) -> "tuple[Result, Row]":  # fmt: skip
     """Train on a Dask cluster; return result and row."""
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._compiling import training_display
@@ -154,7 +155,7 @@ def _on_cluster(
     settings = for_cluster(settings)
     with training_display(settings) as display:
         display.enter(Phase.LOAD)
-        with cluster_training.opened(address, data, test, zero_based=zero_based) as remote:
+        with cluster_training.opened(address, data, test, zero_based=zero_based, scale=scale) as remote:
             resolved = resolve(remote.table, settings)
             text.print_remote_problem(say, remote, resolved)
             found = cluster_training.train(remote, settings, resolved, TrainingDisplay(display))

@@ -2,6 +2,7 @@
 
     block       a worker's rows: what it reads, and what it computes with them
     look        a worker's part of a look at all rows: q, and what it says of certificate and next chunk
+    sums        how far rows are apart and the ranges of features, from the parts of partitions
     cluster     the connection: tasks sent, errors of workers as sentences, versions compared
     table       the coordinator's view of all rows: which partition has which, and questions to all of them
     working_set the rows that the coordinator has

@@ -5,13 +5,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm import scaling
 from fwsvm.data import labels
 from fwsvm.data.partitions import Partition, PartitionRows, read
+from fwsvm.distributed.sums import Sums, sums_of
 from fwsvm.errors import DataError
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.machines import KernelModel
+from fwsvm.scaling import Ranges
 from fwsvm.solvers.chunking.run import compile_looks
 
 
@@ -21,25 +24,18 @@ class Facts(NamedTuple):
     Attributes
     ----------
     sha256 : str, of its bytes
-    features, stored : int, largest index and numbers stored
+    features : int, the largest index
     classes : tuple of str, labels in order of first appearance
     counts : ndarray of int, shape (classes,), rows of each
-    columns, sums : ndarrays, shape (k,): features that occur, ascending, and the sum of each
-    squares : float, sum of all squares
-    least, most : float, of all values
+    sums : Sums
     notices : tuple of str
     """
 
     sha256: str
     features: int
-    stored: int
     classes: tuple[str, ...]
     counts: np.ndarray
-    columns: np.ndarray
-    sums: np.ndarray
-    squares: float
-    least: float
-    most: float
+    sums: Sums
     notices: tuple[str, ...]
 
 
@@ -64,14 +60,9 @@ def load(partition: Partition, zero_based: bool) -> PartitionRows:
 def facts(part: PartitionRows) -> Facts:
     """Return what is to be known of a partition."""
     X = csr_array(part.table.X)
-    values = np.asarray(X.data)
     names, codes = _names(part.table.labels)
-    columns = np.unique(X.indices)
-    sums = np.bincount(np.searchsorted(columns, X.indices), weights=values, minlength=len(columns))
-    return Facts(
-        part.sha256, X.shape[1], int(X.nnz), names, np.bincount(codes, minlength=len(names)), columns, sums,
-        float(np.sum(np.square(values))), float(values.min(initial=0.0)), float(values.max(initial=0.0)), part.notices,
-    )  # fmt: skip
+    counts = np.bincount(codes, minlength=len(names))
+    return Facts(part.sha256, X.shape[1], names, counts, sums_of(X), part.notices)
 
 
 def _names(given: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
@@ -88,6 +79,16 @@ def block(
     if part.sha256 != sha256:
         raise DataError(f"{partition.name} changed while it was trained on; train again")
     return Block(as_rows(part.table.X)._replace(features=features), labels.encode(part.table.labels, classes))
+
+
+def scaled(mine: Block, ranges: Ranges) -> Block:
+    """Return a block with its rows scaled."""
+    return Block(as_rows(scaling.apply(table(mine.rows), ranges)), mine.codes)
+
+
+def sums(mine: Block) -> Sums:
+    """Return the sums of a block's rows."""
+    return sums_of(table(mine.rows))
 
 
 def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from fwsvm.distributed.look import Pair
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.pair_rows import PairRows
 from fwsvm.distributed.run import certify, start
+from fwsvm.distributed.sums import extreme, spread
 from fwsvm.distributed.table import Table
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import blas_on
@@ -80,13 +81,13 @@ def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | Non
     whole = Trained(
         X, Occurring(X, None), codes, found.classes, resolved, problems, replace(solved, parts=parts), compile_seconds
     )  # fmt: skip
-    return replace(gathered(whole), chosen=CHOSEN)
+    return replace(gathered(whole), chosen=CHOSEN).with_ranges(table.ranges)
 
 
 def resolve(table: Table, settings: Settings) -> Resolved:
     """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`."""
     found = table.found
-    return resolve_surveyed(settings, found.rows, found.spread, found.extreme)
+    return resolve_surveyed(settings, found.rows, spread(found.sums, found.rows), extreme(found.sums))
 
 
 def accuracy(table: Table, result: Result) -> float:

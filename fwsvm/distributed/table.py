@@ -11,6 +11,7 @@ from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
 from fwsvm.distributed import block, folds
 from fwsvm.distributed.cluster import Cluster
+from fwsvm.distributed.sums import Sums, ranges, together
 from fwsvm.distributed.working_set import stacked
 from fwsvm.errors import DataError
 from fwsvm.kernels.rows import Rows, some_rows
@@ -34,10 +35,13 @@ class Found(NamedTuple):
     classes: tuple[str, ...]
     counts: np.ndarray
     features: int
-    stored: int
-    spread: float
-    extreme: float
+    sums: Sums
     notices: tuple[str, ...]
+
+    @property
+    def stored(self) -> int:
+        """Numbers stored."""
+        return int(self.sums.counts.sum())
 
     @property
     def rows(self) -> int:
@@ -48,6 +52,8 @@ class Found(NamedTuple):
 class Table:
     """All rows, on the workers of a cluster. A row's number is its place in the files, one after another.
 
+    With ``scale``, one of `fwsvm.scaling.SCALINGS`, they are scaled by ``ranges``, their own.
+
     Raises
     ------
     DataError
@@ -55,7 +61,12 @@ class Table:
     """
 
     def __init__(
-        self, cluster: Cluster, partitions: Sequence[Partition], *, zero_based: bool = False
+        self,
+        cluster: Cluster,
+        partitions: Sequence[Partition],
+        *,
+        zero_based: bool = False,
+        scale: str = "none",
     ) -> None:
         self.cluster, count = cluster, len(partitions)
         parts = cluster.each(block.load, partitions, [zero_based] * count)
@@ -64,6 +75,10 @@ class Table:
             block.block, parts, partitions, found.digests, [found.classes] * count, [found.features] * count
         )
         self.starts = np.concatenate([[0], np.cumsum(found.counts.sum(axis=1))])
+        self.ranges = None if scale == "none" else ranges(found.sums, found.rows, scale)
+        if self.ranges is not None:
+            self.blocks = self.futures(block.scaled, self.same(self.ranges))
+            self.found = found._replace(sums=together(self.ask(block.sums)))
 
     def without(self, held_out: Sequence[folds.Fold]) -> "Table":
         """Return a table that lacks rows of each partition; numbers of rows, features and spread stay those of all."""
@@ -144,13 +159,11 @@ def joined(facts: Sequence[block.Facts]) -> Found:
     counts = np.zeros((len(facts), len(classes)), np.int64)
     for p, some in enumerate(facts):
         counts[p, [place[name] for name in some.classes]] = some.counts
-    columns, places = np.unique(np.concatenate([some.columns for some in facts]), return_inverse=True)
-    means = np.bincount(places, weights=np.concatenate([some.sums for some in facts]), minlength=len(columns))
-    m, squares = int(counts.sum()), sum(some.squares for some in facts)
-    spread = max(0.0, 2.0 * m / max(1, m - 1) * (squares / m - float(np.sum(np.square(means / m)))))
-    extremes = [value for some in facts for value in (some.least, some.most)]
     return Found(
-        tuple(some.sha256 for some in facts), classes, counts, max(some.features for some in facts),
-        sum(some.stored for some in facts), spread, max(extremes, key=abs),
+        tuple(some.sha256 for some in facts),
+        classes,
+        counts,
+        max(some.features for some in facts),
+        together([some.sums for some in facts]),
         tuple(dict.fromkeys(notice for some in facts for notice in some.notices)),
-    )  # fmt: skip
+    )

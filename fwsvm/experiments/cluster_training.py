@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fwsvm import promises
+from fwsvm import promises, scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import fingerprint_of, read_file
 from fwsvm.data.dataset import LabelledRows
@@ -21,6 +21,7 @@ from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.writing import utc_now
+from fwsvm.scaling import Ranges
 from fwsvm.solvers import Result, Settings, Status
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
@@ -48,7 +49,9 @@ class Remote(NamedTuple):
 
 
 @contextmanager
-def opened(address: str, data: str, test: Path | None, *, zero_based: bool) -> Iterator[Remote]:
+def opened(
+    address: str, data: str, test: Path | None, *, zero_based: bool, scale: str | None = None
+) -> Iterator[Remote]:
     """Have the workers of a cluster read a file, or the files of a folder; they let go of it in the end.
 
     Raises
@@ -60,17 +63,31 @@ def opened(address: str, data: str, test: Path | None, *, zero_based: bool) -> I
     partitions = cut(data)
     cluster = Cluster(address)
     try:
-        table = Table(cluster, partitions, zero_based=zero_based)
+        table = Table(cluster, partitions, zero_based=zero_based, scale=scale or "none")
         recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": zero_based}
         held_out, notices = None, table.found.notices
         if test is not None:
             loader = loader_of(test, zero_based=zero_based)
             held_out, recipe["test"], more = read_file(test, loader, table.found.features)
             notices = (*notices, *more)
+        if table.ranges is not None:
+            recipe["scaling"] = scale
+            held_out, notices = _scaled(held_out, table.ranges, notices)
         seconds = time.perf_counter() - started
         yield Remote(data, table, held_out, fingerprint_of(recipe), seconds, notices)
     finally:
         cluster.close()
+
+
+def _scaled(
+    test: LabelledRows | None, ranges: Ranges, notices: tuple[str, ...]
+) -> tuple[LabelledRows | None, tuple[str, ...]]:
+    """Return test rows scaled as the training rows are, and what there is to say."""
+    if test is None:
+        return None, notices
+    outside = scaling.outside(test.X, ranges)
+    said = (outside.sentence(test.rows, "test rows"),) if outside else ()
+    return LabelledRows(scaling.apply(test.X, ranges), test.labels, ranges), (*notices, *said)
 
 
 def train(

@@ -6,15 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from fwsvm import data
 from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import fit as there
 from fwsvm.distributed import folds, machine_parts, pair_rows
+from fwsvm.distributed.table import Table
 from fwsvm.errors import DataError, UsageError
 from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
 from tests import naive
-from tests.distributed.inline import table_of
+from tests.distributed.inline import Inline, table_of
 
 GAMMA = 0.3
 
@@ -155,6 +157,25 @@ def test_support_vectors_go_in_messages(tmp_path, monkeypatch):
     several = train(table, chosen())
     assert several.certified
     assert several.objective == pytest.approx(one.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("how", ["[0,1]", "[-1,1]"])
+def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
+    X, codes = clouds(13, 300)
+    X[np.random.default_rng(0).random(X.shape) < 0.3] = 0.0
+    X = np.c_[10.0 * X, np.full(300, 2.0), np.where(codes, 0.0, 3.0)]
+    path = written(tmp_path, X, codes)
+    near = data.load(path, scale=how)
+    table = Table(Inline(), partitions.cut(path), scale=how)
+    assert table.ranges.same_as(near.train.ranges)
+    _, rows = table.of_numbers(np.arange(300))
+    np.testing.assert_array_equal(rows.toarray(), sparse.csr_array(near.train.X).toarray())
+    asked = Settings("chunking", threads=1)
+    far = train(table, asked)
+    local = fit(near.train.X, data.labels.encode(near.train.labels, near.classes), near.classes, asked)
+    assert far.settings["gamma"] == pytest.approx(local.settings["gamma"], rel=1e-9)
+    assert abs(far.objective - local.objective) <= far.gap + local.gap
+    assert far.model.ranges.same_as(near.train.ranges)
 
 
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(0, 60))
