@@ -169,10 +169,12 @@ import numpy as np
 from scipy import sparse
 from fwsvm.kernels.column_cache import fetch_in_thread
 from fwsvm.kernels.sparse_tiles import fill_range
-from fwsvm.solvers import Settings
+from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.frank_wolfe.compile_from_the_end import compile_from_the_end
 from fwsvm.solvers.frank_wolfe.engine import make
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
+from fwsvm.solvers.newton.cholesky_factor import _add_mirrored
+from fwsvm.solvers.newton.gram_rows import _add, _gather, _gather_block
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.warm_up import GAPS, compile_runs
 ahead = {each: each.compile for each in (fill_range, fetch_in_thread, run_until_miss)}
@@ -183,6 +185,13 @@ X = sparse.csr_array(np.eye(8))
 compile_runs(resolve(Settings(), X), X)
 assert all(before), before
 assert signatures() == before
+systems = lambda: [sorted(map(str, each.overloads)) for each in (_add, _add_mirrored, _gather, _gather_block)]
+before = systems()
+rng = np.random.default_rng(0)
+wide = sparse.csr_array(np.pad(rng.normal(size=(60, 2)), ((0, 0), (0, GAPS))))
+result = fit(wide, rng.integers(0, 2, 60), ("1", "-1"), Settings(method="newton", C=1e6))
+assert all(before), before
+assert systems() == before
 """
 
 

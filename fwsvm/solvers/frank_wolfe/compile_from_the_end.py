@@ -2,7 +2,7 @@
 
 The other process compiles as it comes to the functions: kernel columns, then the loop, from the search for a vertex to
 the move, then what fetches columns, and last the certificate. Here the certificate comes first, and of the loop the
-move alone.
+move alone. Last come Newton's linear systems, to which many runs never come.
 """
 
 import json
@@ -27,10 +27,12 @@ from fwsvm.solvers.frank_wolfe.run import plain
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.frank_wolfe.starting_point import optimum
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
+from fwsvm.solvers.newton.warm_up import compile_systems
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.warm_up import tiny_problem
 
+WITH_NEWTON_STEPS = ("auto", "newton")
 MOST_BYTES = 512  # of a line: what any system writes to a pipe at once
 
 
@@ -52,6 +54,8 @@ def compile_from_the_end(method: str, kernel: str, stop: str, gaps: Sequence[int
     optimum(np.eye(1), qp, np.arange(1))
     for rows in reversed(tables):
         column_cache(resolved.kernel, in_precision(rows, np.float32), resolved.cache_bytes)
+    if method in WITH_NEWTON_STEPS:
+        compile_systems(columns)
 
 
 def main() -> None:
