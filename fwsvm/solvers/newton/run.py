@@ -160,6 +160,7 @@ class NewtonRun:
         if ended is Status.CONVERGED:
             self.best = None
         if simplex.qp.columns is not columns:
+            self.compile_seconds += compile_systems(simplex.qp.columns)
             self.system = self._system()
         return ended
 
