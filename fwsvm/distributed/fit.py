@@ -61,8 +61,8 @@ def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | Non
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
     found = table.found
-    penalties = resolved.C * _class_weights(settings, table)
-    refuse_penalties(resolved.C, penalties / resolved.C, found.counts.sum(axis=0))
+    weights = _class_weights(settings, table)
+    refuse_penalties(resolved.C, weights, found.counts.sum(axis=0))
     K = len(found.classes)
     enter(Phase.CHECK)
     same = table.same
@@ -72,7 +72,9 @@ def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | Non
         compile_seconds = compile_runs(resolved, some)
         enter(Phase.TRAIN)
         remote = replace(resolved, family=replace(resolved.family, start=start, certify=certify))
-        pairs = Pairs(table, tuple(combinations(range(K), 2)), 1.0 / penalties, np.max(most, axis=0))
+        pairs = Pairs(
+            table, tuple(combinations(range(K), 2)), 1.0 / (resolved.C * weights), np.max(most, axis=0)
+        )
         solved = _solved(pairs, remote, watch)
     numbers = np.unique(np.concatenate([_machine(part).rows for part in solved.parts]))
     codes, X = table.of_numbers(numbers)
