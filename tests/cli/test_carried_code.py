@@ -96,6 +96,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert f"code for {LEVEL} is in {folder / 'numba'}" in result.stdout
     assert "[2/2] liblinear, linear: " in result.stderr
     assert [path.name for path in folder.iterdir()] == ["numba"]
+    assert any(folder.rglob("fwsvm.data.formats.delimited_parser.parse_fields.*.nbc")), "tables are read, too"
     return folder
 
 
