@@ -140,8 +140,8 @@ def chunking(size: Size, resolved: "Resolved") -> int:
 
 
 def decomposition(size: Size, resolved: "Resolved") -> int:
-    """Return what decomposition takes: rows in two precisions, vectors, and a working set's matrix twice."""
-    return _rows(size) + SIMPLEX_ROW * size.rows + 2 * FLOAT * min(size.rows, resolved.rule.size) ** 2
+    """Return what decomposition takes: rows in two precisions, vectors, and a working set's matrix."""
+    return _rows(size) + SIMPLEX_ROW * size.rows + FLOAT * min(size.rows, resolved.rule.size) ** 2
 
 
 def linear(size: Size, resolved: "Resolved") -> int:

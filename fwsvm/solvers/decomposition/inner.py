@@ -6,6 +6,22 @@ from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import WIDTH, broadcast, lane_max, load, reduce_max, store, where_positive
 
 
+@njit
+def add_signs(K, y, ridge, first, last):
+    """Make K~ of kernel values, in rows ``first`` to ``last`` - 1 of K (n, p); columns beyond n become zeros.
+
+    Parameters
+    ----------
+    y, ridge : ndarray, shape (n,), of the precision of K
+    """
+    one, n = K.dtype.type(1), y.size
+    for i in range(first, last):
+        for j in range(n):
+            K[i, j] = (K[i, j] + one) * (y[i] * y[j])
+        K[i, n:] = 0
+        K[i, i] += ridge[i]
+
+
 @njit(each_step=True)
 def _gains(b, g, scale, t):
     """Return sqrt of twice what eight entries would gain: |g| / sqrt(K~_ii), 0 where b = 0 and g > 0."""

@@ -8,9 +8,10 @@ from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
+from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
-from fwsvm.solvers.decomposition.inner import descend, filled
+from fwsvm.solvers.decomposition.inner import add_signs, descend, filled
 from fwsvm.solvers.decomposition.working_set import select
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
@@ -42,6 +43,7 @@ class DecompositionRun:
         self.last = np.inf  # the gap of the last certificate that missed the goal
         self.rounds = self.steps = self.evaluations = 0
         self.compile_seconds = 0.0
+        self.room = np.empty(0, np.float32)  # for K~ of a working set
         self.working = np.empty(0, dtype=np.int64)
         self.first: np.ndarray | None = None  # the first working set, of a cold start
         if warm_start is None:
@@ -125,13 +127,16 @@ class DecompositionRun:
 
     def _matrix(self, few: Any, y: np.ndarray, ridge: np.ndarray, width: int) -> np.ndarray:
         """Return K~ of the rows ``few``, shape (n, width), zeros beyond n."""
-        size, every = len(y), np.arange(len(y))
-        values = np.empty((size, size), few.values.dtype)
-        kernel_matrix(self.resolved.kernel, few, every, every, values, self.resolved.threads)
-        K = np.zeros((size, width), values.dtype)
-        signs = y.astype(values.dtype)
-        np.multiply(values + 1, signs[:, None] * signs, out=K[:, :size])
-        K[every, every] += ridge.astype(values.dtype)
+        size, dtype, threads = len(y), few.values.dtype, self.resolved.threads
+        if self.room.dtype != dtype or self.room.size < size * width:
+            self.room = np.empty(
+                size * width, dtype
+            )  # kept: to touch new memory takes longer than to fill it
+        K = self.room[: size * width].reshape(size, width)
+        every = np.arange(size)
+        kernel_matrix(self.resolved.kernel, few, every, np.resize(every, width), K, threads)
+        signs, ridge = y.astype(dtype), ridge.astype(dtype)
+        in_shares(lambda first, last: add_signs(K, signs, ridge, first, last), size, threads)
         return K
 
     def _goal(self, R: float) -> float:
