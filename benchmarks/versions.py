@@ -13,7 +13,7 @@ grids      `fwsvm grid --workers 2` on the searches of `grids.py`.
 predicting `fwsvm predict` of the training rows of a9a by a machine of a7a's.
 starting   `fwsvm --help`, and `fwsvm train` on 300 rows.
 
-The first three are the row's train_seconds, the least of five runs in a process; the others are whole commands. A
+The first three are the row's train_seconds, the least of three runs in a process; the others are whole commands. A
 ratio is the least time of new (or of old again) over the least of old: below 1 the new version is faster.
 """
 
@@ -44,7 +44,7 @@ import fwsvm
 from fwsvm.cli import main
 assert fwsvm.__file__.startswith(sys.argv[1])
 times = []
-for _ in range(5):
+for _ in range(3):
     done = CliRunner().invoke(main, ["train", "--json", *sys.argv[2:]])
     if done.exit_code or done.exception:
         sys.exit(done.output + repr(done.exception))
