@@ -82,7 +82,7 @@ def tasks(scratch: Path, old: Path) -> Iterator[Task]:
         for method in ("swap-2o", "newton", "chunking"):
             yield Task("sets", f"{name} {method}", ROW, ("-m", method, "-C", C, "--threads", "2", name))
     for name in ("sector", "news20"):
-        for C in ("1", "100"):
+        for C in ("1", "10"):
             yield Task("linear", f"{name} C={C} avsf", ROW, ("-m", "avsf", "-C", C, "--threads", "1", name))
     for method in ("scs", "pegasos"):
         words = ("-m", method, "--lambda", "1e-3", "--threads", "1", "synthetic:gaussians?rows=20000")
