@@ -136,6 +136,9 @@ def main() -> None:
     asked.add_argument("old", help="a commit")
     asked.add_argument("groups", nargs="*", metavar="GROUP", help="sets linear scs grids predicting starting")
     given = bench.parse(asked)
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # else every start compiles the package's sources, as no user's does
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
