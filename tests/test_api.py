@@ -47,6 +47,13 @@ def test_import_is_instant_and_brings_nothing_heavy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
 
 
+def test_the_forkserver_starts_before_what_it_is_to_import():
+    """It imports while this process does; a module beside those that it imports would come after them."""
+    code = "import sys, fwsvm.experiments.forkserver; print(*sys.modules)"
+    imported = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert not {"numpy", "numba", "scipy"} & set(imported)
+
+
 def test_help_imports_the_commands_and_next_to_nothing_else():
     code = (
         "import sys; from fwsvm.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"

@@ -91,7 +91,7 @@ def command(
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
     if (workers or 1) > 1 and not dry_run:
-        from fwsvm.experiments.executors.forkserver import start_forkserver
+        from fwsvm.experiments.forkserver import start_forkserver
 
         start_forkserver()  # first, so that it imports in parallel with this process
     from fwsvm.experiments import config as configs

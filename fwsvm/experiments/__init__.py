@@ -5,6 +5,7 @@
     plan          an experiment to cells, each with a run id, and to tasks; forecast: the state of each cell
     runner        parameter search, then reported runs; skips finished cells, stores each record as it arrives
     executors     where tasks run: in this process, in worker processes, on a Dask cluster
+    forkserver    what worker processes are forked from; beside the executors, which take as long to import as it does
     execute       a task to records: train along C, certify, predict
     accuracy      of the machine on test and training rows
     record        one run to one row; environment: machine and software columns

@@ -16,9 +16,9 @@ import pytest
 from fwsvm.data.formats import svmlight
 from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
-from fwsvm.experiments.executors.forkserver import start_forkserver
 from fwsvm.experiments.executors.workers import Workers
 from fwsvm.experiments.experiment import DataSpec
+from fwsvm.experiments.forkserver import start_forkserver
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
@@ -295,7 +295,7 @@ def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_p
     folder = tmp_path / ("long" * 40)
     folder.mkdir()
     script = """
-from fwsvm.experiments.executors.forkserver import start_forkserver, worker_context
+from fwsvm.experiments.forkserver import start_forkserver, worker_context
 assert not start_forkserver()
 assert worker_context().get_start_method() == "spawn"
 """

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
 from fwsvm.experiments.executors import Deliver, Task, Watch
-from fwsvm.experiments.executors.forkserver import worker_context
+from fwsvm.experiments.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
