@@ -54,6 +54,13 @@ def simplex_optimum(K: np.ndarray) -> np.ndarray:
     return b / b.sum()
 
 
+def least_objective(kernel: str, X: np.ndarray, y: np.ndarray, C: float, gamma: float) -> float:
+    """Return a' K~ a at its minimum over the simplex."""
+    K = extended(gram(kernel, X, X, gamma), y, C)
+    best = simplex_optimum(K)
+    return float(best @ K @ best)
+
+
 def box_optimum(Q: np.ndarray, C: np.ndarray) -> tuple[float, float]:
     """Return dual and primal value, which bound the optimum, of the hinge machine without bias.
 

@@ -18,8 +18,8 @@ from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
 from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, refuse_not_text
 from fwsvm.errors import DataError
 
-#: Bytes of a partition: a file is cut into `WANTED` partitions unless these would be smaller or larger than that.
-LEAST, MOST, WANTED = 1 << 18, 1 << 27, 32
+#: Bytes of a partition: a file is cut into `PARTITIONS` partitions unless these would be smaller or larger than that.
+LEAST, MOST, PARTITIONS = 1 << 18, 1 << 27, 32
 
 
 class Partition(NamedTuple):
@@ -91,7 +91,7 @@ def _cut_file(path: Path) -> list[Partition]:
 def _line_ends(text: mmap.mmap) -> list[int]:
     """Return where the partitions of a text end, after a newline each but for the last."""
     size = len(text)
-    step, ends = min(max(LEAST, -(-size // WANTED)), MOST), []
+    step, ends = min(max(LEAST, -(-size // PARTITIONS)), MOST), []
     at = step
     while at < size:
         newline = text.find(b"\n", at - 1)

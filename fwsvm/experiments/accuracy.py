@@ -13,7 +13,7 @@ from fwsvm.data.labels import encode
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
-from fwsvm.solvers import Result
+from fwsvm.solvers import Result, Status
 from fwsvm.solvers.c_path import CPath, Run
 
 MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
@@ -25,6 +25,19 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
     X, _ = fitted(table.X, result.model.features)
     predicted = result.model.predict(X, int(result.settings["threads"]))
     return float(np.mean(predicted == encode(table.labels, classes)))
+
+
+def on_test_rows(result: Result, test: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
+    """Return ``test_accuracy`` and ``predict_seconds`` of a run."""
+    started = time.perf_counter()
+    found = accuracy(result, test, classes)
+    return {"test_accuracy": found, "predict_seconds": time.perf_counter() - started}
+
+
+def interrupted(result: Result) -> Result:
+    """Return the result of a run that Ctrl-C ended while rows were predicted."""
+    said = f"{result.message} Interrupted while rows were predicted."
+    return replace(result, status=Status.INTERRUPTED, certified=False, message=said)
 
 
 def of_path(
@@ -54,10 +67,10 @@ def is_costly(result: Result, table: LabelledRows) -> bool:
     )
 
 
-def with_accuracy_note(result: Result, train_accuracy: float, codes: np.ndarray) -> Result:
+def with_accuracy_note(result: Result, train_accuracy: float, counts: np.ndarray) -> Result:
     """Return the result, its message saying so if the training accuracy is below the largest class's share.
 
-    ``codes`` are the classes of the training rows, shape (m,).
+    ``counts`` are the training rows of each class, shape (K,).
     """
-    note = promises.of_accuracy(train_accuracy, np.bincount(codes).tolist())
+    note = promises.of_accuracy(train_accuracy, counts.tolist())
     return replace(result, message=f"{result.message} {note}") if note else result

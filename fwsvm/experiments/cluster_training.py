@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fwsvm import promises, scaling
+from fwsvm import scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import fingerprint_of, read_file
 from fwsvm.data.dataset import LabelledRows
@@ -22,7 +21,7 @@ from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.writing import utc_now
 from fwsvm.scaling import Ranges
-from fwsvm.solvers import Result, Settings, Status
+from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
 
@@ -104,15 +103,11 @@ def train(
     }
     try:
         more["train_accuracy"] = accuracy_there(data.table, result)
-        note = promises.of_accuracy(more["train_accuracy"], found.counts.sum(axis=0).tolist())
-        result = replace(result, message=f"{result.message} {note}") if note else result
+        result = accuracy.with_accuracy_note(result, more["train_accuracy"], found.counts.sum(axis=0))
         if data.test is not None:
-            begun = time.perf_counter()
-            more["test_accuracy"] = accuracy.accuracy(result, data.test, found.classes)
-            more["predict_seconds"] = time.perf_counter() - begun
+            more |= accuracy.on_test_rows(result, data.test, found.classes)
     except KeyboardInterrupt:
-        said = f"{result.message} Interrupted while rows were predicted."
-        result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+        result = accuracy.interrupted(result)
     more["peak_memory_mib"] = peak_memory_mib()
     return result, record.row(data_columns(data), result, **more)
 

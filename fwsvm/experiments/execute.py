@@ -153,7 +153,9 @@ def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Itera
         return
     for (cell, more, _), (_, ended), measured in zip(trained, certified, accuracies, strict=True):
         known = measured.get("train_accuracy")
-        result = ended if known is None else accuracy.with_accuracy_note(ended, known, task.codes)
+        result = (
+            ended if known is None else accuracy.with_accuracy_note(ended, known, np.bincount(task.codes))
+        )
         note = record.missing_test_note(task.data, result) if task.test is None else {}
         yield Record(cell, record.row({}, result, **more, **measured, **note), result.trace)
     if certified and certified[-1][1].status is Status.INTERRUPTED:

@@ -1,7 +1,5 @@
 """One training run outside an experiment (`fwsvm train`): data set and settings to result and row."""
 
-import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,16 +48,13 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     try:
         if result.sample is None and not accuracy.is_costly(result, data.train):
             more["train_accuracy"] = accuracy.accuracy(result, data.train, data.classes)
-            result = accuracy.with_accuracy_note(result, more["train_accuracy"], codes)
+            result = accuracy.with_accuracy_note(result, more["train_accuracy"], np.bincount(codes))
         if data.test is None:
             more |= record.missing_test_note(data, result)
         else:
-            begun = time.perf_counter()
-            more["test_accuracy"] = accuracy.accuracy(result, data.test, data.classes)
-            more["predict_seconds"] = time.perf_counter() - begun
+            more |= accuracy.on_test_rows(result, data.test, data.classes)
     except KeyboardInterrupt:
-        said = f"{result.message} Interrupted while rows were predicted."
-        result = replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+        result = accuracy.interrupted(result)
     return result, record.row(record.data_columns(data), result, **more)
 
 
