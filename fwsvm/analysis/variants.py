@@ -30,6 +30,7 @@ SETTINGS = {
         Setting("candidates", "what CVM draws its samples from", lambda _: "balanced"),
         Setting("retries", "samples without a violator before a stop", lambda _: "1"),
         Setting("first_level", "first tolerance of the schedule", lambda _: "0.005"),
+        Setting("gradient", "where q of candidates comes from", lambda _: "cheaper"),
         Setting("width_rule", "width of the kernel", lambda _: "2/D"),
     )
 }

@@ -45,6 +45,9 @@ _OPTIONS = (
     click.option("--candidates",
                  help="What cvm samples from: uniform, all rows; outside, those outside the core set; balanced, "
                  "these, class by class in turn [default: the protocol's: balanced for fw-svms, else uniform]."),
+    click.option("--gradient",
+                 help="Sampled search: computed, q of each candidate anew; kept, q of all rows; cheaper, the first "
+                 "until the second is cheaper [default: cheaper]."),
     click.option("--time-limit", type=float, metavar="SECONDS",
                  help="Stop after so long on the clock; auto returns the machine of a sample where rows are too many."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),

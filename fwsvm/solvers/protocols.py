@@ -11,7 +11,13 @@ from fwsvm.parameters import labelled
 PAPER_TOLERANCE = 1e-6  # of 003, under its MEB rule
 CANDIDATES = ("uniform", "outside", "balanced")
 UNIFORM, OUTSIDE, BALANCED = CANDIDATES
-OPTIONS = ("retries", "first_level", "candidates")  # settings of a protocol that a user may change alone
+CHEAPER, COMPUTED, KEPT = GRADIENTS = ("cheaper", "computed", "kept")
+OPTIONS = (
+    "retries",
+    "first_level",
+    "candidates",
+    "gradient",
+)  # settings of a protocol that a user may change alone
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,9 @@ class Protocol:
         there is no schedule.
     candidates : {"uniform", "outside", "balanced"}
         What CVM draws its samples from: all rows, the rows outside the core set, or these class by class in turn.
+    gradient : {"cheaper", "computed", "kept"}
+        Where sampled search has q of its candidates from: it computes each anew, it keeps q over all rows, or it begins
+        with the one and goes on with the other once that is cheaper. The points are the same but for rounding.
     inner_share : float or None
         CVM's inner tolerance by the tolerance of the run; None: LIBCVM's.
     width_rule : str
@@ -45,6 +54,7 @@ class Protocol:
     retries: int = 7
     first_level: float | None = None
     candidates: str = UNIFORM
+    gradient: str = CHEAPER
     inner_share: float | None = None
     width_rule: str = "paper"
 

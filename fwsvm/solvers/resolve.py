@@ -17,7 +17,7 @@ from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.protocols import CANDIDATES, OPTIONS, PAPER_TOLERANCE, PROTOCOLS, Protocol
+from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, OPTIONS, PAPER_TOLERANCE, PROTOCOLS, Protocol
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import SEARCHES, SPELLED, Settings
 
@@ -158,6 +158,8 @@ def protocol_of(settings: Settings) -> Protocol:
         _positive("first-level", settings.first_level)
     if settings.candidates is not None:
         _one_of("candidates", settings.candidates, CANDIDATES)
+    if settings.gradient is not None:
+        _one_of("gradient", settings.gradient, GRADIENTS)
     given = {name: getattr(settings, name) for name in OPTIONS}
     return replace(
         PROTOCOLS[settings.protocol], **{name: value for name, value in given.items() if value is not None}

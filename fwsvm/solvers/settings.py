@@ -37,7 +37,7 @@ class Settings:
         How simplex methods look for the ascent vertex.
     protocol : {"default", "paper", "libcvm", "fw-svms"}
         How simplex methods start, sample and stop (`fwsvm.solvers.protocols`).
-    retries, first_level, candidates : int, float, {"uniform", "outside", "balanced"}, or None
+    retries, first_level, candidates, gradient : int, float, str, str, or None
         Settings of the protocol by themselves (`fwsvm.solvers.protocols.Protocol`); None: the protocol's.
     time_limit : float or None, seconds on the clock of the algorithm
     max_iterations : int or None
@@ -69,6 +69,7 @@ class Settings:
     retries: int | None = None
     first_level: float | None = None
     candidates: str | None = None
+    gradient: str | None = None
     time_limit: float | None = None
     max_iterations: int | None = None
     seed: int = 0

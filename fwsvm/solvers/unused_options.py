@@ -37,6 +37,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
         "retries": "" if samples else whose_search,
         "first_level": "" if "sampled" in family.searches else chosen.name,
         "candidates": whose_search if not samples else "" if chosen.name == "cvm" else chosen.name,
+        "gradient": "" if samples else whose_search,
     }
     for setting, whose in idle.items():
         if whose and getattr(settings, setting) != _DEFAULTS[setting]:

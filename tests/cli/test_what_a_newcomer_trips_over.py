@@ -118,6 +118,7 @@ def test_training_accuracy_that_would_outlast_the_training_is_left_out_and_said(
         ("-m fw --protocol paper --search full --retries 1", "retries means nothing to full search"),
         ("-m newton --retries 1", "retries means nothing to newton"),
         ("--candidates foo", "candidates must be uniform or outside or balanced, not 'foo'"),
+        ("-m mfw --gradient kept", "gradient means nothing to full search"),
         ("-m chunking --first-level 0.1", "first-level means nothing to chunking"),
         ("-m cvm --candidates balanced", "candidates means nothing to full search"),
         ("-m mfw --search sampled --candidates balanced", "candidates means nothing to mfw"),

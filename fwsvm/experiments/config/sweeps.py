@@ -13,7 +13,7 @@ from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.parameters import BALANCED
 from fwsvm.solvers import FAMILIES, METHODS, Settings
-from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
+from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, PROTOCOLS
 from fwsvm.solvers.settings import SEARCHES, STOPS
 
 MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of the pen
@@ -34,6 +34,7 @@ SOLVER_KEYS = (
     "retries",
     "first_level",
     "candidates",
+    "gradient",
     "limits",
 )
 SETTING_KEYS = (*KERNEL_KEYS, *SOLVER_KEYS, "repetitions", "select", "warm_start")
@@ -113,6 +114,7 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
         "search": SEARCHES,
         "protocol": tuple(PROTOCOLS),
         "candidates": CANDIDATES,
+        "gradient": GRADIENTS,
     }
     for key, names in allowed.items():
         if key in keys:

@@ -1,5 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
@@ -20,7 +21,7 @@ from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
-from fwsvm.solvers.protocols import BALANCED, UNIFORM
+from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.tuning import CHECK_COST, MARGIN
@@ -80,6 +81,8 @@ class SimplexRun:
         if isinstance(rule, CVM):
             self.state.now["inner"] = first_inner(rule, resolved)
         self.storage.start_at(support, weights, None if gradient is None else gradient[self.order])
+        if self.sampled and resolved.protocol.gradient == KEPT:
+            self._compile_and_track()
         self.set_goal()
 
     @property
@@ -261,12 +264,17 @@ class SimplexRun:
 
     def _track_if_it_pays(self) -> bool:
         """Keep q over all rows from here on if that would have been cheaper from the start; return whether."""
-        if not tracking_pays(self.state, self.storage.resolved.cache_bytes):
+        if self.resolved.protocol.gradient == COMPUTED or not tracking_pays(
+            self.state, self.storage.resolved.cache_bytes
+        ):
             return False
+        self._compile_and_track()
+        return True
+
+    def _compile_and_track(self) -> None:
         double = bool(self.state.cached.dtype == np.float64)
         self.storage.compile_seconds += _compile(self.rule, self.resolved, tracked=True, double=double)
         self.track()
-        return True
 
     def track(self) -> None:
         """Go on with q over all rows (`Sampled`)."""
@@ -293,9 +301,10 @@ def _sampling(rule: Any, resolved: Resolved) -> Sampled:
 def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> float:
     """Take some steps on a tiny problem in a form that runs may come to; return the seconds, 0 if done before."""
     kinds = (type(rule), type(resolved.kernel), resolved.search, tracked, double)
+    at_first = replace(resolved, protocol=replace(resolved.protocol, gradient=COMPUTED))
 
     def work() -> None:
-        tiny = SimplexRun(tiny_problem(), rule, resolved)
+        tiny = SimplexRun(tiny_problem(), rule, at_first)
         if tracked:
             tiny.track()
         if double:

@@ -55,9 +55,8 @@ def start(
     store: Store | None = None, weights: np.ndarray | None = None, parameters: Any = (), **given: Any,
 ) -> SimplexRun:  # fmt: skip
     """Return a run at its beginning; ``given`` are settings, search "by-active" is "sampled" that never tracks."""
-    by_active = given.get("search") == "by-active"
-    if by_active:
-        given["search"] = "sampled"
+    if given.get("search") == "by-active":
+        given |= {"search": "sampled", "gradient": "computed"}
     chosen = Settings(
         method=method,
         parameters=dict(parameters),
@@ -75,8 +74,6 @@ def start(
     )
     run = SimplexRun(problem, resolved.rule, resolved, before, store)  # type: ignore[arg-type]
     run.problem = problem  # type: ignore[attr-defined]
-    if by_active:
-        run._track_if_it_pays = lambda: False  # type: ignore[method-assign]
     return run
 
 

@@ -215,11 +215,17 @@ def test_fw_svms_is_what_the_authors_of_003_ran():
 
 def test_each_setting_of_a_protocol_can_be_changed_alone():
     X, y = clouds(2)
-    own = {"retries": 3, "first_level": 0.02, "candidates": "uniform", "width_rule": "readme"}
+    own = {
+        "retries": 3,
+        "first_level": 0.02,
+        "candidates": "uniform",
+        "gradient": "kept",
+        "width_rule": "readme",
+    }
     for name, value in own.items():
         protocol = resolve(Settings(protocol="fw-svms", **{name: value}), X)
         usual = resolve(Settings(protocol="fw-svms"), X)
-        changed = {n for n in ("retries", "first_level", "candidates")
+        changed = {n for n in ("retries", "first_level", "candidates", "gradient")
                    if getattr(protocol.protocol, n) != getattr(usual.protocol, n)}  # fmt: skip
         changed |= {"width_rule"} if protocol.width_rule != usual.width_rule else set()
         assert changed == {name}
@@ -247,6 +253,7 @@ def test_cvm_takes_one_inner_tolerance(wrong):
         {"first_level": 0.0},
         {"first_level": 1e-9},
         {"candidates": "all"},
+        {"gradient": "recomputed"},
         {"protocol": "003"},
     ],
 )
@@ -340,13 +347,17 @@ def test_sampled_and_full_search_reach_one_optimum(method, seed, C):
     assert abs(full.objective - sampled.objective) <= max(full.gap, sampled.gap)
 
 
+@pytest.mark.parametrize("gradient", ["cheaper", "kept"])
 @pytest.mark.parametrize("method", ["fw", "mfw"])
 @given(seeds)
 @settings(deadline=None, max_examples=6)
-def test_a_sampled_run_that_tracks_q_takes_the_same_steps(method, seed):
+def test_a_sampled_run_that_tracks_q_takes_the_same_steps(method, gradient, seed):
     """Of swaps, which make two entries of q equal, rounding decides the next."""
     X, y = clouds(seed, m=100)
-    tracks, does_not = (start(method, X, y, search=s, tolerance=1e-4) for s in ("sampled", "by-active"))
+    tracks, does_not = (
+        start(method, X, y, search="sampled", gradient=g, tolerance=1e-4) for g in (gradient, "computed")
+    )
+    assert tracks.storage.by_active == (gradient == "cheaper")
     for _ in range(8):
         assert tracks.advance(10) == does_not.advance(10)
         np.testing.assert_allclose(tracks.state.alpha, does_not.state.alpha, rtol=0, atol=1e-6)
