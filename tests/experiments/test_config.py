@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments import config
@@ -91,6 +92,18 @@ def test_selection_runs_with_its_own_method_and_is_the_same_for_all(tmp_path: Pa
     assert (first.held_out.parts, first.held_out.description) == (5, "5 folds")
 
 
+def test_selection_may_give_its_method_other_settings_than_the_reported_runs(tmp_path: Path) -> None:
+    tuner = "{name: cvm, parameters: {inner: 0.001}, tolerance: 1e-2}"
+    text = BASE + f"select: {{folds: 5, method: {tuner}, C: [1, 2]}}\n"
+    found = load(tmp_path, text)
+    selection = found.trials[0].selection
+    assert selection is not None
+    candidate = selection.candidates.points()[0]
+    assert (candidate.method, candidate.parameters, candidate.tolerance) == ("cvm", {"inner": 1e-3}, 1e-2)
+    assert found.trials[0].finals.varied["tolerance"] == (1e-4,)
+    assert load(tmp_path, yaml.safe_dump(dict(found.resolved))).trials == found.trials
+
+
 def test_selection_takes_the_kernel_of_the_method_it_serves(tmp_path: Path) -> None:
     text = (
         BASE.replace("fw, swap", "{name: fw, kernel: linear}, swap") + "select: {holdout: 0.3, C: [1, 2]}\n"
@@ -109,8 +122,6 @@ def test_small_is_the_profile_where_none_is_named(tmp_path: Path) -> None:
 
 
 def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
-    import yaml
-
     text = BASE + "select: {holdout: 0.3, C: {from: 1, to: 8, step: log2}}\nprofiles: {small: {rows: 100}}\n"
     found = load(tmp_path, text)
     again = load(tmp_path, yaml.safe_dump(dict(found.resolved), sort_keys=False))
@@ -135,6 +146,9 @@ def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
         (BASE + "select: {folds: 5}\n", "@5: select needs values to choose from"),
         (BASE + "C: 1\nselect: {folds: 5, C: [1, 2]}\n", "@5: C is given here and chosen by select"),
         (BASE + "select: {folds: 5, C: [1], method: svm}\n", "@5: method of select must be one of"),
+        (BASE + "select: {folds: 5, C: [1], method: {name: svm}}\n", "@5: method of select must be one of"),
+        (BASE + "select: {folds: 5, C: [1], method: {C: 2}}\n", "@5: unknown key 'C' in method of select"),
+        (BASE + "select: {folds: 5, C: [1], method: {}}\n", "@5: method of select needs a name"),
         (BASE.replace("fw, swap", "swpa"), "@3: a method must be one of"),
         (BASE.replace("fw, swap", "fw, fw"), "@3: fw is listed twice"),
         (BASE.replace("fw, swap", "{name: swap, parameters: {comp: x}}"), "@3: method swap has no"),

@@ -16,9 +16,9 @@ from typing import Any
 
 from fwsvm.data.lock import lockfile
 from fwsvm.errors import UsageError
-from fwsvm.experiments.config.inheritance import MAX_ENTRIES, Keys, merge_keys, read_config_file
+from fwsvm.experiments.config.inheritance import MAX_ENTRIES, Keys, entry_of, merge_keys, read_config_file
 from fwsvm.experiments.config.located_value import LocatedValue
-from fwsvm.experiments.config.sweeps import SETTING_KEYS, SWEPT, only, swept_values, trial_of
+from fwsvm.experiments.config.sweeps import METHOD_KEYS, SETTING_KEYS, SWEPT, only, swept_values, trial_of
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
 from fwsvm.solvers import METHODS
 
@@ -76,9 +76,8 @@ def load(path: Path, profile: str | None = None) -> Experiment:
 def _trials(keys: Keys, seed: int) -> list[Trial]:
     """Return each data set with each of its methods, in the order of the file."""
     of_data = ("name", "source", "methods", *SETTING_KEYS, *ROW_KEYS)
-    of_methods = ("name", "parameters", *SETTING_KEYS)
-    datasets = [_entry(located, of_data, "a data set") for located in keys["datasets"].items(MAX_ENTRIES)]
-    methods = [_entry(located, of_methods, "a method") for located in keys["methods"].items(MAX_ENTRIES)]
+    datasets = [entry_of(located, of_data, "a data set") for located in keys["datasets"].items(MAX_ENTRIES)]
+    methods = [entry_of(located, METHOD_KEYS, "a method") for located in keys["methods"].items(MAX_ENTRIES)]
     if len(datasets) * len(methods) > MAX_TRIALS:
         asked = f"{len(methods):,} methods on {len(datasets):,} data sets"
         raise keys["methods"].error(f"{asked} are too many; {MAX_TRIALS:,} pairs are the most")
@@ -129,16 +128,6 @@ def _methods_for(entry: Keys, methods: list[Keys]) -> list[Keys]:
         for located in entry["methods"].items(MAX_ENTRIES)
     ]
     return [method for method in methods if method["name"].value in asked]
-
-
-def _entry(located: LocatedValue, known: tuple[str, ...], what: str) -> Keys:
-    """Return an entry of datasets or methods, which may be a name alone."""
-    if not isinstance(located.value, dict):
-        return {"name": located}
-    entry = located.mapping(known, what)
-    if "name" not in entry:
-        raise located.error(f"{what} needs a name")
-    return entry
 
 
 def _dataset(located: LocatedValue) -> str:

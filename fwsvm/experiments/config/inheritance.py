@@ -150,3 +150,13 @@ def _plain_value(located: LocatedValue) -> Any:
         if isinstance(located.value, list)
         else str(located.value)
     )
+
+
+def entry_of(located: LocatedValue, known: tuple[str, ...], what: str) -> Keys:
+    """Return an entry that names a data set or a method, which may be the name alone."""
+    if not isinstance(located.value, dict):
+        return {"name": located}
+    entry = located.mapping(known, what)
+    if "name" not in entry:
+        raise located.error(f"{what} needs a name")
+    return entry

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from fwsvm.data.class_weight import by_class
 from fwsvm.errors import UsageError, shown
-from fwsvm.experiments.config.inheritance import Keys, merge_keys
+from fwsvm.experiments.config.inheritance import Keys, entry_of, merge_keys
 from fwsvm.experiments.config.located_value import LocatedValue
 from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, Trial, ValidationRule
 from fwsvm.kernels.kernel import KERNELS, width_rules
@@ -38,7 +38,9 @@ SOLVER_KEYS = (
     "limits",
 )
 SETTING_KEYS = (*KERNEL_KEYS, *SOLVER_KEYS, "repetitions", "select", "warm_start")
+METHOD_KEYS = ("name", "parameters", *SETTING_KEYS)
 SELECT_KEYS = ("holdout", "folds", "method", "C", "sigma2", "gamma")
+TUNER_KEYS = ("name", "parameters", *(key for key in SOLVER_KEYS if key not in ("C", "lambda")))
 LIMIT_KEYS = ("time_seconds", "iterations")
 
 
@@ -86,9 +88,10 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
         holdout=select["holdout"].number("holdout", below=1) if "holdout" in select else None,
         folds=select["folds"].integer("folds", least=2, most=MAX_SWEPT_VALUES) if "folds" in select else None,
     )
-    tuner = select.get("method", methods[0]["name"])
-    tuner.one_of(METHODS, "method of select")
-    entry = next((other for other in methods if other["name"].value == tuner.value), {"name": tuner})
+    entry = entry_of(select["method"], TUNER_KEYS, "method of select") if "method" in select else methods[0]
+    entry["name"].one_of(METHODS, "method of select")
+    if len(entry) == 1:
+        entry = next((other for other in methods if other["name"].value == entry["name"].value), entry)
     settings = merge_keys(inherited, only(SOLVER_KEYS, entry))
     settings = merge_keys(settings, only(KERNEL_KEYS, method))
     settings = merge_keys(settings, only(tuple(SWEPT), select))
