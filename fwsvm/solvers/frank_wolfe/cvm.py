@@ -8,7 +8,7 @@ Then the ascent vertex of all rows enters.
 from typing import NamedTuple
 
 from fwsvm.errors import UsageError
-from fwsvm.numerics.compile import njit
+from fwsvm.solvers.frank_wolfe.core_set import improve_core
 from fwsvm.solvers.frank_wolfe.engine import choose, find
 from fwsvm.solvers.frank_wolfe.gradient.interface import select
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, best_partner, swap, toward
@@ -56,34 +56,10 @@ def first_inner(rule: CVM, resolved: Resolved) -> float:
     return share * resolved.tolerance
 
 
-@njit(inner=True)
-def best_active(s):
-    """Return argmin of q over the active set."""
-    best = s.active[0]
-    for p in range(1, s.now[0].active):
-        if s.q[s.active[p]] < s.q[best]:
-            best = s.active[p]
-    return best
-
-
-@njit(inner=True)
-def within_core(s):
-    """Make the core set's own ascent vertex the vertex; return whether a pair with it is left to improve."""
-    now = s.now[0]
-    i = best_active(s)
-    worst = 0.0
-    for p in range(now.active):
-        worst = max(worst, s.q[s.active[p]] - s.q[i])
-    if worst <= max(now.inner, now.noise):
-        return False
-    now.vertex = i
-    return True
-
-
 @find.implements(CVM)
 def _find(rule, s):
     # Candidates that were drawn are looked at before anything moves: their kernel values are of this core set.
-    if s.now[0].draws == 0 and within_core(s):
+    if s.now[0].draws == 0 and improve_core(s.search, s):
         return
     select(s.search, s)
     now = s.now[0]

@@ -41,7 +41,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
             lowest = lane_min(q_t, lowest)
         low = reduce_min(lowest)
         if low < least:
-            best, least = _place_of(q, low, start), low
+            best, least = place_of(q, low, start), low
     for t in range(whole, last):
         q[t] = scale * q[t] + (a * k_i[t] + b * k_j[t] + both)
         if q[t] < least:
@@ -50,7 +50,7 @@ def update_scan(q, k_i, k_j, scale, a, b, first, last, best, least):
 
 
 @njit(inner=True)
-def _place_of(q, value, start):
+def place_of(q, value, start):
     """Return the first t >= start with q_t = value."""
     while q[start] != value:
         start += 1

@@ -61,6 +61,8 @@ class SimplexState(NamedTuple):
         Line of ``cached`` with a row's column, -1 for none.
     values : ndarray, shape (64, room)
         `Sampled`: kernel values of the candidates with the active set.
+    core : ndarray of float64, shape (3, room)
+        `Sampled`: room for copies by place in the active set (`fwsvm.solvers.frank_wolfe.core_set`).
     drawn : ndarray of int32, shape (64,)
         `Sampled`, `Tracked`: the candidates.
     team : ThreadTeam
@@ -81,5 +83,6 @@ class SimplexState(NamedTuple):
     cached: np.ndarray
     slot_of: np.ndarray
     values: np.ndarray
+    core: np.ndarray
     drawn: np.ndarray
     team: Any

@@ -296,4 +296,4 @@ def with_room(s: SimplexState, cache_bytes: int) -> SimplexState:
     cached = np.empty((lines, room), s.cached.dtype)
     cached[: len(s.cached), :before] = s.cached[:lines]
     s.slot_of[s.slot_of >= lines] = -1
-    return s._replace(values=np.empty((WIDE, room), s.values.dtype), cached=cached)
+    return s._replace(values=np.empty((WIDE, room), s.values.dtype), core=np.empty((3, room)), cached=cached)

@@ -226,6 +226,7 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Res
         cached=np.empty((lines_of(room, dtype, cache_bytes), room), dtype) if own_lines else columns.cached,
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
+        core=np.empty((3, room)),
         drawn=np.zeros(WIDE, np.int32),
         team=thread_team(0 if own_lines else m, threads),
     )
