@@ -15,6 +15,7 @@ from fwsvm.parameters import labelled
 from fwsvm.solvers import Settings, class_weight, method
 from fwsvm.solvers.protocols import OPTIONS
 from fwsvm.solvers.registry import FAMILIES
+from fwsvm.solvers.resolve import search_of
 
 SELECT, FINAL = "select", "final"
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
@@ -159,15 +160,15 @@ def selection_cells(
 ) -> Iterator[Cell]:
     """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost.
 
-    If the method supports warm starts, cells that differ in C alone are a chain in ascending C. Chains depend on the
-    selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
+    Where a run may start at the end of another, cells that differ in C alone are a chain in ascending C. Chains depend
+    on the selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
     """
     points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
     groups = _split_last_chain([(part, some) for part in range(selection.held_out.parts) for some in alike])
     for part, some in groups:
         for settings, led in _chains(replace(point, seed=experiment.seed) for point in some):
-            after = led if FAMILIES[method(settings.method).family].goes_on else None
+            after = led if _goes_on(settings) else None
             identity = run_id(
                 facts.fingerprint,
                 experiment.profile,
@@ -180,6 +181,14 @@ def selection_cells(
                 identity, experiment.name, experiment.profile, SELECT, data, facts.fingerprint, settings,
                 selection.held_out, part, predecessors=after,
             )  # fmt: skip
+
+
+def _goes_on(settings: Settings) -> bool:
+    """Whether a run may start where that of another C ended: its method can, and its end does not depend on the start.
+
+    Sampled search proves nothing: one that starts near the end of another may stop there, after a single sample.
+    """
+    return FAMILIES[method(settings.method).family].goes_on and search_of(settings) == "full"
 
 
 Group = tuple[int, list[Settings]]

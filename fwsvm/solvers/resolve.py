@@ -97,7 +97,7 @@ def resolve(
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]
     protocol = protocol_of(settings)
-    search = settings.search or ("sampled" if protocol.published and "sampled" in family.searches else "full")
+    search = search_of(settings)
     _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
     stop = settings.stop or ("meb" if protocol.published and "meb" in family.stops else family.stops[0])
     _one_of(f"stop of {chosen.name}", stop, family.stops)
@@ -141,6 +141,13 @@ def resolve(
         cache_mib=settings.cache_mib or default_cache_mib(),
         final_gap=settings.final_gap,
     )
+
+
+def search_of(settings: Settings) -> str:
+    """Return how rows are searched: as the settings say, or the protocol and the method's family."""
+    searches = FAMILIES[method(settings.method).family].searches
+    sampled = protocol_of(settings).published and "sampled" in searches
+    return settings.search or ("sampled" if sampled else "full")
 
 
 def protocol_of(settings: Settings) -> Protocol:

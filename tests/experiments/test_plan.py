@@ -91,8 +91,9 @@ def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Pa
     assert ids[0] == ids[1]
 
 
-def test_methods_that_cannot_start_where_another_run_ended_have_cold_cells(tmp_path: Path) -> None:
-    found = of(tmp_path, "select: {folds: 2, method: pegasos, C: [1, 2]}")
+@pytest.mark.parametrize("tuner", ["pegasos", "{name: cvm, search: sampled}", "{name: cvm, protocol: paper}"])
+def test_runs_that_another_start_could_end_elsewhere_have_cold_cells(tmp_path: Path, tuner: str) -> None:
+    found = of(tmp_path, f"select: {{folds: 2, method: {tuner}, C: [1, 2]}}")
     cells = plan.search_cells(found, found.trials, known(found))
     assert {cell.predecessors for cell in cells} == {None}
     assert [len(task) for task in plan.tasks(cells)] == [2, 2], "they share their rows"
