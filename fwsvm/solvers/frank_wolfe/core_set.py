@@ -52,13 +52,15 @@ def improve_core(search, s):
 def _improve_copies(search, s):
     now, q, diagonal, y = s.now[0], s.core[0], s.core[1], s.core[2]
     n, tolerance = now.active, max(now.inner, now.noise)
+    i, least, most = 0, np.inf, -np.inf
     for p in range(n):
         t = s.active[p]
         q[p], diagonal[p], y[p] = s.q[t], s.diagonal[t], 1.0 if t < s.plus else -1.0
-    i, least, most = _update(q, y, s.cached[0], s.cached[0], 0.0, 0.0, n)
-    steps_left = (
-        SETTLE_EVERY - 1 - now.steps % SETTLE_EVERY
-    )  # R is settled at the same steps as by the engine's own
+        most = max(most, q[p])
+        if q[p] < least:
+            i, least = p, q[p]
+    # R is settled at the same steps as by the engine's own
+    steps_left = SETTLE_EVERY - 1 - now.steps % SETTLE_EVERY
     while most - least > tolerance and steps_left > 0:
         steps_left -= 1
         row_i = s.active[i]

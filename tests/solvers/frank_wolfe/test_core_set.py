@@ -50,3 +50,17 @@ def test_the_core_set_is_solved_where_a_run_ends(kernel, seed, C):
     within = float(run.state.now["inner"][0]) + rounding
     assert np.ptp((K @ a)[core]) <= within
     assert a @ K @ a - optimum(K[np.ix_(core, core)]) <= 2.0 * within
+
+
+def test_what_memory_held_before_has_no_part_in_a_step():
+    """Lines that no row has yet are not set: they may hold anything, as what is no number."""
+    X, y = clouds(3)
+    paths = []
+    for left_over in (0.0, np.nan):
+        run = start("cvm", X, y, search="by-active", parameters={"inner": 1e-7})
+        run.state.cached[:2] = left_over
+        run.state.core[:] = left_over
+        run.advance(1)
+        paths.append(run.state.alpha.copy())
+    assert np.isfinite(paths[0]).all()
+    np.testing.assert_array_equal(*paths)
