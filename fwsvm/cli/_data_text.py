@@ -63,7 +63,7 @@ def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
         "split": dict(entry.split) if entry.split else None,
         "published": [dataclasses.asdict(p) for p in entry.published],
         "note": entry.note,
-        "evidence": dict(lock.evidence),
+        "evidence": dict(lock.meanings.get(entry.name, lock.evidence)),
         "sources": [],
     }
     for source in entry.sources:

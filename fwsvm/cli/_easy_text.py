@@ -84,7 +84,20 @@ def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
             "feature decides the distances by its unit."
         ),
         "The machine keeps these ranges and applies them to all rows that it predicts.",
+        *_far(data),
     ]
+
+
+def _far(data: "Dataset") -> list[str]:
+    """Return a sentence where test rows are far outside the ranges of the training rows."""
+    from fwsvm import scaling
+
+    if (
+        data.test is None
+        or (outside := scaling.outside(data.test.X, scaling.fit(data.train.X, "[0,1]"))) is None
+    ):
+        return []
+    return [f"{outside.sentence(data.test.rows, 'test rows')}: are they rows of the same kind?"]
 
 
 def chosen(found: "Chosen", data: "Dataset", folds: int) -> list[str]:

@@ -6,6 +6,7 @@ Where a command meets an option that is only svm-train's, it says what ours is a
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -61,14 +62,21 @@ class LibsvmCommand(click.Command):
     """A command that knows svm-train's options, and says what they are here."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; of an unknown option that is svm-train's say our own."""
+        """Parse; of an option that is svm-train's, and of its order of files, say our own."""
         given = list(args)
+        if self.name != "predict" and (theirs := next(filter(_means_another_here, _pairs(given)), None)):
+            raise click.UsageError(self.said(given, theirs[0]), ctx)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            if not (isinstance(error, click.NoSuchOption) and _option(error.option_name)):
-                raise
-            raise click.UsageError(self.said(given, error.option_name), ctx) from None
+            if isinstance(error, click.NoSuchOption) and _option(error.option_name):
+                raise click.UsageError(self.said(given, error.option_name), ctx) from None
+            files = self._files(given, cross_validates=False)
+            if error.message.startswith(EXTRA_FILE) and files[:1] == ["--model"]:
+                line = shlex.join(["fwsvm", "train", *self._translated(given).words, *files])
+                said = f"the second file of svm-train is the model. In the words of fwsvm: {line}"
+                raise click.UsageError(said, ctx) from None
+            raise
 
     def said(self, args: Sequence[str], unknown: str) -> str:
         """Return what our words for a line are."""
@@ -130,11 +138,18 @@ class LibsvmCommand(click.Command):
         return ([ours, weight], f"{option} is {ours} {weight}") if ours else ([], NO_WEIGHTS)
 
     def _files(self, args: Sequence[str], *, cross_validates: bool) -> list[str]:
-        """Return the files of a line at its end; svm-train's second one is the model, and svm-predict's too."""
+        """Return the files of a line at its end; svm-train's second one is the model, and svm-predict's too.
+
+        Who knows our order of predict, the model first, is told it again.
+        """
         files = [option for option, _ in _pairs(args) if _is_file(option, args)]
         if self.name == "train" and len(files) == 2:
             return files[:1] if cross_validates else ["--model", files[1], files[0]]
-        if self.name == "predict" and len(files) > 1:
+        if (
+            self.name == "predict"
+            and len(files) > 1
+            and not (_is_model(files[0]) and not _is_model(files[1]))
+        ):
             return [files[1], files[0], *files[2:]]
         return files
 
@@ -143,6 +158,7 @@ class LibsvmCommand(click.Command):
         return next((name for one in self.params for name in one.opts if name.startswith(start)), "")
 
 
+EXTRA_FILE = "Got unexpected extra argument"  # as click says it
 NO_PROBABILITIES = "-b, probabilities, are --probability of train and predict; cv has none"
 NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W"
 
@@ -171,6 +187,21 @@ def _pairs(args: Sequence[str]) -> Iterator[tuple[str, str]]:
             continue
         value = word[len(option) :]
         yield option, value or (waiting.pop(0) if waiting else "")
+
+
+def _means_another_here(pair: tuple[str, str]) -> bool:
+    """Whether an option with its value is svm-train's, though ours has another meaning: -m of a size, -h of 0 or 1."""
+    option, value = pair
+    return (option == "-m" and value.isdigit()) or (option == "-h" and value in {"0", "1"})
+
+
+def _is_model(name: str) -> bool:
+    """Whether a file begins as a model of LIBSVM or LIBLINEAR does."""
+    try:
+        with Path(name).open("rb") as file:
+            return file.read(16).startswith((b"svm_type", b"solver_type"))
+    except OSError:
+        return False
 
 
 def _is_file(word: str, args: Sequence[str]) -> bool:

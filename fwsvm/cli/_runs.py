@@ -10,6 +10,7 @@ from fwsvm import promises
 from fwsvm.cli._display import Display
 from fwsvm.cli._lines import echo
 from fwsvm.experiments.forecast import format_duration
+from fwsvm.experiments.time_left import TimeLeft
 from fwsvm.phases import Phase
 
 SECONDS_OF_ONE_RUN = 3.0  # for which it is shown, at least, where others go on beside it
@@ -93,13 +94,12 @@ class RunsDisplay(Display):
     Of several that go on beside each other (``slots`` > 1) one is shown for a while, then another.
     """
 
-    def __init__(self, total: int, done: int, slots: int) -> None:
+    def __init__(self, total: int, done: int, slots: int, time_left: TimeLeft) -> None:
         super().__init__()
-        self.slots = slots
-        self.total, self.done, self.made = total, done, 0
-        self.compile_seconds = 0.0
-        self.started = time.monotonic()
-        self._at, self._since, self._share = "", self.started, Share()
+        self.slots, self.time_left = slots, time_left
+        self.total, self.done = total, done
+        self.last_end = time.monotonic()
+        self._at, self._since, self._share = "", self.last_end, Share()
         self.count("runs", done, total)
 
     def note(self, said: str) -> None:
@@ -121,13 +121,15 @@ class RunsDisplay(Display):
 
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""
-        self.done, self.made = self.done + 1, self.made + 1
+        self.done += 1
         if self._at == record.cell.run_id:
             self._at = ""
         row = record.row
-        self.compile_seconds += (row.get("compile_seconds") or 0.0) / (row.get("parallel_cells") or 1)
-        ran = max(0.0, time.monotonic() - self.started - self.compile_seconds)
-        to_go = format_duration((self.total - self.done) * ran / self.made) if self.done < self.total else ""
+        compiled = (row.get("compile_seconds") or 0.0) / (row.get("parallel_cells") or 1)
+        now = time.monotonic()
+        self.time_left.end(record.cell, max(0.0, now - self.last_end - compiled))
+        self.last_end, seconds = now, self.time_left.seconds
+        to_go = format_duration(seconds) if seconds is not None and self.done < self.total else ""
         self.count("runs", self.done, self.total, f"about {to_go} left" if to_go else "")
         if self.is_live:
             return

@@ -203,6 +203,7 @@ def _run(
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
     from fwsvm.experiments.summary import summary
+    from fwsvm.experiments.time_left import TimeLeft
 
     with ResultsStore(folder) as store:
         expected = forecast(experiment, known, {} if force else with_reusable(store.rows, reusable))
@@ -210,7 +211,9 @@ def _run(
         store.write_config(experiment.resolved, f"{asked}{profile}, by fwsvm {__version__}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
-        with RunsDisplay(len(expected), done, executor.slots) as teller:
+        rows = {data: found.rows for data, found in known.items() if not found.missing}
+        time_left = TimeLeft((run.cell for run in expected if not run.done), rows)
+        with RunsDisplay(len(expected), done, executor.slots, time_left) as teller:
             for notice in store.notices:
                 teller.note(notice)
             teller.note(f"{experiment.name}{profile}: {describe(expected)}")

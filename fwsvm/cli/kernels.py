@@ -23,7 +23,7 @@ def command(as_json: bool) -> None:
     for facts in found:
         click.echo(f"{facts['name']}: {facts['formula']}")
         for label, said in _lines(facts).items():
-            click.echo(f"  {label:<14}{said}")
+            click.echo(f"  {label:<15}{said}")
 
 
 def _facts(family: Any) -> dict[str, Any]:

@@ -159,7 +159,9 @@ def _tell(predicted: "Prediction", features: int) -> None:
     if predicted.correct is None:
         return
     if predicted.unknown:
-        some = ", ".join(predicted.unknown[:5]) + (", ..." if len(predicted.unknown) > 5 else "")
+        from fwsvm.data.labels import named
+
+        some = named(predicted.unknown)
         click.echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", err=True)
     share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
     click.echo(f"Accuracy = {share}", err=True)

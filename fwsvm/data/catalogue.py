@@ -59,7 +59,7 @@ def load(
     if test is not None:
         held_out, digest, extra = read_file(test, loader_of(test), entry.features)
         recipe["test"] = [digest]
-        notices += extra
+        notices += [*extra, *unknown_labels(test, held_out, classes)]
     return Dataset(
         name=entry.name,
         train=train,
@@ -88,16 +88,16 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     how = scale or "none"
     if how != "none":
         recipe["scaling"] = how
-    held_out = None
+    held_out, classes = None, labels.classes(train.labels)
     if test is not None:
         held_out, test_sha256, more = read_file(test, loader_of(test, zero_based=zero_based), train.features)
         recipe["test"] = [test_sha256]
-        notices = (*notices, *more)
+        notices = (*notices, *more, *unknown_labels(test, held_out, classes))
     return Dataset(
         name=str(path),
         train=train,
         test=held_out,
-        classes=labels.classes(train.labels),
+        classes=classes,
         fingerprint=fingerprint_of(recipe),
         source=str(path),
         scaling=how,
@@ -205,6 +205,15 @@ def read_file(
     table, notices = formats.read(path, sha256, loader)
     table, more = widened(table, features, path)
     return table, sha256, (*notices, *more)
+
+
+def unknown_labels(path: Path, table: LabelledRows, classes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a notice where test rows have labels that no training row has; such rows count as wrong."""
+    beyond = labels.unknown(table.labels, classes)
+    if not beyond:
+        return ()
+    said = f"{path}: no training row has the label{'s' if len(beyond) > 1 else ''} {labels.named(beyond)}"
+    return (f"{said}; test rows with {'them' if len(beyond) > 1 else 'it'} count as wrong",)
 
 
 def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:

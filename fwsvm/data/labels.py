@@ -56,6 +56,18 @@ def text(label: float | str) -> str:
     return repr(value)
 
 
+def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels that are none of the classes, sorted; rows without a label are no such rows."""
+    beyond = labels[encode(labels, classes) < 0]
+    found = np.unique(beyond[~np.isnan(beyond)] if beyond.dtype.kind == "f" else beyond)
+    return tuple(sorted(text(label) for label in found.tolist()))
+
+
+def named(some: tuple[str, ...], most: int = 5) -> str:
+    """Return the first of some labels, for a sentence."""
+    return ", ".join(some[:most]) + (", ..." if len(some) > most else "")
+
+
 def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> None:
     """Refuse labels from which nothing can be learned.
 

@@ -167,5 +167,10 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
 def sentence(result: Result) -> str:
     """Return how a run ended that did not converge, and what may help."""
-    gap = f" The relative gap is {result.relative_gap:.2g}." if np.isfinite(result.relative_gap) else ""
+    said = "relative gap" in result.message
+    gap = (
+        ""
+        if said or not np.isfinite(result.relative_gap)
+        else f" The relative gap is {result.relative_gap:.2g}."
+    )
     return f"{result.message}{gap} A larger max_iter, time_limit or tol, or scaled features, may help."

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.labels import encode, text
+from fwsvm.data.labels import encode, unknown
 from fwsvm.errors import UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared
@@ -86,9 +86,7 @@ def predict(
         labels=tuple(model.classes[code] for code in codes),
         decision=decision,
         correct=None if truth is None else int((truth == codes).sum()),
-        unknown=()
-        if truth is None
-        else tuple(sorted({text(label) for label in table.labels[truth < 0].tolist()})),
+        unknown=unknown(table.labels, model.classes) if labelled else (),
         ignored=ignored,
         far=far,
         notices=notices,

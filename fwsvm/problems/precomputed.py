@@ -111,7 +111,7 @@ def given_by(X: Table, penalties: np.ndarray | None) -> Given:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"row {row + 1} begins with 0:{which[row]:g}, but a row of a precomputed kernel begins with 0:i, its "
+            f"row {row + 1} has {_begins(float(which[row]))}, but a row of a precomputed kernel begins with 0:i, its "
             f"number among the 1 to {X.shape[1] - 1} rows whose kernel values follow as 1:K(x,x_1) 2:K(x,x_2) ..."
         )
     places = which.astype(np.int64)
@@ -120,6 +120,10 @@ def given_by(X: Table, penalties: np.ndarray | None) -> Given:
     _refuse_indefinite(values, penalties)
     kept = sparse.csr_array((which, (np.arange(m), np.zeros(m, np.int64))), shape=X.shape)
     return Given(kept, np.arange(1.0, m + 1.0)[:, None], Precomputed(values))
+
+
+def _begins(number: float) -> str:
+    return f"0:{number:g} as its number" if number else "no number 0:i, or 0:0"
 
 
 def support_numbers(support: Table) -> np.ndarray:

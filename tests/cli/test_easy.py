@@ -146,3 +146,17 @@ def test_an_interval_holds_what_was_seen_and_narrows_with_the_rows() -> None:
         low, high = _easy_text.interval(right, judged)
         assert 0 <= low <= right / judged <= high + 1e-12 <= 1 + 1e-9
         assert high - low < 4 / math.sqrt(judged)
+
+
+def test_test_rows_of_another_kind_are_warned_of(folder: Path) -> None:
+    rows = (folder / "test.svm").read_text().splitlines()
+    labels = "\n".join(f"7 {row.partition(' ')[2]}" if row.startswith("-1") else row for row in rows)
+    (folder / "labels.svm").write_text(labels + "\n")
+    said = "no training row has the label 7; test rows with it count as wrong"
+    assert said in " ".join(run("easy", "train.svm", "labels.svm").stdout.split())
+    assert said in " ".join(run("train", "--test", "labels.svm", "train.svm").stdout.split())
+    few = "\n".join(" ".join(row.split()[:6]) for row in rows)
+    (folder / "few.svm").write_text(few + "\n")
+    assert "269 of 269 test rows lie far outside the training ranges" in " ".join(
+        run("easy", "train.svm", "few.svm").stdout.split()
+    )

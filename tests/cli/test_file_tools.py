@@ -221,7 +221,10 @@ def test_check_lists_every_bad_line(run, tmp_path):
         "line 4: an empty line",
         "line 5: value of '1:nan' is not finite",
         "line 6: '1,2' is more than one label; is the file comma-separated?",
-        "line 7: index 0 in '0:1', but indices start at 1 (--zero-based reads files that start at 0)",
+        (
+            "line 7: index 0 in '0:1', but indices start at 1 (--zero-based reads files that start at 0, "
+            "--kernel precomputed those of kernel values)"
+        ),
         "line 8: a comment",
         "line 9: missing a newline character in the end",
         "Found 8 lines with error.",

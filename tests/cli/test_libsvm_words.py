@@ -1,6 +1,7 @@
 """Lines of LIBSVM's users, and mistyped commands: each is answered by what to type instead, and that can be typed."""
 
 import shlex
+from pathlib import Path
 
 import click
 import pytest
@@ -39,6 +40,9 @@ def ours(said: str) -> str:
         ("predict -b 1 test model out", "fwsvm predict --probability model test out"),
         ("train -t 4 a.svm a.model", "fwsvm train --kernel precomputed --model a.model a.svm"),
         ("train -w1 5 -v 5 a.svm", "fwsvm cv --class-weight 1=5 --folds 5 a.svm"),
+        ("train -m 100 a.svm", "fwsvm train --cache-mb 100 a.svm"),
+        ("train -h 0 a.svm", "fwsvm train a.svm"),
+        ("train a.svm a.model", "fwsvm train --model a.model a.svm"),
     ],
 )
 def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:
@@ -63,6 +67,14 @@ def test_what_is_not_here_or_elsewhere_is_said(line: str, why: str) -> None:
 @pytest.mark.parametrize("line", ["train -s 3 a.svm", "train -s 1 -n 0.5 a.svm", "train -t 3 a.svm"])
 def test_what_is_not_here_has_no_line_of_ours(line: str) -> None:
     assert ours(answer(line)) == ""
+
+
+def test_who_names_the_model_first_as_we_do_is_told_it_first(tmp_path: Path) -> None:
+    model, rows = tmp_path / "m", tmp_path / "rows"
+    model.write_text("svm_type c_svc\n")
+    rows.write_text("1 1:1\n")
+    for line in (f"predict -b 1 {model} {rows} out", f"predict -b 1 {rows} {model} out"):
+        assert ours(answer(line)) == f"fwsvm predict --probability {model} {rows} out"
 
 
 def parses(line: str) -> None:

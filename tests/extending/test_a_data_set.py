@@ -6,7 +6,7 @@ import pytest
 
 from tests.extending.packages import blocks, commands, fwsvm, install_page, python
 
-CORNERS = "+1 1:1 2:1\n+1 1:2 2:1\n-1 1:-1 2:-1\n-1 1:-2 2:-1\n"
+(CORNERS,) = blocks("data-set", "text")
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def folder(tmp_path):
 def test_its_commands_find_it_verified_and_scaled(folder):
     about, verified, trained = [fwsvm(folder, *words) for words in commands("data-set")]
     assert "Two corners of a square" in about
+    assert "evidence A: we made it" in about
     assert "corners" in verified
     assert "converged" in trained
     assert "corners" in fwsvm(folder, "data", "list")

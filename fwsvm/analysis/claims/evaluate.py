@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT
+from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, places
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed
 from fwsvm.analysis.measures import MEASURED
 from fwsvm.analysis.papers import CLAIMS
@@ -166,6 +166,5 @@ def caveats(cells: pd.DataFrame) -> list[str]:
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]
         if len(here):
-            places = dict.fromkeys(f"{c['dataset']}/{c['method']}" for c in here.to_dict("records"))
-            found.append(f"{status} in {', '.join(places)}")
+            found.append(f"{status} in {', '.join(places(here, cells))}")
     return found

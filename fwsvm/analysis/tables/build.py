@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import unique_cells
+from fwsvm.analysis.cells import places, unique_cells
 from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
@@ -206,10 +206,9 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     """Return a note that names the cells of this table with failed or missing runs."""
     shown = _cells_shown(sheet, ours)
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
-    places: dict[str, list[str]] = {}
-    for cell in bad.to_dict("records"):
-        places.setdefault(cell["statuses"], []).append(f"{cell['dataset']}/{cell['method']}")
-    listed = [f"{statuses} in {', '.join(dict.fromkeys(where))}" for statuses, where in places.items()]
+    listed: list[str] = []
+    for statuses, some in bad.groupby("statuses", sort=False):
+        listed.append(f"{statuses} in {', '.join(places(some, shown))}")
     return [f"not complete: {'; '.join(listed)}"] if listed else []
 
 

@@ -109,7 +109,8 @@ def _index_reason(index: bytes, shown: str, rules: TextFormat) -> str:
         return f"index of '{shown}' is {_not_whole(index)}"
     place = int(index) if len(index) <= MAX_INDEX_DIGITS else MAX_FEATURES + 2
     if place < rules.first_index:
-        return f"index 0 in '{shown}', but indices start at 1 (--zero-based reads files that start at 0)"
+        other = "--zero-based reads files that start at 0, --kernel precomputed those of kernel values"
+        return f"index 0 in '{shown}', but indices start at 1 ({other})"
     if place < rules.first_index + rules.width:
         return ""
     if rules.width == MAX_FEATURES:

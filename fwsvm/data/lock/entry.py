@@ -163,11 +163,13 @@ class Lock:
     """All entries by name, and the meanings of the evidence grades.
 
     ``overlay`` maps names of entries in the user's overlay to ``added`` (the entry is there) or ``locked`` (digests).
+    ``meanings`` are those of the grades in locks of other packages, by name of the entry.
     """
 
     entries: Mapping[str, Entry]
     evidence: Mapping[str, str]
     overlay: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def find(self, name: str) -> Entry | None:
         """Return the entry whose name or alias is ``name``, or None."""

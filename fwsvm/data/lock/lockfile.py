@@ -88,12 +88,14 @@ def _present() -> Lock:
 def _read(stamps: tuple[tuple[Path, int, int], ...], plugins: int) -> Lock:
     package, *more = (load(path) for path, _, _ in stamps)
     found = parsing.parse_lock(package, next(iter(more[plugins:]), None), others=more[:plugins])
-    entries = dict(found.entries)
+    entries, meanings = dict(found.entries), {}
     for lock in more[:plugins]:
-        for name in parsing.parse_lock(lock).entries.keys() & entries.keys() - found.overlay.keys():
+        theirs = parsing.parse_lock(lock)
+        for name in theirs.entries.keys() & entries.keys() - found.overlay.keys():
+            meanings[name] = theirs.evidence
             sources = (replace(each, home=str(Path(lock.file).parent)) for each in entries[name].sources)
             entries[name] = replace(entries[name], sources=tuple(sources))
-    return replace(found, entries=entries)
+    return replace(found, entries=entries, meanings=meanings)
 
 
 def load(path: Path) -> LockValue:

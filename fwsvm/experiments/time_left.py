@@ -1,0 +1,47 @@
+"""How long the runs of an experiment that are left will take, from those that ended."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from fwsvm.experiments.experiment import DataSpec
+from fwsvm.experiments.plan import Cell
+
+GROWTH = 1.5  # seconds of a run over its rows, as a power, where no run on the data set has ended yet
+
+Kind = tuple[DataSpec, str]  # data set and role
+
+
+class TimeLeft:
+    """An estimate by data set and role: runs of one kind take about as long as each other.
+
+    ``rows`` are the training rows of each data set; runs without data (``missing``) take no time and are left out.
+    """
+
+    def __init__(self, cells: Iterable[Cell], rows: Mapping[DataSpec, int]) -> None:
+        self.weight = {data: float(count) ** GROWTH for data, count in rows.items()}
+        self.left: Counter[Kind] = Counter((cell.data, cell.role) for cell in cells if cell.data in rows)
+        self.ended: Counter[Kind] = Counter()
+        self.spent: Counter[Kind] = Counter()
+
+    def end(self, cell: Cell, seconds: float) -> None:
+        """Count a run that ended so many seconds after the one before."""
+        kind = cell.data, cell.role
+        if cell.data in self.weight:
+            self.left[kind] -= 1
+            self.ended[kind] += 1
+            self.spent[kind] += seconds  # type: ignore[assignment]
+
+    @property
+    def seconds(self) -> float | None:
+        """The estimate; None before any run ended."""
+        if not self.ended:
+            return None
+        return sum(count * self._of_one(kind) for kind, count in self.left.items() if count > 0)
+
+    def _of_one(self, kind: Kind) -> float:
+        data, _ = kind
+        for alike in ([kind], [other for other in self.ended if other[0] == data]):
+            if runs := sum(self.ended[other] for other in alike):
+                return sum(self.spent[other] for other in alike) / runs
+        work = sum(count * self.weight[other] for (other, _), count in self.ended.items())
+        return float(self.spent.total() * self.weight[data] / work)
