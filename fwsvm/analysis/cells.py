@@ -274,10 +274,11 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
 
 
 def places(some: pd.DataFrame, among: pd.DataFrame) -> list[str]:
-    """Return where cells are, as set/method, and as the set alone where they are all of its methods ``among`` cells."""
+    """Return where cells are, as set/method, and as the set alone for all of its methods ``among`` cells."""
     methods = {data: set(group["method"]) for data, group in among.groupby("dataset", sort=False)}
     found: list[str] = []
     for data, group in some.groupby("dataset", sort=False):
         here = list(dict.fromkeys(group["method"]))
-        found += [str(data)] if set(here) == methods[data] else [f"{data}/{name}" for name in here]
+        whole = len(here) > 1 and set(here) == methods[data]
+        found += [str(data)] if whole else [f"{data}/{name}" for name in here]
     return found

@@ -93,3 +93,14 @@ def at(varied: pd.DataFrame, setting: Setting, value: str) -> pd.DataFrame:
     as_run = varied[varied["setting"] == ""]
     changed = varied[(varied["setting"] == setting.name) & (varied["value"] == value)]
     return pd.concat([changed, as_run]).drop_duplicates(["dataset", "method"])
+
+
+def measured_at(varied: pd.DataFrame, setting: Setting, value: str) -> pd.DataFrame:
+    """Return the cells of `at` without those as run of a method that has variants of the setting, but not this one.
+
+    Methods of which no run changes the setting, as FW and the tolerance inside CVM's core set, are as run.
+    """
+    found, of_setting = at(varied, setting, value), varied[varied["setting"] == setting.name]
+    unchanged = ~found["method"].isin(of_setting["method"].unique())
+    same = found["tolerance"].map(setting.as_run) == value
+    return found[(found["setting"] != "") | unchanged | same]

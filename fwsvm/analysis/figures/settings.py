@@ -58,7 +58,7 @@ def _picture(
 ) -> Drawing:
     points = pd.concat(
         [
-            drawable(against_baseline(variants.at(varied, setting, value), baseline)).assign(
+            drawable(against_baseline(variants.measured_at(varied, setting, value), baseline)).assign(
                 place=float(place)
             )
             for place, value in enumerate(values)
