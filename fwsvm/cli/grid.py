@@ -153,6 +153,7 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
     from fwsvm.experiments.samples import data_info
 
     known: dict[DataSpec, DataInfo] = {}
+    missing: list[str] = []
     with Display() as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
@@ -160,13 +161,21 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                echo(f"missing: {found.missing}", 2, err=True)
+                missing.append(data.name)
+                if len(missing) == 1:
+                    echo(f"missing: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
             echo(f"{data.name}: {shape}", 2, err=True)
             for notice in found.notices:
                 echo(f"  {notice}", 4, err=True)
+    if more := list(dict.fromkeys(missing))[1:]:
+        echo(
+            f"missing too: {', '.join(more)}; `fwsvm data info NAME` says where a set is to be had",
+            2,
+            err=True,
+        )
     return known
 
 
