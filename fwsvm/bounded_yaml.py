@@ -20,6 +20,7 @@ SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MOST_BYTES = 1 << 20
 MOST_NODES = 50_000
 DEEPEST = 40
+TOO_DEEP = f"nested too deeply: {DEEPEST} levels are enough"
 LONGEST_NUMBER = 100  # characters: no double needs more, and no whole number that means anything
 
 _TAG = "tag:yaml.org,2002:"
@@ -68,6 +69,8 @@ def parse(text: str, name: str, error: type[FwsvmError] = UsageError, *, typed_k
     except yaml.MarkedYAMLError as wrong:
         mark = wrong.problem_mark or wrong.context_mark
         said = " ".join(str(wrong.problem or wrong.context).split())
+        if "nesting depth" in said:  # PyYAML 6.0.4 has a limit of its own
+            said = TOO_DEEP
         raise error(f"{name}:{mark.line + 1 if mark else 1}: {shown(said)[1:-1]}") from wrong
     finally:
         loader.dispose()
@@ -122,7 +125,7 @@ class _Composer:
     def made(self, event: Any, depth: int) -> tuple[Node, int]:
         """Return the node that an event begins, and its size."""
         if depth > DEEPEST:
-            raise self.wrong(event, f"nested too deeply: {DEEPEST} levels are enough")
+            raise self.wrong(event, TOO_DEEP)
         if isinstance(event, yaml.AliasEvent):
             return self.named(event)
         if event.anchor is not None:

@@ -114,7 +114,7 @@ def test_test_rows_and_model_stand_in_one_line(files: tuple[Path, Path, Path], t
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
-        (("train", "ROWS", "--kernel", "precomputed"), 3, "row 1 has no number 0:i, or 0:0, but a row of a precomputed kernel"),
+        (("train", "ROWS", "--kernel", "precomputed"), 3, "row 1 has no number 0:i, or 0:0, but a row of a"),
         (("train", "KERNEL", "--kernel", "precomputed", "--scale", "[0,1]"), 2, "scale [0,1] is for features"),
         (("cv", "KERNEL", "--kernel", "precomputed", "--scale", "[0,1]"), 2, "scale [0,1] is for features"),
         (("train", "KERNEL", "--kernel", "precomputed", "--gamma", "1"), 2, "gamma means nothing to the precomputed"),

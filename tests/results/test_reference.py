@@ -22,6 +22,15 @@ NO_PAIRS = "fewer than two data sets have"
 ONE_SETTING = {
     "003-c-sweep": ("--where", "C=1"),
     "avsf": ("--where", "C=1", "--where", "tolerance=0.01"),
+    "equal-gap": ("--where", "tolerance=0.001"),
+    "why": (
+        "--where",
+        "width_rule=libcvm",
+        "--where",
+        "search=sampled",
+        "--methods",
+        "cvm,fw,mfw,swap",
+    ),
 }
 
 
