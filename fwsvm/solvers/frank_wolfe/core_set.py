@@ -19,7 +19,7 @@ from fwsvm.numerics.simd import (
     widen,
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
-from fwsvm.solvers.frank_wolfe.scans import ROUNDING, TINY, place_of
+from fwsvm.solvers.frank_wolfe.scans import ROUNDING, curvature, place_of
 from fwsvm.solvers.tuning import SCAN_STRETCH, SETTLE_EVERY
 
 
@@ -73,12 +73,10 @@ def _improve_copies(search, s):
             break
         row_j = s.active[j]
         line_j = s.slot_of[row_j]
-        slope, curvature = (
-            q[j] - q[i],
-            _curvature(np.float64(k_i[j]), diagonal[j], diagonal[i], 2.0 * y[i] * y[j]),
-        )
-        step = slope / curvature
-        decrease = step * (2.0 * slope - step * curvature)
+        slope = q[j] - q[i]
+        bend = curvature(np.float64(k_i[j]), diagonal[j], diagonal[i], 2.0 * y[i] * y[j])
+        step = slope / bend
+        decrease = step * (2.0 * slope - step * bend)
         if line_j < OWN_LINES or step >= s.alpha[row_j] or not decrease > 0.0:
             break
         s.alpha[row_i] += step
@@ -119,16 +117,10 @@ def _update(q, y, k_i, k_j, a, b, n):
 
 
 @njit(inline="always")
-def _curvature(k, K_jj, K_ii, twice):
-    """Return K~_ii - 2 K~_ij + K~_jj, of numbers or of vectors; ``twice`` is 2 y_i y_j."""
-    return maximum(K_jj + K_ii - (k + 1.0) * twice, TINY)
-
-
-@njit(inline="always")
 def _excess(k_i, q, diagonal, y, q_i, K_ii, twice, bar, t):
     """Return slope^2 - bar curvature of eight partners: positive where one gains more than ``bar``."""
     slope = maximum(load(q, t) - q_i, 0.0)
-    return slope * slope - _curvature(widen(load(k_i, t)), load(diagonal, t), K_ii, load(y, t) * twice) * bar
+    return slope * slope - curvature(widen(load(k_i, t)), load(diagonal, t), K_ii, load(y, t) * twice) * bar
 
 
 @njit(each_step=True)
@@ -158,7 +150,7 @@ def _best_of(k_i, q, diagonal, y, q_i, K_ii, twice, first, last, best, most):
     for t in range(first, last):
         slope = q[t] - q_i
         if slope > 0.0:
-            gain = slope * slope / _curvature(np.float64(k_i[t]), diagonal[t], K_ii, twice * y[t])
+            gain = slope * slope / curvature(np.float64(k_i[t]), diagonal[t], K_ii, twice * y[t])
             if gain > most:
                 best, most = t, gain
     return best, most

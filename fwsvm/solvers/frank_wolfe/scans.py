@@ -79,7 +79,7 @@ def highest_active(q, active_diagonal):
 
 
 @njit(inner=True)
-def _curvature(k, diagonal, K_ii, twice):
+def curvature(k, diagonal, K_ii, twice):
     """Return K_ii + K_jj - twice (k + 1), of numbers or of vectors."""
     return maximum(diagonal + K_ii - (k + 1.0) * twice, TINY)
 
@@ -89,7 +89,7 @@ def _excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t):
     """Return slope^2 - bar curvature of eight partners: positive where one gains more than ``bar``."""
     diagonal = load(active_diagonal, t)
     slope = where_positive(diagonal, maximum(load(q, t) - q_i, 0.0), broadcast(0.0))
-    return slope * slope - _curvature(widen(load(k_i, t)), diagonal, K_ii, twice) * bar
+    return slope * slope - curvature(widen(load(k_i, t)), diagonal, K_ii, twice) * bar
 
 
 @njit
@@ -120,7 +120,7 @@ def _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, most)
     for t in range(first, last):
         if active_diagonal[t] > 0.0 and q[t] > q_i:
             slope = q[t] - q_i
-            gain = slope * slope / _curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
+            gain = slope * slope / curvature(np.float64(k_i[t]), active_diagonal[t], K_ii, twice)
             if gain > most:
                 best, most = t, gain
     return best, most
