@@ -1,6 +1,6 @@
 """Linear systems K~_AA x = 1 for a sequence of active sets A, by one factor as long as A changes little."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -22,10 +22,15 @@ class ActiveSetSystem:
     ----------
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
+    before_double : callable, optional
+        Called before the first factor in float64 over lines in float32: what that needs may be compiled there.
     """
 
-    def __init__(self, lines: GramRows, ridge: np.ndarray) -> None:
+    def __init__(
+        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], None] = lambda: None
+    ) -> None:
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
+        self.before_double = before_double
         self.border: BorderedFactor | None = None
         self._room: np.ndarray | None = None
 
@@ -89,6 +94,7 @@ class ActiveSetSystem:
             yield made
         if self.dtype != np.float64:
             self.dtype = np.dtype(np.float64)
+            self.before_double()
             if made := self._factored(rows):
                 yield made
         if self.border is None:

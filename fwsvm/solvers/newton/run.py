@@ -20,7 +20,7 @@ from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.newton import Beyond
 from fwsvm.solvers.newton.warm_start import NewtonStart
-from fwsvm.solvers.newton.warm_up import compile_systems
+from fwsvm.solvers.newton.warm_up import compile_double_factor, compile_systems
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.tuning import (
@@ -104,7 +104,11 @@ class NewtonRun:
     def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
         lines = GramRows(self.simplex.qp.columns, self.y, self.resolved.threads)
-        return ActiveSetSystem(lines, self.ridge)
+        return ActiveSetSystem(lines, self.ridge, self._compile_double)
+
+    def _compile_double(self) -> None:
+        """Compile what factors in float64 need: few runs come to them."""
+        self.compile_seconds += compile_double_factor(self.simplex.qp.columns)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
