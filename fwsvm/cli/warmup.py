@@ -89,7 +89,7 @@ def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
 
 
 def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
-    """Return labelled training jobs: full and sampled search, and the double precision of tight tolerances."""
+    """Return labelled training jobs: full and sampled search, and double precision, of columns and of factors."""
     from fwsvm.solvers import FAMILIES
 
     jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
@@ -99,11 +99,13 @@ def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], No
         jobs.append((f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")))
     if FAMILIES[method.family].searches:
         jobs.append((f"{kernel}, double precision", lambda: _train(method.name, kernel, tolerance=1e-15)))
+        # C alone tells the rows apart: single precision holds no factor of theirs
+        jobs.append((f"{kernel}, rows twice", lambda: _train(method.name, kernel, times=2, C=1e9)))
     return jobs
 
 
-def _train(method: str, kernel: str, **given: Any) -> None:
-    """Compile runs on dense and on sparse rows, train on three small clusters, and predict."""
+def _train(method: str, kernel: str, times: int = 1, **given: Any) -> None:
+    """Compile runs on dense and on sparse rows, train on three small clusters, each row so many times, and predict."""
     import numpy as np
 
     from fwsvm.kernels.kernel import family
@@ -113,6 +115,7 @@ def _train(method: str, kernel: str, **given: Any) -> None:
 
     codes = np.arange(ROWS) % 3
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES)) + codes[:, None]
+    X, codes = np.repeat(X, times, axis=0), np.repeat(codes, times)
     if family(kernel).given:
         X = with_numbers(X @ X.T)
     settings = Settings(method=method, kernel=kernel, cache_mib=1, **{"max_iterations": STEPS} | given)
