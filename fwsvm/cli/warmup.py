@@ -91,6 +91,7 @@ def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
 def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], None]]]:
     """Return labelled training jobs: full and sampled search, and double precision, of columns and of factors."""
     from fwsvm.solvers import FAMILIES
+    from fwsvm.solvers.frank_wolfe.compile_from_the_end import WITH_NEWTON_STEPS
 
     jobs: list[tuple[str, Callable[[], None]]] = [(kernel, lambda: _train(method.name, kernel))]
     if FAMILIES[method.family].solve_at_once is not None:
@@ -99,6 +100,7 @@ def _trainings(method: "Method", kernel: str) -> list[tuple[str, Callable[[], No
         jobs.append((f"{kernel}, sampled", lambda: _train(method.name, kernel, search="sampled")))
     if FAMILIES[method.family].searches:
         jobs.append((f"{kernel}, double precision", lambda: _train(method.name, kernel, tolerance=1e-15)))
+    if method.name in WITH_NEWTON_STEPS:
         # C alone tells the rows apart: single precision holds no factor of theirs
         jobs.append((f"{kernel}, rows twice", lambda: _train(method.name, kernel, times=2, C=1e9)))
     return jobs
