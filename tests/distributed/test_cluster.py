@@ -19,7 +19,7 @@ from fwsvm.errors import UsageError
 from tests.clusters import started
 
 pytest.importorskip("distributed")
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("cluster")]  # of dask's own
+pytestmark = pytest.mark.filterwarnings("ignore")  # of dask's own
 
 
 @pytest.fixture(scope="module")
