@@ -5,7 +5,6 @@ What is wrong with them is a `UsageError` or a `DataError`.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,7 +17,7 @@ from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import number
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, nearest
 from fwsvm.problems.features import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
@@ -33,8 +32,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
     names = [field.name for field in fields(Settings)]
     for name in given:
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
+            hint = nearest(name, names, f"the settings are {', '.join(names)}")
             raise UsageError(f"there is no setting {name!r}; {hint}")
     if isinstance(weights := given.get("class_weight"), Mapping):
         given = {**given, "class_weight": by_class(weights)}
