@@ -189,7 +189,7 @@ def test_sums_from_panels_are_matrix_products(name, dtype, first, last):
 
 def test_an_unknown_kernel_is_answered_with_the_names():
     names = ", ".join(sorted(KERNELS))
-    with pytest.raises(UsageError, match=f"^no kernel 'gauss'; the kernels are {names}"):
+    with pytest.raises(UsageError, match=f"^there is no kernel 'gauss'; the kernels are {names}"):
         family("gauss")
 
 
