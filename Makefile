@@ -7,9 +7,8 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 SMOKE := .cache/smoke
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUTF8 := 1
-# Each process begins with tests that lie together, and takes over half of another's when it has done its own: tests
-# that need the same code compiled are seldom run at the same time by two, which would both compile it.
-PYTEST_FLAGS ?= -n auto --dist worksteal
+# A file at a time for each process: two that run tests of one file both compile what these need.
+PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
