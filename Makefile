@@ -7,7 +7,8 @@ BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 SMOKE := .cache/smoke
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUTF8 := 1
-PYTEST_FLAGS ?= -n auto
+# A file at a time for each process: two that run tests of one file both compile what these need.
+PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 

@@ -6,9 +6,8 @@ two classes the larger label is +1 (conventions 6).
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
-from difflib import get_close_matches
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,30 +15,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm import data as data_sets
+from fwsvm._given import Blocks, data_set_of, label_values, numbers_of, rows_of, settings_of
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
-from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
-from fwsvm.data.labels import encode, number
-from fwsvm.errors import DataError, UsageError
+from fwsvm.data.labels import encode
+from fwsvm.errors import UsageError
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems import model_files
-from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
-from fwsvm.problems.precomputed import is_given, refuse_scaling, with_numbers, without_numbers
+from fwsvm.problems.precomputed import is_given, refuse_scaling, without_numbers
 from fwsvm.problems.probability import probabilities
-from fwsvm.scaling import SCALINGS
-from fwsvm.solvers import Result, Settings, fit
+from fwsvm.solvers import Result, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.unused_options import refuse_what_does_nothing
 from fwsvm.status import Status
 
 Model: TypeAlias = KernelModel | LinearModel
-Rows: TypeAlias = np.ndarray | sparse.csr_array
 
 
 def train(
@@ -84,10 +78,10 @@ def train(
     DataError
         Data that cannot be found or used, or a class of one row where probabilities are wanted.
     """
-    chosen = _settings(settings)
+    chosen = settings_of(settings)
     refuse_scaling(chosen.kernel, scale)
-    loaded = _loaded(data, y, scale, given=is_given(chosen.kernel))
-    given = None if weights is None else _array("weights", weights)
+    loaded = data_set_of(data, y, scale, given=is_given(chosen.kernel))
+    given = None if weights is None else numbers_of("weights", weights)
     if given is not None and given.shape != (loaded.train.rows,):
         raise UsageError(f"there are weights of shape {given.shape} for {loaded.train.rows} rows")
     table = scaled(loaded, None if given is None else given != 0).train
@@ -103,37 +97,6 @@ def train(
         said = f"{result.message} Interrupted in a fold; the machine is complete, without probabilities."
         result = more or replace(result, status=Status.INTERRUPTED, certified=False, message=said)
     return result.with_ranges(table.ranges)
-
-
-def _loaded(data: Any, y: ArrayLike | None, scale: str | None, *, given: bool) -> Dataset:
-    """Return the data set to train on, without test rows, and not scaled unless it was scaled before.
-
-    Where kernel values are ``given``, files have the number of a row at index 0, and arrays get it.
-    """
-    if isinstance(data, str | Path | Dataset):
-        if y is not None:
-            raise UsageError("a data set has labels of its own; give y with an array of rows only")
-        found = (
-            data
-            if isinstance(data, Dataset)
-            else data_sets.load(data, scale=scale, raw=True, zero_based=given)
-        )
-    elif y is None:
-        raise UsageError("rows need labels: train(X, y)")
-    else:
-        rows, labels = _rows(data), _labels(y)
-        if rows.shape[0] != len(labels):
-            raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
-        rows = with_numbers(rows) if given else rows
-        found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), "")
-    how = found.scaling if scale is None else scale
-    if how not in SCALINGS:
-        raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
-    if how != found.scaling and found.train.ranges is not None:
-        raise UsageError(
-            f"{found.name} was scaled to {found.scaling} when it was loaded; load it with raw=True"
-        )
-    return replace(found, test=None, scaling=how)
 
 
 def train_blocks(
@@ -159,25 +122,14 @@ def train_blocks(
     UsageError
         A method that needs all rows, blocks of different widths, or more than two classes.
     """
-    chosen = _settings({"method": "scs", **settings})
+    chosen = settings_of({"method": "scs", **settings})
     stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
     if iter(stream) is stream:
         raise UsageError("a generator can be gone through once only; give a list or an object with __iter__")
-    checked = _Blocks(stream)
+    checked = Blocks(stream)
     found = survey(checked)
     classes = classes_of(found.labels)
     return fit_blocks(checked, found, lambda labels: encode(labels, classes), classes, chosen, watch=watch)
-
-
-class _Blocks:
-    """Blocks converted to rows of float64 and labels of one type."""
-
-    def __init__(self, blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> None:
-        self.blocks = blocks
-
-    def __iter__(self) -> Iterator[tuple[Rows, np.ndarray]]:
-        for X, y in self.blocks:
-            yield _rows(X), _labels(y)
 
 
 def predict(
@@ -229,7 +181,7 @@ def predict(
     elif isinstance(data, str | Path):
         data = unseen.load(data, zero_based=given).table
     elif not isinstance(data, LabelledRows):
-        rows = without_numbers(_rows(data)) if given else _rows(data)
+        rows = without_numbers(rows_of(data)) if given else rows_of(data)
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
         data = LabelledRows(rows, np.empty(0))
@@ -238,7 +190,7 @@ def predict(
         warnings.warn(notice, stacklevel=2)
     if sigmoids is not None:
         return probabilities(machine.decision(ready.X, threads), sigmoids, len(machine.classes))
-    labels: np.ndarray = _as_labels(machine.classes)[machine.predict(ready.X, threads)]
+    labels: np.ndarray = label_values(machine.classes)[machine.predict(ready.X, threads)]
     return labels
 
 
@@ -271,56 +223,3 @@ def save(path: str | Path, model: Model | Result) -> None:
 def load(path: str | Path) -> Model:
     """Return the machine of a file written by fwsvm, LIBSVM or LIBLINEAR; `ModelError` for other files."""
     return model_files.read(path)
-
-
-def _settings(given: dict[str, Any]) -> Settings:
-    names = [field.name for field in fields(Settings)]
-    for name in given:
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
-            raise UsageError(f"there is no setting {name!r}; {hint}")
-    if isinstance(weights := given.get("class_weight"), Mapping):
-        given = {**given, "class_weight": by_class(weights)}
-    settings = Settings(**given)
-    refuse_what_does_nothing(settings)
-    return settings
-
-
-def _rows(X: Any) -> Rows:
-    """Return rows as float64, C-contiguous or CSR with sorted indices."""
-    if sparse.issparse(X):
-        return canonical(sparse.csr_array(X, dtype=np.float64))
-    array = np.ascontiguousarray(_array("rows", X))
-    if array.ndim != 2:
-        raise UsageError(f"rows are an array of two dimensions, not of shape {np.shape(X)}")
-    return array
-
-
-def _array(what: str, values: Any) -> np.ndarray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{what} must be numbers: {error}") from None
-
-
-def _labels(y: ArrayLike) -> np.ndarray:
-    """Return labels as `LabelledRows` has them: float64, or text if they are not numbers."""
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
-    if labels.dtype.kind not in "biuf":
-        return labels.astype(str)
-    numbers = labels.astype(np.float64)
-    if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
-        raise DataError("labels are whole numbers beyond 2^53, which would be rounded; give them as text")
-    return numbers
-
-
-def _as_labels(classes: tuple[str, ...]) -> np.ndarray:
-    values = [number(name) for name in classes]
-    if any(value is None for value in values):
-        return np.array(classes)
-    array = np.array(values, dtype=np.float64)
-    whole = (array == np.rint(array)).all() and (np.abs(array) <= 2**53).all()
-    return array.astype(np.int64) if whole else array

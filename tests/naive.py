@@ -13,6 +13,16 @@ from scipy.spatial.distance import cdist
 Step = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
+#: Some parameters of each kernel that `gram` knows; tests that go through all kernels of the package take these.
+PARAMETERS = {
+    "rbf": {"gamma": 0.5},
+    "laplacian": {"gamma": 0.3},
+    "quadratic": {"gamma": 0.5},
+    "poly": {"gamma": 0.5, "coef0": 1.0, "degree": 2},
+    "linear": {},
+}
+
+
 def gram(kernel: str, X: np.ndarray, Z: np.ndarray, gamma=1.0, coef0=1.0, degree=3) -> np.ndarray:
     """Return k(x, z) for every row x of X and z of Z."""
     if kernel == "rbf":

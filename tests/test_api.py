@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import fwsvm
-from fwsvm.api import _as_labels, _labels
+from fwsvm._given import label_values, labels_of
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.formats import svmlight
@@ -175,7 +175,7 @@ def test_a_mistake_is_one_sentence(mistake):
     )
 )
 def test_labels_come_back_as_they_went(y):
-    labels = _labels(y)
+    labels = labels_of(y)
     names = classes(labels)
-    back = _as_labels(names)[encode(labels, names)]
+    back = label_values(names)[encode(labels, names)]
     assert (back == y).all()

@@ -3,7 +3,6 @@
 import email
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -38,14 +37,9 @@ def wheel_of(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(built: Path) -> Path:
-    """Return a folder with what the wheel installs, and nothing else.
-
-    It is the same one each time, for code is compiled anew for another: half a minute.
-    """
-    folder = ROOT / ".cache" / "wheel" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what the wheel installs, and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel_of(built)) as archive:
         archive.extractall(folder)  # noqa: S202 - built here
     return folder

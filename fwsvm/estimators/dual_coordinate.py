@@ -40,20 +40,7 @@ class DualCoordinateSVC(Machine):
         time_limit: float | None = None, class_weight: Any = None, n_jobs: int | None = None,
         random_state: Any = None, parameters: dict[str, Any] | None = None, scale: str | None = None,
     ) -> None:  # fmt: skip
-        self.C = C
-        self.method = method
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.stop = stop
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.parameters = parameters
-        self.scale = scale
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).

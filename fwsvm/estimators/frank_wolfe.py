@@ -45,27 +45,7 @@ class FrankWolfeSVC(KernelMachine):
         n_jobs: int | None = None, random_state: Any = None, parameters: dict[str, Any] | None = None,
         scale: str | None = None, kernel_parameters: dict[str, Any] | None = None, probability: bool = False,
     ) -> None:  # fmt: skip
-        self.C = C
-        self.method = method
-        self.kernel = kernel
-        self.gamma = gamma
-        self.width_rule = width_rule
-        self.degree = degree
-        self.coef0 = coef0
-        self.stop = stop
-        self.tol = tol
-        self.search = search
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.class_weight = class_weight
-        self.decision_function_shape = decision_function_shape
-        self.cache_size = cache_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.parameters = parameters
-        self.kernel_parameters = kernel_parameters
-        self.probability = probability
-        self.scale = scale
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).

@@ -6,6 +6,7 @@ So two classes are passed on in reverse order; more keep their order.
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -45,6 +46,11 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         parameters.refuse_unknown(cls.__name__, named, list(inspect.signature(cls).parameters))
         made: Self = super().__new__(cls)
         return made
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Set the parameters as they were given to ``__init__``, whose ``locals()`` these are."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""

@@ -17,7 +17,6 @@ from tests.analysis.folders import like_paper, row, write, write_trace
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("bokeh")
-pytestmark = pytest.mark.xdist_group("browser")
 Image = pytest.importorskip("PIL.Image")
 ImageColor = pytest.importorskip("PIL.ImageColor")
 

@@ -128,14 +128,14 @@ def test_methods_without_weights_of_rows_say_so(file: Path) -> None:
 def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -> None:
     config = tmp_path / "weights.yaml"
     config.write_text(
-        f"name: weights\ndatasets: ['{file}']\ntolerance: 1e-6\ngamma: 0.5\nmethods:\n  - fw\n"
+        f"name: weights\ndatasets: ['{file}']\ntolerance: 1e-6\ngamma: 0.5\nmethods:\n  - mfw\n"
         "  - {name: swap, class_weight: {+1: 2, 3: 5}}\n  - {name: swap, class_weight: balanced}\n"
     )
     done = run("grid", str(config), "--out", str(tmp_path / "out"), "--workers", "1")
     assert done.exit_code == 0, done.output
     with (tmp_path / "out" / "runs.csv").open(newline="") as lines:
         found = {row["method"]: row for row in csv.DictReader(lines)}
-    assert set(found) == {"fw", "swap(class_weight=1:2 3:5)", "swap(class_weight=balanced)"}
+    assert set(found) == {"mfw", "swap(class_weight=1:2 3:5)", "swap(class_weight=balanced)"}
     alone = row_of(str(file), "--method", "swap", "--gamma", "0.5", "--tol", "1e-6", "--class-weight", "1=2",
                    "--class-weight", "3=5")  # fmt: skip
     assert float(found["swap(class_weight=1:2 3:5)"]["objective"]) == pytest.approx(

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 import fwsvm.numerics.compile  # noqa: F401  (decides where compiled code is cached before the cache moves)
+from fwsvm.files.folders import code_folder
 from tests.data.site import Site, running
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Point to an empty cache, and to no mirror."""
+    """Point to an empty cache of data, and to no mirror; other processes find the code that is compiled already."""
     folder = tmp_path / "cache"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(code_folder()))
     monkeypatch.setenv("FWSVM_CACHE", str(folder))
     monkeypatch.delenv("FWSVM_MIRROR", raising=False)
     return folder

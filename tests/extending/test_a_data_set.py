@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install_page, python
+from tests.extending.packages import blocks, commands, fwsvm, install_page, printed, python
 
 (CORNERS,) = blocks("data-set", "text")
 
@@ -19,13 +19,14 @@ def folder(tmp_path):
 
 
 def test_its_commands_find_it_verified_and_scaled(folder):
-    about, verified, trained = [fwsvm(folder, *words) for words in commands("data-set")]
+    more = (["data", "list"], ["train", "--json", "corners"])
+    about, verified, trained, listed, row = printed(folder, *commands("data-set"), *more)
     assert "Two corners of a square" in about
     assert "evidence A: we made it" in about
     assert "corners" in verified
     assert "converged" in trained
-    assert "corners" in fwsvm(folder, "data", "list")
-    row = json.loads(fwsvm(folder, "train", "--json", "corners"))
+    assert "corners" in listed
+    row = json.loads(row)
     assert (row["dataset"], row["rows"], row["features"]) == ("corners", 4, 2)
     (folder / "trial.yaml").write_text("name: trial\ndatasets: [corners, wdbc]\nmethods: [swap]\n")
     fwsvm(folder, "grid", "trial.yaml")
@@ -51,7 +52,7 @@ def test_altered_bytes_are_not_used(folder):
 def test_a_lock_that_is_wrong_or_takes_a_name_is_left_out_in_one_line(folder, old, new, said):
     lock = folder / "ours.lock"
     lock.write_text(lock.read_text().replace(old, new))
-    done = python(folder, "-m", "fwsvm", "train", "wdbc", warn="default")
+    done = python(folder, "-m", "fwsvm", "data", "info", "wdbc", warn="default")
     assert done.returncode == 0, done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith(

@@ -29,8 +29,8 @@ def test_it_is_drawn_after_the_others_and_named_among_them(folder):
     done = python(folder, "-m", "fwsvm", "plot", "--published", "003", "--figure", "skatter")
     assert done.returncode == 2
     (said,) = done.stderr.splitlines()
-    kinds = "summary, series, datasets, sweep, convergence, selection, settings, ranks, scatter"
-    assert said == f"fwsvm: there is no figure 'skatter'; the figures are {kinds}"
+    assert said.startswith("fwsvm: there is no figure 'skatter'; the figures are summary, series, ")
+    assert said.endswith(", scatter")
 
 
 def test_one_that_takes_a_name_is_left_out_in_one_line(tmp_path):

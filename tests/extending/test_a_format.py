@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
+from tests.extending.packages import blocks, commands, fwsvm, install, install_page, printed, python, several
 
 ROWS = [(1 if i % 2 else -1, [float(i % 2), i / 40]) for i in range(40)]
 
@@ -27,15 +27,16 @@ def train(folder, *words: str) -> dict:
 
 
 def test_its_commands_take_a_file_of_its_suffix(folder):
-    _, predicted, summary = [fwsvm(folder, *words) for words in commands("format")]
+    _, predicted, summary = printed(folder, *commands("format"))
     assert [int(line) for line in predicted.split()] == [y for y, _ in ROWS]
     assert "40" in summary
     text = "".join(f"{y} 1:{a!r} 2:{b!r}\n" for y, (a, b) in ROWS)
     (folder / "rows.svm").write_text(text)
-    ours, libsvm = train(folder, "rows.jsonl"), train(folder, "rows.svm")
+    more = (["rows.jsonl"], ["rows.svm"], ["--test", "rows.jsonl", "rows.svm"])
+    ours, libsvm, tested = map(json.loads, printed(folder, *(["train", "--json", *words] for words in more)))
     assert [ours[name] for name in ("rows", "features", "classes")] == [40, 2, 2]
     assert (ours["gamma"], ours["primal"]) == pytest.approx((libsvm["gamma"], libsvm["primal"]), rel=1e-3)
-    assert train(folder, "--test", "rows.jsonl", "rows.svm")["test_accuracy"] == 1.0
+    assert tested["test_accuracy"] == 1.0
 
 
 def test_another_reader_is_another_run_and_no_stale_copy_is_read(folder):
@@ -67,23 +68,26 @@ def test_a_reader_that_fails_is_a_sentence(folder, old, new, said):
 
 
 def test_zero_based_is_for_libsvm_files_and_a_compressed_file_has_the_suffix_before(folder):
-    done = python(folder, "-m", "fwsvm", "train", "--zero-based", "rows.jsonl")
-    assert done.returncode == 2
-    assert "zero-based indices are for files in LIBSVM's format, not in json-lines" in done.stderr
     (folder / "rows.jsonl.gz").write_bytes(gzip.compress(lines().encode()))
-    done = python(folder, "-m", "fwsvm", "train", "rows.jsonl.gz")
-    assert "UnicodeDecodeError" in done.stderr  # it is the page's reader, which takes no compressed files
+    zero_based, packed = several(folder, ["train", "--zero-based", "rows.jsonl"], ["train", "rows.jsonl.gz"])
+    assert zero_based.code == 2
+    assert "zero-based indices are for files in LIBSVM's format, not in json-lines" in zero_based.err
+    assert "UnicodeDecodeError" in packed.err  # it is the page's reader, which takes no compressed files
 
 
-def test_one_that_takes_a_name_or_a_suffix_is_left_out_in_one_line(folder):
+def test_those_that_take_a_name_or_a_suffix_are_left_out_in_a_line_each(folder):
     code = blocks("format", "python")[0]
-    for name, suffix, said in (
-        ("csv", ".other", "ValueError: a format named 'csv' is registered already"),
-        ("others", ".jsonl", "ValueError: files .jsonl are of the format 'json-lines' already"),
-    ):
+    taken = {
+        "first": ("csv", ".other", "ValueError: a format named 'csv' is registered already"),
+        "second": ("others", ".jsonl", "ValueError: files .jsonl are of the format 'json-lines' already"),
+    }
+    for package, (name, suffix, _) in taken.items():
         theirs = code.replace('"json-lines"', f'"{name}"').replace('".jsonl"', f'"{suffix}"')
-        install(folder, "fwsvm.formats", "theirs", "theirs", theirs)
-        done = python(folder, "-m", "fwsvm", "train", "rows.jsonl", warn="default")
-        assert done.returncode == 0, done.stderr
-        (line,) = [line for line in done.stderr.splitlines() if "plug-in" in line]
+        install(folder, "fwsvm.formats", package, package, theirs)
+    done = python(folder, "-m", "fwsvm", "train", "rows.jsonl", warn="default")
+    assert done.returncode == 0, done.stderr
+    left_out = [line for line in done.stderr.splitlines() if "plug-in" in line]
+    assert len(left_out) == len(taken)
+    for package, (_, _, said) in taken.items():
+        (line,) = [line for line in left_out if f"plug-in '{package}'" in line]
         assert line.endswith(said)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install_page, python
+from tests.extending.packages import blocks, commands, fwsvm, install_page, printed, python, several
 
 TRAIN = ("train", "--json", "--kernel", "rational", "wdbc")
 
@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
 
 
 def test_its_commands_run_and_its_tests_hold(folder):
-    listed, trained, *_, predicted = [fwsvm(folder, *words) for words in commands("kernel")]
+    listed, trained, *_, predicted = printed(folder, *commands("kernel"))
     assert "rational: (1 + gamma |x - z|^2)^-power" in listed
     assert "power=1" in listed
     assert "rational" in trained
@@ -29,10 +29,10 @@ def test_its_commands_run_and_its_tests_hold(folder):
 
 
 def test_its_rules_decide_its_width_and_its_row_names_its_parameter(folder):
-    mean, box = (json.loads(fwsvm(folder, *TRAIN, *more)) for more in ((), ("--width-rule", "box")))
+    more = ([], ["--width-rule", "box"], ["--gamma", "0.5", "--kernel-param", "power=3"])
+    mean, box, own = map(json.loads, printed(folder, *([*TRAIN, *words] for words in more)))
     assert (mean["width_rule"], box["width_rule"]) == ("mean", "box")
     assert mean["gamma"] > box["gamma"]
-    own = json.loads(fwsvm(folder, *TRAIN, "--gamma", "0.5", "--kernel-param", "power=3"))
     assert (own["kernel"], own["gamma"], own["width_rule"]) == ("rational(power=3)", 0.5, None)
     assert own["certified"]
     assert len({mean["run_id"], box["run_id"], own["run_id"]}) == 3
@@ -47,29 +47,28 @@ def test_a_model_keeps_its_parameter_and_is_refused_without_the_package(folder, 
     without = python(tmp_path, "-m", "fwsvm", "predict", "machine", "wdbc")
     assert without.returncode == 3
     assert "kernel_type is 'rational', a kernel that fwsvm does not have" in without.stderr
-    for wrong, said in (("200", "1 to 100"), ('"x"', "must be a int"), ("null", "power")):
-        (folder / "wrong").write_text(machine.replace('{"power": 2}', f'{{"power": {wrong}}}'))
-        refused = python(folder, "-m", "fwsvm", "predict", "wrong", "wdbc")
-        assert refused.returncode == 3
-        assert said in refused.stderr
-        assert "Traceback" not in refused.stderr
+    wrong = {"200": "1 to 100", '"x"': "must be a int", "null": "power"}
+    for number, power in enumerate(wrong):
+        (folder / f"wrong{number}").write_text(machine.replace('{"power": 2}', f'{{"power": {power}}}'))
+    told = several(folder, *(["predict", f"wrong{number}", "wdbc"] for number in range(len(wrong))))
+    for expected, said in zip(wrong.values(), told, strict=True):
+        assert said.code == 3
+        assert expected in said.err
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("power=0", "power must be a whole number of 1 to 100, not 0"),
-        ("powr=2", "the rational kernel has no parameter 'powr'; did you mean 'power'?"),
-        ("gamma=2", "the rational kernel has no parameter 'gamma'; it has power"),
-        ("power=1.5", "power of the rational kernel"),
-        ("power", "--kernel-param takes NAME=VALUE, not 'power'"),
-    ],
-)
-def test_a_wrong_parameter_is_refused_in_a_sentence(folder, words, said):
-    done = python(folder, "-m", "fwsvm", *TRAIN, "--kernel-param", words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_a_wrong_parameter_is_refused_in_a_sentence(folder):
+    wrong = {
+        "power=0": "power must be a whole number of 1 to 100, not 0",
+        "powr=2": "the rational kernel has no parameter 'powr'; did you mean 'power'?",
+        "gamma=2": "the rational kernel has no parameter 'gamma'; it has power",
+        "power=1.5": "power of the rational kernel",
+        "power": "--kernel-param takes NAME=VALUE, not 'power'",
+    }
+    told = several(folder, *([*TRAIN, "--kernel-param", words] for words in wrong))
+    for (words, expected), said in zip(wrong.items(), told, strict=True):
+        assert said.code == 2, words
+        assert expected in said.err
+        assert len(said.err.splitlines()) == 1
 
 
 def test_an_experiment_runs_it_beside_the_kernels_of_the_package(folder):

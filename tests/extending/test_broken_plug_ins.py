@@ -1,7 +1,5 @@
 """What comes from other packages: found by entry point, left out with a warning if broken, never stale."""
 
-import pytest
-
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.compiled_cache import is_external, sources
 from tests.extending.packages import install, python
@@ -40,14 +38,6 @@ print(asked.certified, (asked.objective, asked.iterations) == (known.objective, 
 LIST = "import sys; from fwsvm.solvers import METHODS; print(*sorted(METHODS))"
 
 
-def test_a_method_of_an_installed_package_is_found(tmp_path):
-    install(tmp_path, GROUP, "ours", "stranger", RULE.format(name="strange", family="simplex", **FW))
-    done = python(tmp_path, "-c", LIST)
-    assert done.returncode == 0, done.stderr
-    assert "strange" in done.stdout.split()
-    assert "swap-2o" in done.stdout.split()
-
-
 BROKEN = {
     "does not import": ("import no_such_module_anywhere\n", "no_such_module_anywhere"),
     "stops halfway": (RULE.format(name="half", family="simplex", **FW) + "1 / 0\n", "ZeroDivisionError"),
@@ -56,15 +46,17 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("fault", BROKEN)
-def test_a_broken_one_is_named_in_a_warning_and_left_out(tmp_path, fault):
-    code, reason = BROKEN[fault]
-    install(tmp_path, GROUP, "theirs", "faulty", code)
+def test_broken_ones_are_named_in_warnings_and_left_out(tmp_path):
+    for number, (code, _) in enumerate(BROKEN.values()):
+        install(tmp_path, GROUP, f"theirs_{number}", f"faulty_{number}", code)
     install(tmp_path, GROUP, "whole", "stranger", RULE.format(name="strange", family="simplex", **FW))
     done = python(tmp_path, "-c", LIST, warn="always")
     assert done.returncode == 0, done.stderr
-    assert "the solver plug-in 'theirs' of the package theirs (faulty) is left out" in done.stderr
-    assert reason in done.stderr
+    for number, (fault, (_, reason)) in enumerate(BROKEN.items()):
+        package = f"theirs_{number}"
+        named = f"the solver plug-in '{package}' of the package {package} (faulty_{number}) is left out"
+        (said,) = [line for line in done.stderr.splitlines() if named in line]
+        assert reason in said, fault
     names = set(done.stdout.split())
     assert {"strange", "swap", "swap-2o"} <= names
     assert not {"half", "lost"} & names
@@ -91,15 +83,20 @@ CLASHES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CLASHES)
-def test_the_command_line_says_in_one_line_what_is_left_out_and_works_on(tmp_path, what):
-    group, word, code, reason = CLASHES[what]
-    install(tmp_path, group, "theirs", "faulty", code)
+def test_the_command_line_says_in_a_line_each_what_is_left_out_and_works_on(tmp_path):
+    for number, (group, _, code, _) in enumerate(CLASHES.values()):
+        install(tmp_path, group, f"theirs_{number}", f"faulty_{number}", code)
     done = python(tmp_path, "-m", "fwsvm", "train", "wdbc", warn="default")
     assert done.returncode == 0, done.stderr
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"fwsvm: the {word} plug-in 'theirs' of the package theirs (faulty) is left out")
-    assert reason in line
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(CLASHES)
+    for number, (what, (_, word, _, reason)) in enumerate(CLASHES.items()):
+        package = f"theirs_{number}"
+        named = (
+            f"fwsvm: the {word} plug-in '{package}' of the package {package} (faulty_{number}) is left out"
+        )
+        (said,) = [line for line in lines if line.startswith(named)]
+        assert reason in said, what
     assert "converged" in done.stdout
 
 

@@ -14,13 +14,6 @@ from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, signs, simplex_qp
 from tests import naive
 
-PARAMETERS = {
-    "rbf": {"gamma": 0.3},
-    "laplacian": {"gamma": 0.2},
-    "quadratic": {"gamma": 0.4},
-    "poly": {"gamma": 0.5, "coef0": 1.0, "degree": 2},
-    "linear": {},
-}
 seeds = st.integers(0, 2**32)
 kernels = st.sampled_from(sorted(name for name, each in KERNELS.items() if not each.given))
 
@@ -32,9 +25,9 @@ def problem(seed: int, name: str, m: int = 24, n: int = 3):
     plus = int(rng.integers(1, m))
     y = np.where(np.arange(m) < plus, 1.0, -1.0)
     C = np.exp(rng.uniform(-2, 4, m))
-    kernel = KERNELS[name].make(**PARAMETERS[name])
+    kernel = KERNELS[name].make(**naive.PARAMETERS[name])
     qp = simplex_qp(column_cache(kernel, as_rows(sparse.csr_array(X)), 0), plus, C)
-    K = naive.gram(name, X, X, **PARAMETERS[name])
+    K = naive.gram(name, X, X, **naive.PARAMETERS[name])
     return X, y, C, qp, K, naive.extended(K, y, C)
 
 

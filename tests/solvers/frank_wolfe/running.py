@@ -16,13 +16,10 @@ from fwsvm.status import Status
 from tests import naive
 
 SIMPLEX = sorted(name for name, method in METHODS.items() if method.family == "simplex")
-KERNELS = {
-    "rbf": {"gamma": 0.5},
-    "laplacian": {"gamma": 0.3},
-    "quadratic": {"gamma": 0.5},
-    "poly": {"gamma": 0.5, "coef0": 1.0, "degree": 2},
-    "linear": {},
-}
+KERNELS = naive.PARAMETERS
+#: One whose K~_ii are equal and one whose are not, for laws of every method: a loop sees no more of a kernel, and part
+#: of it is compiled for each. Every method meets every kernel in `tests.solvers.test_certificates`.
+TWO_KERNELS = ("rbf", "quadratic")
 
 
 class Store:
