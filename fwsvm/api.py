@@ -8,7 +8,6 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,9 +22,11 @@ from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, number
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, did_you_mean
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
+from fwsvm.experiments.training import scaling_warning
+from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
@@ -35,6 +36,7 @@ from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.unused_options import refuse_what_does_nothing
 from fwsvm.status import Status
 
@@ -83,6 +85,11 @@ def train(
         An unknown or invalid setting, labels that do not match the rows, or probabilities of a linear machine.
     DataError
         Data that cannot be found or used, or a class of one row where probabilities are wanted.
+
+    Warns
+    -----
+    UserWarning
+        The rows are far from scaled: features have ranges of other orders of magnitude (`fwsvm.scaling.UNEVEN`).
     """
     chosen = _settings(settings)
     refuse_scaling(chosen.kernel, scale)
@@ -93,6 +100,9 @@ def train(
     table = scaled(loaded, None if given is None else given != 0).train
     codes = encode(table.labels, loaded.classes)
     counted = np.ones(len(codes), dtype=bool) if given is None else given != 0
+    used = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
+    if warning := scaling_warning(table.X, family(used), 'scale="[0,1]"'):
+        warnings.warn(warning, stacklevel=2)
     if probability:
         refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
     result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
@@ -277,8 +287,7 @@ def _settings(given: dict[str, Any]) -> Settings:
     names = [field.name for field in fields(Settings)]
     for name in given:
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
+            hint = did_you_mean(name, names, f"the settings are {', '.join(names)}")
             raise UsageError(f"there is no setting {name!r}; {hint}")
     if isinstance(weights := given.get("class_weight"), Mapping):
         given = {**given, "class_weight": by_class(weights)}

@@ -1,5 +1,6 @@
 """Mistakes that a person can mend: one sentence saying what, where and what to do; never a traceback."""
 
+from collections.abc import Iterable
 from typing import Any
 
 SHOWN = 60  # characters of a wrong value that a message quotes
@@ -61,6 +62,18 @@ def clipped(text: str, most: int) -> str:
     ('abc', 'ab...')
     """
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def did_you_mean(wrong: Any, known: Iterable[str], otherwise: str = "") -> str:
+    """Return the question for the nearest known name; ``otherwise`` where none is near.
+
+    >>> did_you_mean("swop", ["swap", "fw"]), did_you_mean("zzz", ["swap"], "there is swap alone")
+    ("did you mean 'swap'?", 'there is swap alone')
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(wrong)[:SHOWN], known, 1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def shown(value: Any) -> str:

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, did_you_mean, shown
 
 BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
@@ -23,9 +22,8 @@ def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> 
     found = {}
     for key, raw in dict(given).items():
         if key not in kinds:
-            near = get_close_matches(str(key), kinds, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(kinds) or 'none'}"
-            raise UsageError(f"{f'{noun} {owner}'.strip()} has no parameter {shown(key)}{hint}")
+            hint = did_you_mean(key, kinds, f"it has {', '.join(kinds) or 'none'}")
+            raise UsageError(f"{f'{noun} {owner}'.strip()} has no parameter {shown(key)}; {hint}")
         found[key] = converted(f"parameter {key} of {owner}", raw, kinds[key])
     return found
 

@@ -4,7 +4,6 @@ An invalid value is a `ValueError` that says what it may be.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
-from fwsvm.errors import shown
+from fwsvm.errors import did_you_mean, shown
 from fwsvm.parameters import BALANCED
 from fwsvm.problems.distinct import Distinct
 from fwsvm.solvers.class_weight import balanced
@@ -34,8 +33,7 @@ def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> No
     """Raise `ValueError` for an unknown name."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
+            hint = did_you_mean(name, known, f"it has {', '.join(known)}")
             raise ValueError(f"{owner} has no parameter {shown(name)}; {ALTERNATIVES.get(name, hint)}")
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, did_you_mean, shown
 from fwsvm.experiments.experiment import Experiment, Trial
 
 COLUMNS = {"method": lambda trial: trial.finals.base.method, "dataset": lambda trial: trial.data.name}
@@ -50,8 +49,7 @@ def _known(experiment: Experiment, column: str, value: str) -> str:
     """Return a value that some trial of the experiment meets; refuse others."""
     if not any(_meets(trial, column, value) for trial in experiment.trials):
         names = list(dict.fromkeys(COLUMNS[column](trial) for trial in experiment.trials))
-        near = get_close_matches(value, names, 1)
-        hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:12])}"
+        hint = did_you_mean(value, names, f"it has {', '.join(names[:12])}")
         raise UsageError(
             f"--only {column}={shown(value)}: no {column} of {experiment.name} is called so; {hint}"
         )

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, did_you_mean
 from fwsvm.experiments.config import FILE_KEYS
 from fwsvm.experiments.config.inheritance import ConfigFile, read_config_file
 from fwsvm.files.atomic import replacing
@@ -94,8 +93,7 @@ def _shipped_file(word: Path, neither: str) -> Path:
     files, name = _files(), word.name.removesuffix(SUFFIX)
     if word.parent == Path() and name in files:
         return files[name]
-    near = get_close_matches(name, files, 1)
-    hint = f"did you mean {near[0]}?" if near else "`fwsvm grid --list` shows all"
+    hint = did_you_mean(name, files, "`fwsvm grid --list` shows all")
     raise UsageError(f"{word}: {neither} an experiment that comes with fwsvm; {hint}")
 
 

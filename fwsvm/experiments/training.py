@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from fwsvm import scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
-from fwsvm._occurring import occurring
-from fwsvm._stretches import feature_widths
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
@@ -15,13 +13,13 @@ from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
+from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
+from fwsvm.scaling import Rows
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
-
-MAX_WIDTH_RATIO = 100.0  # of the widest feature range to the median one, without a warning
 
 
 def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tuple[Result, Row]:
@@ -71,14 +69,9 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
     return record.row(record.data_columns(data), **asked | more)
 
 
-def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
-    """Return a warning if the widest feature dominates all distances, else ''."""
-    X = occurring(X).X
-    width = feature_widths(X)
-    width = width[width > 0]
-    if not len(width) or width.max() <= MAX_WIDTH_RATIO * np.median(width):
+def scaling_warning(X: Rows, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
+    """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
+    if kernel.given or (found := scaling.uneven(X)) is None:
         return ""
-    return (
-        f"the widest feature spans {width.max():.3g}, the median one {np.median(width):.3g}: it decides the distances; "
-        "--scale [0,1] brings all to one range"
-    )
+    so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
+    return found.sentence(so, remedy)

@@ -72,7 +72,7 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path)
     [
         (
             ("quickstar",),
-            "quickstar: neither a file nor an experiment that comes with fwsvm; did you mean quickstart?",
+            "quickstar: neither a file nor an experiment that comes with fwsvm; did you mean 'quickstart'?",
         ),
         (("nothing-like-it",), "`fwsvm grid --list` shows all"),
         (("../quickstart",), "../quickstart: cannot be read"),
@@ -81,7 +81,10 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path)
         (("--copy", "quickstart", "web"), "web: --list and --copy NAME take no CONFIG"),
         ((), "name an experiment"),
         (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
-        (("quickstart", "--only", "method=swop"), "no method of quickstart is called so; did you mean swap?"),
+        (
+            ("quickstart", "--only", "method=swop"),
+            "no method of quickstart is called so; did you mean 'swap'?",
+        ),
         (("quickstart", "--only", "method=fw,dataset=x*"), "it has wdbc, digits"),
     ],
 )

@@ -10,12 +10,11 @@ A setting may be given in five places: an extended file, the file, a profile, an
 
 import os
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from fwsvm.data.lock import lockfile
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, did_you_mean
 from fwsvm.experiments.config.inheritance import MAX_ENTRIES, Keys, entry_of, merge_keys, read_config_file
 from fwsvm.experiments.config.located_value import LocatedValue
 from fwsvm.experiments.config.sweeps import METHOD_KEYS, SETTING_KEYS, SWEPT, only, swept_values, trial_of
@@ -134,9 +133,8 @@ def _dataset(located: LocatedValue) -> str:
     """Return a name in the lock, a path of a file, or ``synthetic:...``; refuse anything else."""
     name, known = located.text("a data set"), lockfile.read()
     if known.find(name) is None and not name.startswith("synthetic:") and not os.path.exists(name):  # noqa: PTH110
-        near = get_close_matches(name, known.entries, 1)
-        hint = f"; did you mean {near[0]}?" if near else " (`fwsvm data list` shows all names)"
-        raise located.error(f"{name}: neither a file nor a name in datasets.lock{hint}")
+        hint = did_you_mean(name, known.entries, "`fwsvm data list` shows all names")
+        raise located.error(f"{name}: neither a file nor a name in datasets.lock; {hint}")
     return name
 
 

@@ -1,6 +1,5 @@
 """YAML values with their file and line, and typed access to them; errors name both."""
 
-import difflib
 import math
 import re
 from collections.abc import Iterable
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm import bounded_yaml
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, did_you_mean, shown
 
 POWER = re.compile(r"([0-9]{1,20})\^([+-]?[0-9]{1,5})")
 MAX_NAME = 1000  # characters of a name or a path
@@ -35,8 +34,7 @@ class LocatedValue:
         names = list(self.value if known is None else known)
         for key, located in self.value.items():
             if key not in names:
-                near = difflib.get_close_matches(key, names, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+                hint = did_you_mean(key, names, f"known: {', '.join(names)}")
                 raise located.error(f"unknown key {shown(key)} in {what}; {hint}")
         return dict(self.value)
 
@@ -61,8 +59,8 @@ class LocatedValue:
         """Return one of the names allowed."""
         name, names = self.text(what), list(allowed)
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            asked = did_you_mean(name, names)
+            hint = f"; {asked}" if asked else ""
             raise self.error(f"{what} must be one of {', '.join(names)}, not {shown(name)}{hint}")
         return name
 
