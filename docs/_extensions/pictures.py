@@ -1,7 +1,6 @@
-"""`{picture} NAME`: a drawing of docs/pictures, put into the page itself, so that it takes the page's colours;
-and its narrow form for small windows.
+"""`{picture} NAME`: a drawing of docs/pictures, put into the page itself, so that it takes the page's colours.
 
-The content of the directive is its caption; the command that draws it stands below. The text of a drawing stays text.
+Its narrow form stands beside it, for small windows: one of the two is shown. The content of the directive is its caption; the command that draws it stands below. The text of a drawing stays text.
 """
 
 import html

@@ -48,8 +48,8 @@ def save(draw: Callable[[bool], Figure], script: str) -> None:
         "--out", type=Path, default=beside, help="file to write [default: beside this script]"
     )
     out = parser.parse_args().out
-    _write(draw(False), out)  # noqa: FBT003
-    _write(draw(True), out.with_stem(f"{out.stem}-narrow"))  # noqa: FBT003
+    _write(draw(False), out)
+    _write(draw(True), out.with_stem(f"{out.stem}-narrow"))
 
 
 def _write(figure: Figure, out: Path) -> None:
