@@ -1,6 +1,7 @@
 """`{picture} NAME`: a drawing of docs/pictures, put into the page itself, so that it takes the page's colours.
 
-Its narrow form stands beside it, for small windows: one of the two is shown. The content of the directive is its caption; the command that draws it stands below. The text of a drawing stays text.
+Its narrow form stands beside it, for small windows: one of the two is shown. The content of the directive is its
+caption; the command that draws it stands below. The text of a drawing stays text.
 """
 
 import html

@@ -19,7 +19,7 @@ LOOK = """<body>{frames}<pre id="found"></pre><script>
 onload = () => {{
   const over = box => box.scrollWidth > box.clientWidth + 1;
   const wide = [...document.querySelectorAll("iframe")].filter(f =>
-    [f.contentDocument.documentElement, ...f.contentDocument.querySelectorAll(".picture div, .picture svg")].some(over));
+    [f.contentDocument.documentElement, ...f.contentDocument.querySelectorAll(".picture div")].some(over));
   document.getElementById("found").textContent =
     "FOUND" + JSON.stringify(wide.map(f => f.getAttribute("src") + " at " + f.width)) + "END";
 }};
