@@ -25,13 +25,13 @@ from fwsvm.data.labels import encode, number
 from fwsvm.errors import DataError, UsageError, did_you_mean
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
-from fwsvm.experiments.training import scaling_warning
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.precomputed import is_given, refuse_scaling, with_numbers, without_numbers
 from fwsvm.problems.probability import probabilities
+from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Result, Settings, fit
 from fwsvm.solvers.blocks import fit_blocks, survey

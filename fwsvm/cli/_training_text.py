@@ -29,8 +29,8 @@ def print_problem(
     say: Print, data: "Dataset", resolved: "Resolved", class_weight: "ClassWeight", *, is_file: bool
 ) -> None:
     """Print data set, method, problem, kernel and limits before training, and a warning where rows need scaling."""
-    from fwsvm.experiments.training import scaling_warning
     from fwsvm.kernels.kernel import family
+    from fwsvm.problems.unscaled import scaling_warning
 
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")

@@ -18,10 +18,10 @@ from fwsvm import scaling
 from fwsvm.data.labels import text
 from fwsvm.errors import FwsvmError, shown
 from fwsvm.estimators import parameters
-from fwsvm.experiments.training import scaling_warning
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
+from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm import scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
@@ -13,10 +12,8 @@ from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
-from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
-from fwsvm.scaling import Rows
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
@@ -67,11 +64,3 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
         "method": method_label(settings),
     }  # fmt: skip
     return record.row(record.data_columns(data), **asked | more)
-
-
-def scaling_warning(X: Rows, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
-    """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
-    if kernel.given or (found := scaling.uneven(X)) is None:
-        return ""
-    so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
-    return found.sentence(so, remedy)
