@@ -24,13 +24,16 @@ from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
+from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.precomputed import is_given, refuse_scaling, without_numbers
 from fwsvm.problems.probability import probabilities
+from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import Result, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.status import Status
 
 Model: TypeAlias = KernelModel | LinearModel
@@ -77,6 +80,11 @@ def train(
         An unknown or invalid setting, labels that do not match the rows, or probabilities of a linear machine.
     DataError
         Data that cannot be found or used, or a class of one row where probabilities are wanted.
+
+    Warns
+    -----
+    UserWarning
+        The rows are far from scaled: features have ranges of other orders of magnitude (`fwsvm.scaling.UNEVEN`).
     """
     chosen = settings_of(settings)
     refuse_scaling(chosen.kernel, scale)
@@ -87,6 +95,9 @@ def train(
     table = scaled(loaded, None if given is None else given != 0).train
     codes = encode(table.labels, loaded.classes)
     counted = np.ones(len(codes), dtype=bool) if given is None else given != 0
+    used = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
+    if warning := scaling_warning(table.X, family(used), 'scale="[0,1]"'):
+        warnings.warn(warning, stacklevel=2)
     if probability:
         refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
     result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)

@@ -22,7 +22,9 @@ class Phase(StrEnum):
 
 
 Listener = Callable[[Phase], None]
+InsideListener = Callable[[str, float], None]
 
+_inside: ContextVar[InsideListener | None] = ContextVar("inside", default=None)
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -31,6 +33,23 @@ def enter(phase: Phase) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(phase)
+
+
+def inside(what: str, part: float) -> None:
+    """Announce that a long step of the present phase, named by one word, is done in part (0 to 1)."""
+    listener = _inside.get()
+    if listener is not None:
+        listener(what, part)
+
+
+@contextmanager
+def listening_inside(listener: InsideListener) -> Iterator[None]:
+    """Tell the listener how far long steps are, within the block."""
+    token = _inside.set(listener)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from fwsvm._memory import require
 from fwsvm._occurring import occurring, only, widened
+from fwsvm._stretches import feature_widths
 from fwsvm.errors import DataError
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
@@ -22,6 +23,10 @@ SCALINGS = ("none", *TARGETS)
 #: Unseen rows of the same kind often pass a range, but by a part of it: the range of a few hundred rows is nearly that
 #: of all rows. Who is off by more than the whole range has most likely another unit, column or scale.
 FAR = 1.0
+
+#: Rows are uneven where the widest feature's range is more than this many times the median one's: two orders of
+#: magnitude, beyond what features of like units differ by.
+UNEVEN = 100.0
 
 DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
 
@@ -94,6 +99,21 @@ class Outside(NamedTuple):
             f"{self.rows:,} of {of:,} {what} lie far outside the training ranges: feature {self.feature + 1} is "
             f"{self.value:g} in one, and was {self.minimum:g} to {self.maximum:g} in training, so it is beyond by "
             f"{self.widths:.3g} times that width"
+        )
+
+
+class Uneven(NamedTuple):
+    """Ranges of features that differ by orders of magnitude: the widest one's width, and the median width."""
+
+    widest: float
+    median: float
+
+    def sentence(self, consequence: str, remedy: str) -> str:
+        """Say it, what comes of it (may be empty), and what brings all features to one range."""
+        so = f", so {consequence}" if consequence else ""
+        return (
+            f"the rows are far from scaled: the widest feature spans {self.widest:.3g}, the median one "
+            f"{self.median:.3g}{so}; {remedy} brings all to one range"
         )
 
 
@@ -223,6 +243,15 @@ def outside(X: Rows, ranges: Ranges) -> Outside | None:
         len(np.unique(rows)), int(ranges.features[k]), float(values[farthest]),
         float(ranges.minimum[k]), float(ranges.maximum[k]),
     )  # fmt: skip
+
+
+def uneven(X: Rows) -> Uneven | None:
+    """Return how uneven the ranges of the features that vary are, of rows X, shape (m, n); None up to `UNEVEN`."""
+    widths = feature_widths(occurring(X).X)
+    widths = widths[widths > 0]
+    if not len(widths) or widths.max() <= UNEVEN * np.median(widths):
+        return None
+    return Uneven(float(widths.max()), float(np.median(widths)))
 
 
 def seem_scaled(X: Rows, ranges: Ranges) -> bool:

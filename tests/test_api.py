@@ -36,6 +36,11 @@ def file(tmp_path):
     return tmp_path / "rows.svm"
 
 
+def test_unscaled_rows_are_warned_of():
+    with pytest.warns(UserWarning, match="far from scaled: .*so it decides the distances"):
+        fwsvm.train(X * [1, 1, 1, 1000], Y)
+
+
 def test_the_names_are_there_and_asking_for_others_is_an_attribute_error():
     assert set(fwsvm.__all__) <= set(dir(fwsvm)) | {name for name in fwsvm.__all__ if hasattr(fwsvm, name)}
     with pytest.raises(AttributeError, match="no attribute 'fit'"):

@@ -14,6 +14,8 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.experiments import training
 from fwsvm.kernels import widths
+from fwsvm.kernels.kernel import family
+from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import Settings
 
 
@@ -60,7 +62,7 @@ def test_a_sample_of_a_mapped_copy_is_trained_on_in_less_memory_than_the_rows_ta
     )
     tracemalloc.start()
     table, _ = parsed_copies.table("d", {}, lambda: pytest.fail("there is a copy"))
-    training.scaling_warning(table.X)
+    scaling_warning(table.X, family("rbf"))
     result, _ = training.train(Dataset("d", table, None, ("1", "-1"), "d"), settings)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -1,6 +1,7 @@
 """`{picture} NAME`: a drawing of docs/pictures, put into the page itself, so that it takes the page's colours.
 
-The content of the directive is its caption; the command that draws it stands below. The text of a drawing stays text.
+Its narrow form stands beside it, for small windows: one of the two is shown. The content of the directive is its
+caption; the command that draws it stands below. The text of a drawing stays text.
 """
 
 import html
@@ -33,15 +34,18 @@ class Picture(SphinxDirective):
         """Return the figure."""
         name = self.arguments[0]
         script = HERE / f"{name}.py"
-        self.env.note_dependency(str(script.with_suffix(".svg")))
+        for suffix in (".svg", "-narrow.svg"):
+            self.env.note_dependency(str(script.with_name(f"{name}{suffix}")))
         caption = self.parse_inline(" ".join(self.content))[0]
-        drawn = inlined(name, " ".join(self.content).replace("`", ""))
+        said = " ".join(self.content).replace("`", "")
+        both = (("wide-one", name), ("narrow-one", f"{name}-narrow"))
+        drawn = "".join(f'<div class="drawing {kind}">{inlined(each, said)}</div>' for kind, each in both)
         command = f"python docs/pictures/{name}.py"
         made_by = [nodes.Text(" Drawn by "), nodes.literal(command, command), nodes.Text(".")]
         return [
             nodes.container(
                 "",
-                nodes.raw("", f'<div class="drawing">{drawn}</div>', format="html"),
+                nodes.raw("", drawn, format="html"),
                 nodes.paragraph("", "", *caption, *made_by),
                 classes=["picture"],
             )

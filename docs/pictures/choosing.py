@@ -1,7 +1,9 @@
 """Draw the choice of a method as a few questions, with figures from the reference measurements."""
 
 import pandas as pd
-from drawing import BLUE, GREEN, GREY, ORANGE, ROOT, new, save
+from drawing import BLUE, GREEN, GREY, NARROW, ORANGE, ROOT, new, save
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 BENCH = ROOT / "results" / "reference" / "bench"
 large = pd.read_csv(BENCH / "large-c.csv").iloc[-1]
@@ -25,27 +27,74 @@ INSIDE = [
     ("the rest", "swap-2o", f"letter: {ten.loc['letter', 'svc_ratio']:.1f} times SVC"),
 ]  # fmt: skip
 
-figure = new(7.2, 5.4)
-axes = figure.subplots()
-axes.set_axis_off()
-axes.set_xlim(0, 100)
-axes.set_ylim(-4, 100)
-top = 93
-for number, (question, method, measured, colour) in enumerate(QUESTIONS):
-    y = top - 17 * number
-    axes.text(14, y, question, ha="center", va="center", wrap=False)
-    axes.annotate("", (36, y), (27, y), arrowprops={"arrowstyle": "->", "color": GREY})
-    axes.text(50, y, method, ha="center", va="center", fontweight="bold",
-              bbox={"boxstyle": "round,pad=0.5", "facecolor": "none", "edgecolor": colour, "lw": 1.6})  # fmt: skip
-    axes.text(66, y, measured, ha="left", va="center", fontsize=8.5)
-    if number + 1 < len(QUESTIONS):
-        axes.annotate("no", (14, y - 12.5), (14, y - 5.5), ha="center", va="center", fontsize=8.5,
-                      arrowprops={"arrowstyle": "->", "color": GREY})  # fmt: skip
-for number, (when, method, measured) in enumerate(INSIDE):
-    x = 17 + 33 * number
-    axes.annotate("", (x, 24), (50, 37), arrowprops={"arrowstyle": "->", "color": BLUE})
-    axes.text(x, 18, when, ha="center", va="center", fontsize=8.5)
-    axes.text(x, 8.5, method, ha="center", va="center", fontweight="bold",
-              bbox={"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": BLUE})  # fmt: skip
-    axes.text(x, 0, measured, ha="center", va="center", fontsize=8.5)
-save(figure, __file__)
+
+def draw(narrow: bool) -> Figure:
+    """Return the questions from top to bottom; what was measured stands beside the answer, or, narrow, below it."""
+    return narrow_one() if narrow else wide_one()
+
+
+def wide_one() -> Figure:
+    """Return the questions with answers to their right."""
+    axes, top = canvas(7.2, 5.4), 93
+    for number, (question, method, measured, colour) in enumerate(QUESTIONS):
+        y = top - 17 * number
+        axes.text(14, y, question, ha="center", va="center", wrap=False)
+        arrow(axes, (27, y), (36, y))
+        boxed(axes, 50, y, method, colour)
+        axes.text(66, y, measured, ha="left", va="center", fontsize=8.5)
+        if number + 1 < len(QUESTIONS):
+            arrow(axes, (14, y - 5.5), (14, y - 12.5), "no")
+    for number, (when, method, measured) in enumerate(INSIDE):
+        x = 17 + 33 * number
+        arrow(axes, (50, 37), (x, 24), colour=BLUE)
+        axes.text(x, 18, when, ha="center", va="center", fontsize=8.5)
+        boxed(axes, x, 8.5, method, BLUE)
+        axes.text(x, 0, measured, ha="center", va="center", fontsize=8.5)
+    return axes.figure
+
+
+def narrow_one() -> Figure:
+    """Return the questions on the left, each with its answer and what was measured on the right."""
+    axes, top = canvas(NARROW, 6.6), 95
+    for number, (question, method, measured, colour) in enumerate(QUESTIONS):
+        y = top - 15 * number
+        axes.text(19, y, question, ha="center", va="center", fontsize=8.5)
+        arrow(axes, (38, y + 1), (46, y + 1))
+        boxed(axes, 76, y + 1, method, colour)
+        axes.text(76, y - 6.5, measured, ha="center", va="center", fontsize=8)
+        if number + 1 < len(QUESTIONS):
+            arrow(axes, (19, y - 4), (19, y - 10.5), "no")
+    for number, (when, method, measured) in enumerate(INSIDE):
+        y = 27 - 13 * number
+        axes.text(19, y, when, ha="center", va="center", fontsize=8.5)
+        arrow(axes, (38, y), (58, y), colour=BLUE)
+        boxed(axes, 76, y, method, BLUE)
+        axes.text(76, y - 5.5, measured, ha="center", va="center", fontsize=8)
+    arrow(axes, (76, 39), (76, 31.5), colour=BLUE)
+    return axes.figure
+
+
+def canvas(width: float, height: float) -> Axes:
+    """Return axes without lines, of a hundred units each way."""
+    axes = new(width, height).subplots()
+    axes.set_axis_off()
+    axes.set_xlim(0, 100)
+    axes.set_ylim(-4, 100)
+    return axes
+
+
+def boxed(axes: Axes, x: float, y: float, method: str, colour: str) -> None:
+    """Write a method in a box."""
+    axes.text(x, y, method, ha="center", va="center", fontweight="bold",
+              bbox={"boxstyle": "round,pad=0.4", "facecolor": "none", "edgecolor": colour, "lw": 1.4})  # fmt: skip
+
+
+def arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], said: str = "", colour: str = GREY
+) -> None:
+    """Draw an arrow, with a word at its end."""
+    axes.annotate(said, end, start, ha="center", va="center", fontsize=8.5,
+                  arrowprops={"arrowstyle": "->", "color": colour})  # fmt: skip
+
+
+save(draw, __file__)

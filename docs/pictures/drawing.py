@@ -6,6 +6,7 @@ white and on black, and by people who do not see red or green. Text stays text.
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#d9772b", "#2a9d78", "#8a8f98"
 ROOT = Path(__file__).parents[2]
+NARROW = 3.5
 STYLE = {
     "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "DejaVu Sans"], "font.size": 10,
     "svg.fonttype": "none", "svg.hashsalt": "fwsvm", "axes.spines.top": False, "axes.spines.right": False,
@@ -35,14 +37,22 @@ def new(width: float = 7.2, height: float = 3.6) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, script: str) -> None:
-    """Write the drawing beside its script, or to the file that the command line names."""
+def save(draw: Callable[[bool], Figure], script: str) -> None:
+    """Write a drawing, and a narrow one for telephones, beside their script or where the command line says.
+
+    ``draw`` is told whether the drawing is to be narrow: `NARROW` inches, which a window of 360 pixels has room for.
+    """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     beside = Path(script).with_suffix(".svg")
     parser.add_argument(
         "--out", type=Path, default=beside, help="file to write [default: beside this script]"
     )
     out = parser.parse_args().out
+    _write(draw(False), out)
+    _write(draw(True), out.with_stem(f"{out.stem}-narrow"))
+
+
+def _write(figure: Figure, out: Path) -> None:
     figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     drawn = (
         out.read_text("utf-8")

@@ -16,7 +16,7 @@ from fwsvm.analysis import configuration
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results import archives
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.results.files import present, unreadable
+from fwsvm.results.files import no_results, present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
 from fwsvm.results.reading import CsvTable, refuse_too_many, runs_table, trace_table
 from fwsvm.status import Status
@@ -123,7 +123,7 @@ def result_folders(path: Path) -> list[Path]:
     except (OSError, RuntimeError) as error:
         raise unreadable(path, error) from None
     if not inside:
-        raise ResultsError(f"{path}: no runs.csv here; give the folder that fwsvm grid wrote (its --out)")
+        raise no_results(path)
     return inside
 
 

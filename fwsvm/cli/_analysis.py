@@ -54,6 +54,7 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
     from fwsvm.cli._files import refuse_overwriting
+    from fwsvm.cli._lines import echo
     from fwsvm.results.archives import OF_FOLDER
 
     read = results.read(paths).select(where)
@@ -61,7 +62,7 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
         own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
         refuse_overwriting([*paths, *(folder / name for folder in read.folders for name in own)], [out])
     for notice in read.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
     return read
 
 

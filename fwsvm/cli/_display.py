@@ -4,7 +4,7 @@ On a terminal, on stderr:
 
     runs      ━━━━━━━━━━──────   62%    1:07  13 of 21, about 40 s left
               wdbc swap-2o select C=4 fold 3
-    train     ━━━━━━──────────   35%    0:04  gap 1.2e-02, 1,234 support vectors
+    train     ━━━━━━──────────   35%    0:04  gap 1.2e-02, 5,678 iter., 1,234 SV
 
 The last line is the present phase; the others are there where a command makes several runs. The time is that of the
 line's phase, and goes on by itself while nothing is told.
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 REFRESHES = 8  # a second
 LABEL, BAR, GAP = 8, 16, "  "  # columns of the label and the bar, and what parts columns
+WORDS = 79 - (
+    LABEL + BAR + len("100%") + len("  0:00") + 4 * len(GAP)
+)  # columns of the words, of 80 with one to spare
 PIECE = 4  # columns of what moves in a bar of unknown length
 #: Functions that are compiled first, those that read a file, and the time each takes, in parts of a later one's.
 FIRST_FUNCTIONS, THEIR_WEIGHT = 22, 0.6
@@ -47,12 +50,15 @@ def is_animated() -> bool:
 class Line:
     """A line of the display: its label, what is done of it (0 to 1, None where that is not known), and words.
 
+    The words are parts, of which the first come before others where there is not room for all. ``inside`` is the step
+    that is under way, and how far it is, until more is told.
     ``spent`` are its seconds before ``since``, when it was entered last; None while another phase is present.
     """
 
     label: str
     fraction: float | None = None
-    said: str = ""
+    said: tuple[str, ...] = ()
+    inside: str = ""
     spent: float = 0.0
     since: float | None = None
 
@@ -60,6 +66,16 @@ class Line:
     def seconds(self) -> float:
         """The seconds that it took so far."""
         return self.spent + (time.monotonic() - self.since if self.since is not None else 0.0)
+
+    @property
+    def words(self) -> str:
+        """The words, as many parts as there is room for beside the other columns."""
+        parts = (self.inside, *self.said) if self.inside else self.said
+        kept: list[str] = []
+        for part in parts:
+            if not kept or len(", ".join([*kept, part])) <= WORDS:
+                kept.append(part)
+        return ", ".join([*kept[1:], kept[0]] if self.inside else kept)
 
     def leave(self) -> None:
         """Stop its clock."""
@@ -130,6 +146,7 @@ class Display:
         """Show the lines, as soon as there are any."""
         if self._listens:
             self._open.enter_context(phases.listening(self.enter))
+            self._open.enter_context(phases.listening_inside(self.inside))
         if is_animated():
             from rich.console import Console
             from rich.live import Live
@@ -173,21 +190,26 @@ class Display:
         """Show another run of that name, whose phases begin anew."""
         self.name, self.lines, self.present = name, {}, None
 
-    def show(self, phase: Phase, fraction: float | None, said: str, plain: str = "") -> None:
+    def show(self, phase: Phase, fraction: float | None, said: tuple[str, ...], plain: str = "") -> None:
         """Show how far a phase is; without a terminal write ``plain``, if the last line is some seconds ago."""
         self.enter(phase)
         assert self.present is not None  # noqa: S101 - just entered
-        self.present.fraction, self.present.said = fraction, said
+        self.present.fraction, self.present.said, self.present.inside = fraction, said, ""
         if not self.is_live and plain and time.monotonic() - self._said > SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
             click.echo(plain, err=True)
+
+    def inside(self, what: str, part: float) -> None:
+        """Show how far a long step of the present phase is."""
+        if self.present is not None:
+            self.present.inside = f"{what} {math.floor(100 * part)}%"
 
     def count(self, label: str, done: int, total: int, more: str = "") -> None:
         """Show how many of the runs or folds are done."""
         if self.overall is None:
             self.overall = Line(label, since=time.monotonic())
         self.overall.fraction = done / total if total else 1.0
-        self.overall.said = f"{done:,} of {total:,}" + (f", {more}" if more else "")
+        self.overall.said = (f"{done:,} of {total:,}", *([more] if more else []))
 
     def _compile(self) -> None:
         now, compiled = time.monotonic(), self.compiled
@@ -213,7 +235,7 @@ class Display:
             lines.append(Text(indented(self.name, width)))
         now = time.monotonic()
         if compiled.now or now - compiled.last < LINGER:
-            present = Line(Phase.COMPILE, compiled.fraction, compiled.words, since=compiled.began)
+            present = Line(Phase.COMPILE, compiled.fraction, (compiled.words,), since=compiled.began)
         elif self.previous is not None and now - self._entered < MOMENT:
             present = self.previous
         if present is not None:
@@ -231,7 +253,7 @@ def drawn(line: Line, *, ascii_only: bool) -> "Text":
     seconds = line.seconds
     return Text.assemble(
         f"{line.label:<{LABEL}}{GAP}", *_bar(line.fraction, seconds, "#-" if ascii_only else "━─"),
-        f"{GAP}{share:>4}{GAP}{clock(seconds)}{GAP}{line.said}",
+        f"{GAP}{share:>4}{GAP}{clock(seconds)}{GAP}{line.words}",
     )  # fmt: skip
 
 
@@ -249,11 +271,19 @@ def _bar(fraction: float | None, seconds: float, marks: str) -> list[tuple[str, 
 
 def indented(name: str, width: int) -> str:
     """Return the name of a run as it stands below the bars: whole if it fits, else without some of its middle."""
-    room = max(8, width - LABEL - len(GAP))
-    if len(name) > room:
-        kept = room - 3
-        name = f"{name[: kept // 3]}...{name[len(name) - (kept - kept // 3) :]}"
-    return " " * (LABEL + len(GAP)) + name
+    return " " * (LABEL + len(GAP)) + without_middle(name, max(8, width - LABEL - len(GAP)))
+
+
+def without_middle(name: str, room: int) -> str:
+    """Return a name whole if it fits, else without some of its middle.
+
+    >>> without_middle("covtype.libsvm.binary.scale.bz2", 18)
+    'covty....scale.bz2'
+    """
+    if len(name) <= room:
+        return name
+    kept = room - 3
+    return f"{name[: kept // 3]}...{name[len(name) - (kept - kept // 3) :]}"
 
 
 def clock(seconds: float) -> str:

@@ -84,20 +84,12 @@ def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
             "feature decides the distances by its unit."
         ),
         "The machine keeps these ranges and applies them to all rows that it predicts.",
-        *_far(data),
     ]
 
 
-def _far(data: "Dataset") -> list[str]:
-    """Return a sentence where test rows are far outside the ranges of the training rows."""
-    from fwsvm import scaling
-
-    if (
-        data.test is None
-        or (outside := scaling.outside(data.test.X, scaling.fit(data.train.X, "[0,1]"))) is None
-    ):
-        return []
-    return [f"{outside.sentence(data.test.rows, 'test rows')}: are they rows of the same kind?"]
+def met_in_scaling(data: "Dataset", whole: "Dataset") -> list[str]:
+    """Return what scaling the rows of a data set to ``whole`` met: test rows far outside the training ranges."""
+    return [f"{notice}: are they rows of the same kind?" for notice in whole.notices[len(data.notices) :]]
 
 
 def chosen(found: "Chosen", data: "Dataset", folds: int) -> list[str]:
@@ -196,6 +188,35 @@ def saved(model: Path, data: "Dataset") -> list[str]:
             f"`fwsvm predict {shlex.quote(str(model))} ROWS` predicts others.")]  # fmt: skip
 
 
+STEPS = ("check", "scale", "choose", "train", "test", "save", "report")
+
+
+def interrupted(
+    done: int, found: "Chosen | None", kept: str, train: str, scaling: str, model: Path
+) -> str:  # fmt: skip
+    """Return what an interrupt after so many steps leaves, and how to go on."""
+    at = STEPS[min(done, len(STEPS) - 1)]
+    runs = f", after {found.runs:,} runs of the search" if found is not None and found.interrupted else ""
+    said = [f"interrupted at step {done + 1}, {at}{runs}. {kept or 'Nothing was written'}."]
+    if found is not None and (best := found.best) is not None and not kept:
+        again = _command(train, scaling, model, "-C", f"{best.C:g}", "--gamma", repr(best.gamma))
+        said.append(
+            f"Of the {len(found.tried)} pairs tried on all parts, C = {best.C:g} and gamma = {best.gamma:.4g} were "
+            f"right most often, in {100 * best.accuracy:.2f} %: `{again}` trains with them."
+        )
+    if not kept:
+        said.append("The same command begins anew; --time-limit SECONDS has it end in time with a machine.")
+    return " ".join(said)
+
+
+def unfinished(model: Path) -> str:
+    """Return what an interrupt during the training of the machine leaves, and how to go on."""
+    return (
+        f"interrupted while the machine was trained: {model} is what it was by then. The command at the end of its "
+        "report trains it to the end, with the C and gamma that were chosen."
+    )
+
+
 def confused(result: "Result", data: "Dataset") -> Counter[tuple[str, str]] | None:
     """Return how often each label was predicted as which on the test rows; None without any."""
     from fwsvm.data.labels import text
@@ -263,8 +284,14 @@ def _confusion(data: "Dataset", confusion: Counter[tuple[str, str]]) -> list[str
 
 def _again(data: "Dataset", result: "Result", model: Path) -> str:
     """Return the command that trains the same machine."""
-    words = ["fwsvm", "train", "--method", str(result.settings["method"]), "-C", repr(result.settings["C"]),
-             "--gamma", repr(result.settings["gamma"]), "--seed", str(result.settings["seed"])]  # fmt: skip
-    if data.scaling != "none":
-        words += ["--scale", data.scaling]
-    return shlex.join([*words, "--model", str(model), data.name])
+    used = {name: result.settings[name] for name in ("method", "C", "gamma", "seed")}
+    return _command(
+        data.name, data.scaling, model, "--method", str(used["method"]), "-C", repr(used["C"]),
+        "--gamma", repr(used["gamma"]), "--seed", str(used["seed"]),
+    )  # fmt: skip
+
+
+def _command(name: str, scaling: str, model: Path, *options: str) -> str:
+    """Return the command that trains on the rows of that name, scaled so."""
+    scale = ["--scale", scaling] if scaling != "none" else []
+    return shlex.join(["fwsvm", "train", *options, *scale, "--model", str(model), name])

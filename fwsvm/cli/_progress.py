@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli._display import SECONDS_BETWEEN_LINES, Display, is_animated
+from fwsvm.cli._display import SECONDS_BETWEEN_LINES, WORDS, Display, is_animated, without_middle
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -61,10 +61,8 @@ class TerminalProgress:
             self.own.__enter__()
         display = self.display or self.own
         assert display is not None  # noqa: S101 - made above
-        display.show(
-            Phase.FETCH, min(1.0, self.done / self.total) if self.total else None,
-            f"{amount(self.done, self.total)}  {self.name}",
-        )  # fmt: skip
+        part, said = min(1.0, self.done / self.total) if self.total else None, amount(self.done, self.total)
+        display.show(Phase.FETCH, part, (f"{said}  {without_middle(self.name, WORDS - len(said) - 2)}",))
 
     def reset(self) -> None:
         """Begin to count again."""

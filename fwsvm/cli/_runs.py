@@ -66,16 +66,16 @@ def _part(progress: "Progress") -> str:
     return f"part {min(progress.subproblem + 1, progress.subproblems)}/{progress.subproblems}"
 
 
-def _words(progress: "Progress") -> str:
-    """Return what fits beside the bar in 80 columns."""
-    pair, size = "", f"{progress.support_vectors:,} support vectors"
-    if progress.subproblems > 1:
-        pair, size = _part(progress), ""
+def _words(progress: "Progress") -> tuple[str, ...]:
+    """Return what stands beside the bar, the most telling first; SV are support vectors."""
     gap = _gap(progress)
     stands = f"gap {gap:.1e}" if math.isfinite(gap) else ""
     if not stands and math.isfinite(progress.objective):
         stands = f"objective {progress.objective:.3g}"
-    return ", ".join(part for part in (pair, stands, size) if part)
+    many = progress.subproblems > 1
+    done, size = f"{progress.iterations:,} iter.", f"{progress.support_vectors:,} SV"
+    parts = (_part(progress), stands, done) if many else (stands, done, size)
+    return tuple(part for part in parts if part)
 
 
 def _line(progress: "Progress") -> str:

@@ -28,7 +28,10 @@ def printer(*, to_stderr: bool) -> Print:
 def print_problem(
     say: Print, data: "Dataset", resolved: "Resolved", class_weight: "ClassWeight", *, is_file: bool
 ) -> None:
-    """Print data set, method, problem, kernel and limits before training."""
+    """Print data set, method, problem, kernel and limits before training, and a warning where rows need scaling."""
+    from fwsvm.kernels.kernel import family
+    from fwsvm.problems.unscaled import scaling_warning
+
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
     test = f", {data.test.rows:,} test rows" if data.test is not None else ""
@@ -42,6 +45,8 @@ def print_problem(
         say("class weights", _class_weights(class_weight, data))
     say("stop", _stop(resolved))
     say("memory", _memory(resolved, data))
+    if warning := scaling_warning(data.train.X, family(resolved.kernel_name)):
+        echo(f"fwsvm: {warning}", 2, err=True)
 
 
 def print_remote_problem(say: Print, data: "Remote", resolved: "Resolved") -> None:

@@ -19,6 +19,7 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
+    from fwsvm import scaling
     from fwsvm.data import labels, training_rows
     from fwsvm.data.formats import svmlight
     from fwsvm.errors import DataError
@@ -38,3 +39,5 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
         click.echo(
             f"warning: every row has the label {classes.pop()}; it takes two classes to train", err=True
         )
+    if uneven := next(filter(None, (scaling.uneven(table.X) for table in tables)), None):
+        click.echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", err=True)

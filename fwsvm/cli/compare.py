@@ -46,12 +46,13 @@ def command(
     from fwsvm.analysis.differences.evaluate import compare
     from fwsvm.analysis.differences.show import table
     from fwsvm.analysis.tables.render import render
+    from fwsvm.cli._lines import echo
 
     margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
     before, after = (read_results((path,), where, out).frame for path in (old, new))
     found = compare(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
     for notice in found.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
     compared = dict.fromkeys(one.measure for one in found.differences)
     emit(
         render(
@@ -60,9 +61,9 @@ def command(
         out,
     )
     for ending in found.endings:
-        click.echo(f"worse: {ending}", err=True)
+        echo(f"worse: {ending}", 2, err=True)
     for labels, side in ((found.only_old, old), (found.only_new, new)):
         if labels:
             more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-            click.echo(f"only in {side}: {', '.join(labels[:10])}{more}", err=True)
+            echo(f"only in {side}: {'; '.join(labels[:10])}{more}", 2, err=True)
     sys.exit(WORSE if found.is_worse else 0)

@@ -17,6 +17,7 @@ from fwsvm.numerics.threads import MOST_THREADS
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
+    from fwsvm.experiments.width_and_penalty import Chosen
     from fwsvm.solvers import Result, Settings
 
 SEARCH_SHARE = 0.6  # of a time limit, that the choice of C and width may take
@@ -24,9 +25,15 @@ SEARCH_SHARE = 0.6  # of a time limit, that the choice of C and width may take
 
 @dataclass
 class Steps:
-    """What was done, said as it is done and kept for the report: a title and its sentences a step."""
+    """What was done, said as it is done and kept for the report: a title and its sentences a step.
+
+    ``scaling`` is how rows are scaled, ``chosen`` what the search found so far, and ``kept`` says what was written.
+    """
 
     said: list[tuple[str, str]] = field(default_factory=list)
+    scaling: str = "none"
+    chosen: "Chosen | None" = None
+    kept: str = ""
 
     def __call__(self, title: str, *sentences: str) -> None:
         """Print a step, and keep it."""
@@ -67,44 +74,75 @@ def command(
     \b
     fwsvm easy train.svm test.svm
     """  # noqa: D301
+    from fwsvm.cli._easy_text import interrupted
+    from fwsvm.cli._lines import echo
+
+    model = model or Path(f"{Path(train).name.partition('?')[0].replace(':', '-')}.model")
+    steps = Steps()
+    try:
+        status = _done(
+            steps, train, test, model, folds, time_limit, seed=seed, threads=threads, offline=offline
+        )
+    except KeyboardInterrupt:
+        said = interrupted(len(steps.said), steps.chosen, steps.kept, train, steps.scaling, model)
+        echo(f"fwsvm: {said}", 2, err=True)
+        status = INTERRUPTED
+    sys.exit(status)
+
+
+def _done(
+    steps: Steps, train: str, test: Path | None, model: Path, folds: int, time_limit: float | None, *, seed: int,
+    threads: int | None, offline: bool,
+) -> int:  # fmt: skip
+    """Do the steps; return the exit code. A KeyboardInterrupt outside the training of the machine goes on as one."""
     from fwsvm import data as data_sets
     from fwsvm.cli import _easy_text as text
+    from fwsvm.cli._lines import echo
     from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.data import catalogue
     from fwsvm.experiments.width_and_penalty import choose
     from fwsvm.files.atomic import as_utf8, replacing
     from fwsvm.problems import model_files
     from fwsvm.solvers import Settings, Status
 
     begun = time.monotonic()
-    model = model or Path(f"{Path(train).name.partition('?')[0].replace(':', '-')}.model")
     report = Path(f"{model}.report.md")
     refuse_overwriting([train, test], [model, model_files.range_path(model), report])
-    settings, steps = Settings(seed=seed, threads=threads), Steps()
+    settings = Settings(seed=seed, threads=threads)
     with Display() as display:
         loaded = data_sets.load(train, test=test, raw=True, options=loading(display, offline=offline))
         steps("check", *text.checked(loaded))
         loaded, sentences = text.with_scaling(loaded)
-        steps("scale", *sentences)
+        steps.scaling = loaded.scaling
+        whole = catalogue.scaled(loaded)
+        steps("scale", *sentences, *text.met_in_scaling(loaded, whole))
         chosen = choose(
             loaded, settings, folds, watch=TrainingDisplay(display),
             seconds=SEARCH_SHARE * time_limit if time_limit else None,
             count=lambda done, total: display.count("choose", done, total),
         )  # fmt: skip
         display.overall = None
+        steps.chosen = chosen
+        if chosen.interrupted:
+            raise KeyboardInterrupt
         steps("choose", *text.chosen(chosen, loaded, folds))
         if chosen.best is not None:
             settings = replace(settings, C=chosen.best.C, gamma=chosen.best.gamma)
         left = max(0.1, time_limit - (time.monotonic() - begun)) if time_limit else None
-        result, row = _trained(display, loaded, replace(settings, time_limit=left))
+        result, row = _trained(display, whole, replace(settings, time_limit=left))
         steps("train", *text.trained(result, row))
         steps("test", *text.tested(loaded, chosen, row))
     _write(model, result, row)
+    steps.kept = f"The machine is in {model}"
     steps("save", *text.saved(model, loaded))
     said = text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded))
     with replacing(report, binary=True) as stream:
         stream.write(as_utf8(said))
     click.echo(f"\nAll of this is in {report}.")
-    sys.exit(INTERRUPTED if result.status is Status.INTERRUPTED else 0)
+    if result.status is Status.INTERRUPTED:
+        echo(f"fwsvm: {text.unfinished(model)}", 2, err=True)
+        return INTERRUPTED
+    return 0
 
 
 def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[Result, Row]":

@@ -12,7 +12,6 @@ from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
-from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.errors import UsageError
@@ -112,8 +111,6 @@ def _here(
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data.labels import encode
     from fwsvm.experiments import probability as sigmoids
-    from fwsvm.experiments import training
-    from fwsvm.kernels.kernel import family
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
@@ -123,10 +120,6 @@ def _here(
         )
         resolved = resolve(settings, loaded.train.X)
         text.print_problem(say, loaded, resolved, settings.class_weight, is_file=Path(data).is_file())
-        if family(resolved.kernel_name).of_distances and (
-            warning := training.scaling_warning(loaded.train.X)
-        ):
-            echo(f"fwsvm: {warning}", 2, err=True)
         _refuse_too_wide(model, resolved, loaded)
         if probability:
             codes = encode(loaded.train.labels, loaded.classes)

@@ -4,6 +4,9 @@ from typing import Any, ClassVar, Self
 
 from fwsvm.estimators import parameters
 from fwsvm.estimators.machine import Machine
+from fwsvm.problems.distinct import Distinct
+
+SWEEPS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
 
 class DualCoordinateSVC(Machine):
@@ -17,8 +20,8 @@ class DualCoordinateSVC(Machine):
     fit_intercept, intercept_scaling : whether there is a constant feature, and its value; it is regularised, the less
         the larger its value
     stop, tol : relative (gap / primal), gap, or eps (each method's own rule); and the tolerance
-    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None (or -1):
-        none
+    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None: 1,000
+        visits to each row, as in `sklearn.svm.LinearSVC`, and no limit of time; -1: no limit
     class_weight : None, "balanced", or a mapping of labels to weights
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the order of the rows
@@ -54,3 +57,6 @@ class DualCoordinateSVC(Machine):
         model = self.result_.model
         self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
         return self
+
+    def _of_rows(self, rows: Distinct) -> dict[str, Any]:
+        return {} if self.max_iter is not None else {"max_iterations": SWEEPS * len(rows.codes)}

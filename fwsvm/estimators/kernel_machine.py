@@ -157,7 +157,7 @@ class KernelMachine(Machine):
         tags.input_tags.pairwise = self._precomputed
         return tags
 
-    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:
+    def _of_rows(self, rows: Distinct) -> dict[str, Any]:
         if callable(self.kernel) or self._precomputed:
             return {"kernel": PRECOMPUTED, "cache_mib": parameters.whole(self.cache_size)}
         chosen = {name: getattr(self, name) for name in ("kernel", "width_rule", "degree", "coef0")}

@@ -19,8 +19,10 @@ from fwsvm import scaling
 from fwsvm.data.labels import text
 from fwsvm.errors import FwsvmError, shown
 from fwsvm.estimators import parameters
+from fwsvm.kernels.kernel import KERNELS
 from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
+from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
@@ -105,7 +107,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             if self.weighted:  # equal rows become one as they are trained on, scaled
                 rows = distinct(*rows)
                 weights = self._class_weights(rows)
-            chosen = self._settings(self._of_kernel(rows) | settings)
+            chosen = self._settings(self._of_rows(rows) | settings)
             result = self._fitted(rows, names, chosen, weights).with_ranges(ranges)
         except FwsvmError as error:
             raise ValueError(str(error)) from error
@@ -133,17 +135,17 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def _settings(self, own: dict[str, Any]) -> Settings:
         of_method = parameters.mapping("parameters", self.parameters)
-        return Settings(
-            method=self.method,
-            C=self.C,
-            stop=self.stop,
-            tolerance=self.tol,
-            max_iterations=parameters.limit(self.max_iter),
-            time_limit=self.time_limit,
-            threads=parameters.threads(self.n_jobs),
-            seed=parameters.seed(self.random_state),
-            **own | {"parameters": {**of_method, **own.get("parameters", {})}},
-        )
+        shared = {
+            "method": self.method,
+            "C": self.C,
+            "stop": self.stop,
+            "tolerance": self.tol,
+            "max_iterations": parameters.limit(self.max_iter),
+            "time_limit": self.time_limit,
+            "threads": parameters.threads(self.n_jobs),
+            "seed": parameters.seed(self.random_state),
+        }
+        return Settings(**shared | own | {"parameters": {**of_method, **own.get("parameters", {})}})
 
     def _class_weights(self, rows: Distinct) -> np.ndarray | None:
         labels = self._in_our_order(self.classes_)
@@ -152,6 +154,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def _scaled(self, rows: Distinct) -> tuple[Distinct, scaling.Ranges | None]:
         """Return the scaled rows, and the ranges: those of the rows whose weight is not 0."""
         if self.scale is None:
+            self._warn_of_uneven(rows.X)
             return rows, None
         if not isinstance(self.scale, str) or self.scale not in scaling.TARGETS:
             raise ValueError(f"scale must be None, {' or '.join(scaling.TARGETS)}, not {shown(self.scale)}")
@@ -161,8 +164,15 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         ranges = scaling.fit(rows.X, self.scale, counted)
         return rows._replace(X=scaling.apply(rows.X, ranges)), ranges
 
-    def _of_kernel(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002
-        """Return the settings of the kernel, for families with a choice of kernels."""
+    def _warn_of_uneven(self, X: Any) -> None:
+        """Warn where the rows, (m, n), are far from scaled; a kernel that the user computes is the user's own."""
+        name = getattr(self, "kernel", FAMILIES[self.family].default_kernel)
+        known = KERNELS.get(name) if isinstance(name, str) else None
+        if known is not None and (said := scaling_warning(X, known, 'scale="[0,1]"')):
+            warnings.warn(said, stacklevel=5)
+
+    def _of_rows(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002
+        """Return the settings that a family takes from the rows: of its kernel, or a limit."""
         return {}
 
     def __sklearn_tags__(self) -> Any:

@@ -98,7 +98,7 @@ class StochasticSVC(KernelMachine):
         try:
             if first:
                 rows = Distinct(X, codes, None)
-                begun = before_portions(X, self._names(known), self._settings(self._of_kernel(rows)))
+                begun = before_portions(X, self._names(known), self._settings(self._of_rows(rows)))
                 seen = np.zeros(len(known), dtype=np.int64)
             else:
                 begun, seen = self.result_, self.rows_seen_

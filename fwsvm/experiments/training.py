@@ -3,11 +3,8 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
-from fwsvm._occurring import occurring
-from fwsvm._stretches import feature_widths
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
@@ -20,8 +17,6 @@ from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
-
-MAX_WIDTH_RATIO = 100.0  # of the widest feature range to the median one, without a warning
 
 
 def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tuple[Result, Row]:
@@ -69,16 +64,3 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
         "method": method_label(settings),
     }  # fmt: skip
     return record.row(record.data_columns(data), **asked | more)
-
-
-def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
-    """Return a warning if the widest feature dominates all distances, else ''."""
-    X = occurring(X).X
-    width = feature_widths(X)
-    width = width[width > 0]
-    if not len(width) or width.max() <= MAX_WIDTH_RATIO * np.median(width):
-        return ""
-    return (
-        f"the widest feature spans {width.max():.3g}, the median one {np.median(width):.3g}: it decides the distances; "
-        "--scale [0,1] brings all to one range"
-    )

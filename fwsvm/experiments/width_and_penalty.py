@@ -58,14 +58,15 @@ class Chosen:
         Training rows that it used.
     runs : int
         How often a machine was trained.
-    cut : bool
-        Whether the time limit ended it.
+    cut, interrupted : bool
+        Whether the time limit, or the user, ended it.
     """
 
     tried: tuple[Tried, ...]
     rows: int
     runs: int
     cut: bool
+    interrupted: bool = False
 
     @property
     def best(self) -> Tried | None:
@@ -104,22 +105,25 @@ def choose(
     middle = resolve(settings, scaled(replace(data, train=table, test=None)).train.X).as_columns()["gamma"]
     search = _Search(settings, watch, count, len(WIDTHS) * folds * len(PENALTIES), seconds)
     tried: list[Tried] = []
-    for factor in WIDTHS:
-        gamma, right = middle * factor, np.zeros(len(PENALTIES), dtype=int)
-        for held_out in parts:
-            inside, outside = (take(table, np.flatnonzero(which)) for which in (~held_out, held_out))
-            part = scaled(replace(data, train=inside, test=outside))
-            found = search.along_C(part, gamma)
-            right[: len(found)] += np.round(np.array(found) * outside.rows).astype(int)
-            right[len(found) :] = -len(codes)  # not tried on all folds
-        tried += [
-            Tried(gamma, C, int(n), len(codes)) for C, n in zip(PENALTIES, right, strict=True) if n >= 0
-        ]
-        if search.is_over:
-            break
-    return Chosen(
-        tuple(sorted(tried, key=lambda one: (one.C, one.gamma))), table.rows, search.runs, search.is_over
-    )
+    interrupted = False
+    try:
+        for factor in WIDTHS:
+            gamma, right = middle * factor, np.zeros(len(PENALTIES), dtype=int)
+            for held_out in parts:
+                inside, outside = (take(table, np.flatnonzero(which)) for which in (~held_out, held_out))
+                part = scaled(replace(data, train=inside, test=outside))
+                found = search.along_C(part, gamma)
+                right[: len(found)] += np.round(np.array(found) * outside.rows).astype(int)
+                right[len(found) :] = -len(codes)  # not tried on all folds
+            tried += [
+                Tried(gamma, C, int(n), len(codes)) for C, n in zip(PENALTIES, right, strict=True) if n >= 0
+            ]
+            if search.is_over:
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma)))
+    return Chosen(in_order, table.rows, search.runs, search.is_over and not interrupted, interrupted)
 
 
 class _Search:

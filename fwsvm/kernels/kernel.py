@@ -11,13 +11,12 @@ what LIBSVM calls it (`KernelFamily`), and these functions. Other packages add t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from scipy import sparse
 
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
@@ -148,8 +147,7 @@ def register(
 def family(name: str) -> KernelFamily:
     """Return the registered kernel of that name; `UsageError` with the nearest, or the names there are."""
     if not isinstance(name, str) or name not in KERNELS:
-        near = get_close_matches(str(name)[:100], KERNELS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the kernels are {', '.join(sorted(KERNELS))}"
+        hint = nearest(name, KERNELS, f"the kernels are {', '.join(sorted(KERNELS))}")
         raise UsageError(f"there is no kernel {shown(name)}; {hint}")
     return KERNELS[name]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from fwsvm.errors import ResultsError, shown
 from fwsvm.files.atomic import replacing
-from fwsvm.results.files import opened, present, refuse_link, unreadable
+from fwsvm.results.files import no_results, opened, present, refuse_link, unreadable
 from fwsvm.results.reading import runs_table
 
 SUFFIX = ".zip"
@@ -65,10 +65,12 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
     ResultsError
         The folder has no rows that can be read, a torn last line, or the archive cannot be written.
     """
+    if not present(folder / "runs.csv"):
+        raise no_results(folder)
     try:
         table = runs_table(folder / "runs.csv", folder)
         rows = sum(1 for _ in table)
-    except FileNotFoundError as error:
+    except FileNotFoundError as error:  # a link that leads nowhere
         raise unreadable(folder / "runs.csv", error) from None
     if table.torn:
         raise ResultsError(f"{folder / 'runs.csv'}: the last line is torn; run that experiment again first")

@@ -92,6 +92,12 @@ def present(path: Path) -> bool:
     return True
 
 
+def no_results(path: Path) -> ResultsError:
+    """Return the error for what should be a results folder and is none."""
+    lacks = "no runs.csv here" if present(path) else "no such folder"
+    return ResultsError(f"{str(path)[:300]}: {lacks}; give the folder that fwsvm grid wrote (its --out)")
+
+
 def unreadable(path: Path, error: Exception) -> ResultsError:
     """Return the error for a file that the system does not let be read."""
     reason = error.strerror if isinstance(error, OSError) else error

@@ -111,6 +111,17 @@ def test_a_chosen_C_may_differ_and_what_is_on_one_side_only_is_named(tmp_path: P
     assert f"only in {tmp_path / 'new'}: a1a mfw" in done.stderr
 
 
+def test_settings_of_what_is_on_one_side_only_are_named_where_they_are_set(tmp_path: Path) -> None:
+    same = row(dataset="a1a", method="fw", stop="meb")
+    write(
+        tmp_path / "old",
+        [same, row(dataset="a1a", method="fw", stop="gap"), row(dataset="w1a", method="fw", stop="")],
+    )
+    write(tmp_path / "new", [same])
+    said = run(tmp_path / "old", tmp_path / "new").stderr
+    assert said == f"only in {tmp_path / 'old'}: a1a fw (stop gap); w1a fw\n"
+
+
 def test_runs_of_a_sweep_are_paired_by_their_C(tmp_path: Path) -> None:  # noqa: N802
     def swept(name: str, values: list[int], slower: float) -> Path:
         return write(

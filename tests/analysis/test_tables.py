@@ -10,6 +10,7 @@ from fwsvm.analysis import measures, published
 from fwsvm.analysis.papers import LAYOUTS
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.layout import in_order
+from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 from fwsvm.analysis.tables.render import latex_text, render
 from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row
@@ -215,6 +216,21 @@ def test_a_data_set_that_the_paper_lacks_has_one_line() -> None:
         ["  ", " ratio "],
         [" mine ", " ours "],
     ]
+
+
+@pytest.mark.parametrize(
+    ("label", "short"),
+    [
+        ("synthetic:sparse-text?rows=20242&features=47236&test=0&seed=0", "sparse-text 20242"),
+        ("scs(metric=rkhs, growth=theory, start=one)", "scs(metric=rkhs"),
+        ("tolerance 1e-06, search sampled, stop meb, width_rule paper", "tolerance 1e-06, search"),
+    ],
+)
+def test_no_word_of_a_long_label_is_cut_and_the_whole_stands_below(label: str, short: str) -> None:
+    entries = (TableEntry("1"),) * 4
+    drawn = render([Table("times", ("",), ("a", "b", "c", "d"), (TableRow((label,), entries),))], "terminal")
+    assert f"\n{short} [1] " in drawn
+    assert drawn.rstrip().endswith(f"[1] {label}")
 
 
 def test_long_names_do_not_crowd_out_the_numbers_in_a_terminal() -> None:

@@ -251,12 +251,13 @@ def test_every_command_and_option_has_help(command: str) -> None:
     assert all(getattr(option, "help", "") for option in found.params if option.param_type_name == "option")
 
 
-@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report"])
+@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report", "archive"])
 def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> None:
-    result = run(command, tmp_path)
-    assert result.exit_code == 2
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert "no runs.csv here" in result.stderr
+    for folder, lacks in ((tmp_path, "no runs.csv here"), (tmp_path / "nothing", "no such folder")):
+        result = run(command, folder)
+        assert result.exit_code == 2
+        expected = f"fwsvm: {folder}: {lacks}; give the folder that fwsvm grid wrote (its --out)\n"
+        assert result.stderr == expected
 
 
 @pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats"])

@@ -8,16 +8,19 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import ANY
 
 import numba
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
 from fwsvm.cli._display import Display, Line, drawn, indented
-from fwsvm.phases import Phase, enter, listening
+from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
+from fwsvm.solvers.newton.cholesky import factor_in_place
 
 WIDTH, HEIGHT = 80, 24
 LONG = """\
@@ -127,11 +130,47 @@ def test_a_dumb_terminal_gets_plain_lines_and_no_color_no_colours(terminal: Term
 def test_columns_stay_where_they_are_whatever_is_said(
     fraction: float | None, said: str, spent: float, label: Phase
 ) -> None:
-    line = drawn(Line(label, fraction, said, spent, None), ascii_only=True).plain
+    line = drawn(Line(label, fraction, (said,), spent=spent), ascii_only=True).plain
     assert line[:10].strip() == label
     assert set(line[10:26]) <= {"#", "-"}
     assert (line[26:28], line[32:34], line[40:42]) == ("  ", "  ", "  ")
     assert line[42:] == said
+
+
+COUNT = st.integers(0, 10**9)
+
+
+@given(
+    st.integers(1, 10**4),
+    COUNT,
+    st.floats(1e-300, 1e300),
+    st.floats(1e-300, 1e300) | st.just(float("nan")),
+    COUNT,
+)
+def test_no_word_of_a_run_is_cut_at_80_columns(
+    parts: int, iterations: int, objective: float, gap: float, size: int
+) -> None:
+    said = _runs._words(Progress(parts - 1, parts, 1.0, iterations, objective, gap, 1e-3, size))
+    for inside in ("", "kernel values 100%", "factoring 100%"):
+        line = Line(Phase.TRAIN, 0.5, said, inside)
+        assert len(drawn(line, ascii_only=True).plain) <= 79
+        assert line.words.endswith(inside)
+        assert set(line.words.split(", ")) - {inside} <= set(said)
+
+
+def test_a_long_step_is_shown_as_far_as_it_is_and_forgotten_when_the_run_goes_on() -> None:
+    with Display() as display:
+        display.show(Phase.TRAIN, 0.5, ("gap 1.0e-02", "7 iter.", "3 SV"))
+        matrix = np.eye(3000, dtype=np.float32, order="F")
+        heard: list[str] = []
+        with listening_inside(
+            lambda what, part: (display.inside(what, part), heard.append(display.present.words))
+        ):
+            assert factor_in_place(matrix)
+        assert heard == ["gap 1.0e-02, 7 iter., factoring 71%", "gap 1.0e-02, 7 iter., factoring 96%", ANY]
+        assert heard[-1].endswith("factoring 100%")
+        display.show(Phase.TRAIN, 0.5, ("gap 1.0e-03",))
+        assert display.present.words == "gap 1.0e-03"
 
 
 @given(st.text(st.characters(codec="ascii", min_codepoint=32), max_size=300), st.integers(30, 200))
@@ -187,7 +226,7 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
             display.enter(Phase.COMPILE)
         for k in range(60):
             now[0] += 0.2
-            display.show(Phase.TRAIN, 0.5, "", plain=f"at {k}")
+            display.show(Phase.TRAIN, 0.5, (), plain=f"at {k}")
     first, *rest = capsys.readouterr().err.splitlines()
     assert first == "compiling for this machine (once, about 30 s)"  # 22 at 0.2 s, 68 at a third, up to fives
     assert 1 < len(rest) < 6

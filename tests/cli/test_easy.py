@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from fwsvm import data
 from fwsvm.cli import _easy_text, main
-from fwsvm.experiments import width_and_penalty
+from fwsvm.experiments import training, width_and_penalty
 from fwsvm.experiments.cross_validation import cross_validate
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
@@ -160,3 +160,61 @@ def test_test_rows_of_another_kind_are_warned_of(folder: Path) -> None:
     assert "269 of 269 test rows lie far outside the training ranges" in " ".join(
         run("easy", "train.svm", "few.svm").stdout.split()
     )
+
+
+def pressing_ctrl_c(monkeypatch: pytest.MonkeyPatch, where: object, name: str, after: int) -> None:
+    """Have a function raise KeyboardInterrupt where Ctrl-C would, when it was called so often."""
+    real, calls = getattr(where, name), []
+
+    def pressed(*given: object, **named: object) -> object:
+        calls.append(1)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    monkeypatch.setattr(where, name, pressed)
+
+
+def test_an_interrupt_says_what_was_done_and_how_to_go_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as pressed:
+        pressed.setattr(width_and_penalty, "PENALTIES", (1.0, 10.0))
+        pressing_ctrl_c(pressed, width_and_penalty.accuracy, "of_path", 9)  # three in the second width
+        done = run("easy", "train.svm", "--folds", "3")
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 130
+    assert (
+        "interrupted at step 3, choose, after 9 runs of the search. Nothing was written. Of the 2 pairs"
+        in said
+    )
+    assert not (folder / "train.svm.model").exists()
+    again = shlex.split(re.search(r"`fwsvm (.*?)`", said).group(1))
+    assert run(*again).exit_code == 0
+    assert (folder / "train.svm.model").exists()
+
+
+def test_an_interrupt_before_anything_was_tried_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressing_ctrl_c(monkeypatch, width_and_penalty, "scaled", 0)
+    done = run("easy", "train.svm")
+    assert done.exit_code == 130
+    said = "interrupted at step 3, choose. Nothing was written. The same command begins anew"
+    assert said in " ".join(done.stderr.split())
+
+
+def test_an_interrupt_of_the_training_keeps_the_machine_and_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as pressed:
+        pressed.setattr(width_and_penalty, "PENALTIES", (1.0,))
+        pressing_ctrl_c(pressed, training.accuracy, "accuracy", 0)
+        done = run("easy", "train.svm")
+    assert done.exit_code == 130
+    assert "train.svm.model is what it was by then" in " ".join(done.stderr.split())
+    report = (folder / "train.svm.model.report.md").read_text("utf-8")
+    again = re.search(r"^fwsvm (.*)$", report.partition("```sh")[2], re.MULTILINE).group(1)
+    (folder / "train.svm.model").unlink()
+    assert run(*shlex.split(again)).exit_code == 0
+    assert (folder / "train.svm.model").exists()

@@ -250,6 +250,35 @@ def test_check_warns_of_a_single_class(run, tmp_path):
     assert "every row has the label 1" in run("check", tmp_path / "one").stderr
 
 
+UNSCALED = "1 1:1000 2:1 3:0.1\n-1 1:1 2:2 3:0.2\n1 1:500 2:1.5 3:0.3\n-1 1:2 2:1.1 3:0.2\n"
+FAR_FROM_SCALED = "the rows are far from scaled: the widest feature spans 999, the median one 1"
+
+
+def test_check_warns_of_rows_that_are_far_from_scaled(run, tmp_path):
+    (tmp_path / "raw").write_text(UNSCALED)
+    (tmp_path / "near").write_text(UNSCALED.replace("1000", "100").replace("500", "50"))
+    said = run("check", tmp_path / "raw").stderr
+    assert said == f"warning: {FAR_FROM_SCALED}; `fwsvm train --scale [0,1]` brings all to one range\n"
+    assert run("check", tmp_path / "near").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "so"),
+    [
+        (("train", "--method", "liblinear"), "training may take very many steps"),
+        (("train", "--kernel", "linear"), "training may take very many steps"),
+        (("train",), "it decides the distances"),
+        (("cv", "--folds", "2", "--method", "avsf"), "training may take very many steps"),
+    ],
+)
+def test_training_says_first_that_rows_are_far_from_scaled(run, tmp_path, words, so):
+    raw = tmp_path / "raw"
+    raw.write_text(UNSCALED)
+    said = run(*words, "--max-iterations", "100", raw).stderr.splitlines()[0]
+    assert said == f"fwsvm: {FAR_FROM_SCALED}, so {so}; --scale [0,1] brings all to one range"
+    assert "far from scaled" not in run(*words, "--scale", "[0,1]", raw).stderr
+
+
 @IN_TMP
 @given(text=st.from_regex(r"([-+0-9:. e#,a\n]|1 1:2 2:3\n){0,40}", fullmatch=True))
 def test_lenient_check_and_reader_agree(tmp_path, run, text):

@@ -145,7 +145,7 @@ def test_memory_is_the_result_s_and_a_block_s() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("synthetic:gausians", "did you mean gaussians"),
+        ("synthetic:gausians", "did you mean 'gaussians'"),
         ("synthetic:gaussians?row=5", "unknown key 'row'"),
         ("synthetic:gaussians?rows=many", "rows=many is not a number"),
         ("synthetic:gaussians?rows=1", "rows is at least 2"),

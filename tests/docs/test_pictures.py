@@ -21,9 +21,10 @@ def words(drawing: str) -> list[str]:
 def test_a_drawing_is_what_its_command_draws(script, tmp_path):
     out = tmp_path / "drawn.svg"
     subprocess.run([sys.executable, script, "--out", out], check=True, cwd=tmp_path)
-    kept = words(script.with_suffix(".svg").read_text("utf-8"))
-    assert len(kept) > 5
-    assert words(out.read_text("utf-8")) == kept
+    for drawn in (out, out.with_stem("drawn-narrow")):
+        kept = words((script.parent / drawn.name.replace("drawn", script.stem)).read_text("utf-8"))
+        assert len(kept) > 5
+        assert words(drawn.read_text("utf-8")) == kept
 
 
 def test_each_drawing_stands_on_a_page():

@@ -1,5 +1,7 @@
 """Look at every page of the built documentation in a browser: nothing may be wider than the window.
 
+No picture may be wider than its box, either.
+
 ``python -m tests.docs.widths SITE`` opens all pages in frames of three widths in one headless Chromium, and names those
 that would have to be scrolled sideways. `make docs` does it where a browser is at hand.
 """
@@ -15,8 +17,9 @@ from tests.browser import chromium
 WIDTHS = (360, 768, 1280)
 LOOK = """<body>{frames}<pre id="found"></pre><script>
 onload = () => {{
-  const wide = [...document.querySelectorAll("iframe")].filter(
-    f => f.contentDocument.documentElement.scrollWidth > f.clientWidth + 1);
+  const over = box => box.scrollWidth > box.clientWidth + 1;
+  const wide = [...document.querySelectorAll("iframe")].filter(f =>
+    [f.contentDocument.documentElement, ...f.contentDocument.querySelectorAll(".picture div")].some(over));
   document.getElementById("found").textContent =
     "FOUND" + JSON.stringify(wide.map(f => f.getAttribute("src") + " at " + f.width)) + "END";
 }};

@@ -11,7 +11,7 @@ from scipy import sparse
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -248,6 +248,32 @@ def test_what_does_not_converge_says_so(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert clone(estimator).fit(X, Y3).result_.certified
+
+
+def test_unscaled_rows_are_said_before_training_and_end_after_a_thousand_visits_to_each():
+    rows, labels = load_breast_cancer(return_X_y=True)
+    said = 'the widest feature spans .*, so training may take very many steps; scale="\\[0,1\\]" brings all'
+    with pytest.warns(UserWarning, match=said), pytest.warns(ConvergenceWarning, match="iteration limit"):
+        stopped = DualCoordinateSVC().fit(rows, labels)
+    assert stopped.n_iter_ == 1000 * len(np.unique(rows, axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert DualCoordinateSVC(scale="[0,1]").fit(rows, labels).result_.certified
+
+
+def test_minus_one_visits_rows_without_limit():
+    hard = DualCoordinateSVC(1e4, scale="[0,1]", max_iter=-1).fit(*load_breast_cancer(return_X_y=True))
+    assert hard.result_.certified
+    assert hard.n_iter_ > 1000 * 569
+
+
+def test_kernels_of_given_values_are_not_judged_by_ranges_and_others_are():
+    rows, labels = load_breast_cancer(return_X_y=True)
+    with pytest.warns(UserWarning, match="so it decides the distances"):
+        FrankWolfeSVC().fit(rows, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FrankWolfeSVC(kernel="precomputed").fit(rows @ rows.T * 1e-6, labels)
 
 
 def test_ctrl_c_ends_a_search_and_not_one_fit_only(monkeypatch):

@@ -6,12 +6,14 @@ import time
 import numpy as np
 import pytest
 
+from fwsvm.solvers.newton import cholesky
 from fwsvm.solvers.newton.cholesky import factor_in_place
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("n", [1, 2, 50])
-def test_the_upper_triangle_becomes_the_factor_and_the_lower_one_stays(n, dtype):
+@pytest.mark.parametrize(("n", "panel"), [(1, 1024), (2, 1024), (50, 1024), (50, 7), (50, 10), (50, 24)])
+def test_the_upper_triangle_becomes_the_factor_and_the_lower_one_stays(n, panel, dtype, monkeypatch):
+    monkeypatch.setattr(cholesky, "FACTOR_PANEL", panel)
     A = np.random.default_rng(n).normal(size=(n, n))
     matrix = np.asarray(A @ A.T + np.eye(n), dtype, order="F")
     made = matrix.copy(order="F")
@@ -23,6 +25,14 @@ def test_the_upper_triangle_becomes_the_factor_and_the_lower_one_stays(n, dtype)
 
 def test_a_matrix_that_is_not_positive_definite_has_no_factor():
     assert not factor_in_place(np.asfortranarray([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("at", [0, 20, 49])
+def test_so_has_one_whose_last_panels_are_not(at, monkeypatch):
+    monkeypatch.setattr(cholesky, "FACTOR_PANEL", 8)
+    matrix = np.eye(50, order="F")
+    matrix[at, at] = -1.0
+    assert not factor_in_place(matrix)
 
 
 def test_a_matrix_that_cannot_be_replaced_in_place_is_refused():

@@ -111,7 +111,9 @@ def compare(
     keys = [*GROUP, *REPEATED, "_place"]
     both = sides[0].merge(sides[1], on=keys, suffixes=("_old", "_new"))
     if both.empty:
-        raise ResultsError("no run is in both results: data sets, methods or settings differ")
+        raise ResultsError(
+            "no run is in both results: data sets, methods or settings differ; give two runs of the same experiment"
+        )
     named = _labels(pd.concat([side[GROUP] for side in sides]).drop_duplicates())
     notices: list[str] = []
     if "time" in measures and not mixed_load:
@@ -127,10 +129,16 @@ def compare(
     return Comparison(
         tuple(found),
         tuple(_endings(both, named)),
-        tuple(sorted(" ".join(named[key]) for key in _filled(groups[0] - groups[1]))),
-        tuple(sorted(" ".join(named[key]) for key in _filled(groups[1] - groups[0]))),
+        tuple(sorted(_said(named[key]) for key in _filled(groups[0] - groups[1]))),
+        tuple(sorted(_said(named[key]) for key in _filled(groups[1] - groups[0]))),
         tuple(notices),
     )
+
+
+def _said(labels: tuple[str, ...]) -> str:
+    """Return labels as a sentence has them: data set and method, and settings in brackets."""
+    dataset, method, *setting = labels
+    return f"{dataset} {method}" + "".join(f" ({one})" for one in setting if one)
 
 
 def _filled(keys: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
@@ -155,7 +163,7 @@ def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
     ]
     for key in groups.itertuples(index=False, name=None):
         of = dict(zip(GROUP, key, strict=True))
-        more = ", ".join(f"{name} {of[name]}" for name in varying)
+        more = ", ".join(f"{name} {of[name]}" for name in varying if str(of[name]))
         found[key] = (str(of["dataset"]), str(of["method"]), *([more] if varying else []))
     return found
 

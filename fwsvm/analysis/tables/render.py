@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from fwsvm.analysis.names import short_name
 from fwsvm.analysis.tables.html import html_table
 from fwsvm.analysis.tables.model import Table, TableEntry
 from fwsvm.analysis.writing import csv_bytes, without_formula
 
 WIDTH = 80
-LABEL = 48  # the longest conclusion of a test; a longer label is cut, and given in full below
+LABEL = 48  # the longest conclusion of a test; a longer label is shortened, and given in full below
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -43,7 +44,7 @@ def _short_labels(table: Table) -> tuple[Table, list[str]]:
     for label in (*table.heads, *(label for row in table.rows for label in row.labels)):
         if len(label) > longest:
             numbers.setdefault(label, len(numbers) + 1)
-    short = {label: f"{label[: longest - 5]}… [{number}]" for label, number in numbers.items()}
+    short = {label: f"{_shorter(label, longest - 5)} [{number}]" for label, number in numbers.items()}
     rows = tuple(
         replace(row, labels=tuple(short.get(label, label) for label in row.labels)) for row in table.rows
     )
@@ -51,6 +52,15 @@ def _short_labels(table: Table) -> tuple[Table, list[str]]:
     return replace(table, rows=rows, heads=heads), [
         f"[{number}] {label}" for label, number in numbers.items()
     ]
+
+
+def _shorter(label: str, room: int) -> str:
+    """Return a data set's short name, or the first words of a label that there is room for; a single word is cut."""
+    known = short_name(label) if " " not in label else label
+    if len(known) <= room:
+        return known
+    kept = textwrap.shorten(label, room, placeholder="", break_on_hyphens=False).rstrip(" ,;:")
+    return kept or f"{label[: room - 1]}…"
 
 
 def _fitted(table: Table, *, colour: bool) -> list[str]:

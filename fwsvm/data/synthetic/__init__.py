@@ -5,7 +5,6 @@ depend neither on how many are drawn (fewer are a prefix of more) nor on the siz
 delivered, and memory is that of one block.
 """
 
-import difflib
 import functools
 import hashlib
 import importlib
@@ -20,7 +19,7 @@ from scipy.sparse import csr_array, vstack
 
 from fwsvm.data import memory
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, nearest
 
 #: Rows that share a random stream; part of what defines the data.
 CELL = 4096
@@ -73,8 +72,8 @@ class SyntheticSpec:
 def population_of(kind: str) -> type[Population]:
     """Return the `Population` class of a kind; `UsageError` lists the kinds."""
     if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, n=1) or [", ".join(KINDS)]
-        raise UsageError(f"synthetic:{kind}: no such generator; did you mean {near[0]}?")
+        hint = nearest(kind, KINDS, f"there are {', '.join(KINDS)}")
+        raise UsageError(f"synthetic:{kind}: no such generator; {hint}")
     model: type[Population] = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}").Population
     return model
 

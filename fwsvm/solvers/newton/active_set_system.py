@@ -1,10 +1,12 @@
 """Linear systems K~_AA x = 1 for a sequence of active sets A, by one factor as long as A changes little."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from fwsvm import phases
 from fwsvm.solvers.newton.bordered_factor import BorderedFactor
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
@@ -61,10 +63,14 @@ class ActiveSetSystem:
     ) -> bool:
         """Take conjugate gradient steps on x and f = Q x in place; return whether the residual became small."""
         residual = 1.0 - f[rows] - self.ridge[rows] * x[rows]
-        p, before, way = np.zeros(len(rows)), np.inf, np.zeros(len(x))
+        p, before, way, first = np.zeros(len(rows)), np.inf, np.zeros(len(x)), 0.0
         for _ in range(MOST_REFINEMENTS):
-            if np.abs(residual).max(initial=0.0) <= accuracy:
+            largest = float(np.abs(residual).max(initial=0.0))
+            if largest <= accuracy:
                 break
+            first = max(first, largest)
+            if first > largest:  # in orders of magnitude
+                phases.inside("solving", math.log(first / largest) / math.log(first / accuracy))
             z = border.solve(residual)
             now = float(z @ residual)
             p = z + (now / before) * p

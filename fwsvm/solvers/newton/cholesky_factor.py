@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
+from fwsvm import phases
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.simd import broadcast, load, store, widen
 from fwsvm.numerics.threads import blas_on
@@ -52,6 +53,7 @@ class CholeskyFactor:
         if room is None or room.dtype != dtype or room.size < size:
             room = np.empty(size + size // 8, dtype)  # the next may have some rows more
         self.room = room
+        phases.inside("factoring", 0.0)
         self.values = room[:size].reshape(len(rows), len(rows))
         inner = lines.matrix(rows, ridge, self.values)
         self.diagonal = inner  # of kernel values

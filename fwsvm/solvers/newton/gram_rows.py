@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm import phases
 from fwsvm.kernels.column_cache import ColumnCache, compute
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
@@ -33,7 +34,10 @@ class GramRows:
             raise ValueError(f"{len(rows)} columns are wanted at once, of {self.most} there may be room for")
         priority = np.zeros(len(self.y))
         priority[rows] = 1.0
+        wanted = 0
         while len(missing := rows[self.columns.slot_of[rows] < 0]):
+            wanted = wanted or len(missing)
+            phases.inside("kernel values", 1.0 - len(missing) / wanted)
             compute(self.columns, missing[:WIDE].astype(np.int32), priority)
 
     def product(self, x: np.ndarray) -> np.ndarray:
