@@ -34,22 +34,23 @@ class RemoteRun(Rounds):
     """A `Solver` on rows that are on workers."""
 
     def __init__(self, rows: PairRows, rule: Any, resolved: Resolved, stream: tuple[int, ...]) -> None:
-        super().__init__(replace(inner_settings(rule, resolved), deferred=False), rows.widest, Counters())
+        super().__init__(inner_settings(rule, resolved), rows.widest, Counters())
         self.all, self.stream = rows, stream
         share = 1.0 if rows.count < rule.fewest else min(FIRST_CHUNK, MOST_FIRST_ROWS / rows.count)
         self.seen: Survey | None = None
         self._start(rows.drawn(np.random.default_rng(stream), share))
 
     def _start(self, chunk: WorkingSet) -> None:
-        self.working, settings = chunk, self.settings
-        if settings.stop == "meb" and self.found is not None:
-            # the rule speaks of the largest K~_ii of all rows
-            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
+        self.working = chunk
+        settings = self._of_chunk()
         y = chunk.y
         penalties = 1.0 / np.where(y > 0.0, *self.all.pair.ridges)
         problem = Binary(as_rows(occurring(table(chunk.rows)).X), y, penalties, self.stream)
         warm_start = WarmStart(chunk.alpha) if chunk.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
+
+    def _again(self) -> None:
+        self._start(self.working)
 
     @property
     def _is_whole(self) -> bool:

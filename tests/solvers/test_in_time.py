@@ -34,7 +34,7 @@ def train(X, codes, watch=None, *, samples_from=1000, **given):
 def whole_never_fits(monkeypatch):
     """Let all samples fit into the time, and the whole problem not: which rows are asked for tells them apart."""
 
-    def fits(course, path, rows):
+    def fits(course, path, rows, *least):
         return rows < len(course.data.codes)
 
     monkeypatch.setattr(in_time.Course, "_fits", fits)
@@ -75,6 +75,38 @@ def test_where_the_time_is_enough_the_result_is_the_whole_problems():
     assert found.settings["width_rule"] == "paper"
     assert found.objective - found.gap <= float(best @ matrix @ best) * (1 + 1e-8)
     assert found.objective >= float(best @ matrix @ best) * (1 - 1e-8)
+
+
+def test_where_the_time_is_enough_by_far_one_sample_is_drawn_and_the_result_is_that_without_a_limit(
+    monkeypatch,
+):
+    X, codes = noisy()
+    real, rows = in_time.train, []
+
+    def noted(some, *given):
+        rows.append(some.shape[0])
+        return real(some, *given)
+
+    monkeypatch.setattr(in_time, "train", noted)
+    found, without = train(X, codes), train(X, codes, time_limit=None)
+    assert len(rows) == 2
+    assert rows[-1] == 1200
+    assert "decomposition" not in found.chosen
+    assert (found.objective, found.gap, found.steps) == (without.objective, without.gap, without.steps)
+
+
+def test_where_even_the_forecast_of_the_cube_is_needed_more_samples_decide(monkeypatch):
+    X, codes = noisy()
+    real, asked = in_time.Course._fits, []
+
+    def fits(course, path, rows, *least):
+        asked.append(least)
+        return not least and real(course, path, rows)
+
+    monkeypatch.setattr(in_time.Course, "_fits", fits)
+    assert train(X, codes).certified
+    assert asked[0] == (in_time.MOST_POWER,)
+    assert len(asked) > 1
 
 
 def test_fewer_rows_other_methods_and_runs_without_a_limit_are_as_they_were(monkeypatch):

@@ -1,10 +1,13 @@
 """auto on large data within a time limit: the whole problem if the time is enough, else the best machine of a sample.
 
-Samples grow, each a part of the next and solved as a problem of its own: to start where the one before ended saves 2 %
-of the kernel values on cover type, and is left out. Seconds grow with the rows, so each sample says what the whole
-problem would take. If that fits into what is left, the whole problem is solved, as without samples. If not, samples
-grow as far as the time goes, and rows held out decide which machine is returned; where the user gave no width, they
-decide on the width, too, as long as samples are small.
+A first sample says whether the time is enough even if seconds grow as the cube of the rows, the most that they do. If
+so the whole problem is solved as without a limit, and to the same machine.
+
+Else samples grow, each a part of the next and solved as a problem of its own: to start where the one before ended
+saves 2 % of the kernel values on cover type, and is left out. Seconds grow with the rows, so each sample says what the
+whole problem would take. If that fits into what is left, the whole problem is solved. If not, samples grow as far as
+the time goes, and rows held out decide which machine is returned; where the user gave no width, they decide on the
+width, too, as long as samples are small.
 
 The limit is on all of this: training, certificates, and predictions of the rows held out; compiling is not counted.
 """
@@ -19,7 +22,7 @@ from fwsvm import promises
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.auto.samples import forecast, nested
+from fwsvm.solvers.auto.samples import MOST_POWER, forecast, nested
 from fwsvm.solvers.fit import train
 from fwsvm.solvers.gathering import gathered
 from fwsvm.solvers.loop import Watch
@@ -142,6 +145,8 @@ class Course:
     def _whole_or_samples(self) -> Result | None:
         """Make trials until two larger samples were no better, none larger fits, or the whole problem does."""
         at = self._try(max(2, min(FIRST_SAMPLE, len(self.order) // 4)), self.gamma)
+        if self._fits([at], len(self.data.codes), MOST_POWER):
+            return self._whole()
         if at.result.support_vectors > MANY_SUPPORT_VECTORS * at.rows:
             chosen = method("decomposition")
             self.engine = replace(
@@ -167,8 +172,12 @@ class Course:
         """Whether the whole problem does not fit even if seconds grow as the rows, the least that they do."""
         return at.seconds * len(self.data.codes) / at.rows > self.left
 
-    def _fits(self, path: list[Trial], rows: int) -> bool:
-        least = 1.0 if self.engine is self.resolved else 2.0  # by decomposition as rows times support vectors
+    def _fits(self, path: list[Trial], rows: int, least: float | None = None) -> bool:
+        """Whether so many rows fit into the time left, where seconds grow as the power ``least`` of them at least."""
+        if least is None:
+            least = (
+                1.0 if self.engine is self.resolved else 2.0
+            )  # by decomposition as rows times support vectors
         seconds = forecast([at.rows for at in path], [at.seconds for at in path], rows, least)
         return seconds <= SAFE_SHARE * self.left
 

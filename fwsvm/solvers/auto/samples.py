@@ -7,6 +7,7 @@ import numpy as np
 
 HELD_OUT = 8192  # rows: the standard error of an accuracy of 90 % is then a third of a per cent
 HELD_OUT_SHARE = 0.1  # of all rows, at most
+MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel matrix of all rows
 
 
 class Nested(NamedTuple):
@@ -37,12 +38,12 @@ def nested(codes: np.ndarray, seed: int) -> Nested:
 def forecast(rows: Sequence[int], seconds: Sequence[float], wanted: int, least: float) -> float:
     """Return the seconds for ``wanted`` rows, from those for the last two of some growing numbers of ``rows``.
 
-    Seconds grow as a power of the rows, of at least ``least`` and at most 3: linear where support vectors are few, as a
-    kernel matrix or a factor of it where all rows are. One number of rows says nothing of it, and the power is taken
-    to be 2.
+    Seconds grow as a power of the rows, of at least ``least`` and at most `MOST_POWER`: linear where support vectors
+    are few, as a kernel matrix or a factor of it where all rows are. One number of rows says nothing of it, and the
+    power is taken to be 2 unless ``least`` is more.
     """
-    power = 2.0
+    power = max(2.0, least)
     if len(rows) > 1:
         grown = np.log(max(seconds[-1], 1e-9) / max(seconds[-2], 1e-9)) / np.log(rows[-1] / rows[-2])
-        power = min(max(float(grown), least), 3.0)
+        power = min(max(float(grown), least), MOST_POWER)
     return float(seconds[-1] * (wanted / rows[-1]) ** power)

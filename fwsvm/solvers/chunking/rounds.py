@@ -4,6 +4,7 @@
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Rounds(ABC):
     """A `Solver`, but for `iterate`: the present chunk and the inner run on it, or alpha alone between two of them.
 
     What a look at all rows returns is the subclass's own; it sets ``found``, the certificate of alpha over all rows.
+    As that holds for the rows of the chunk, too, inner runs leave their own check from scratch to it, as long as their
+    rounding does not keep the run from its goal.
 
     Attributes
     ----------
@@ -31,6 +34,7 @@ class Rounds(ABC):
     outcome : Outcome or None, of alpha, where an inner run ended at it
     lowest : float, R where all rows were looked at last
     last : SimplexIterate or None, what the last inner run ended at
+    defers : bool, whether inner runs leave their check to the look at all rows
     before : Counters, what all before the present inner run did
     """
 
@@ -41,6 +45,7 @@ class Rounds(ABC):
         self.outcome: Outcome | None = None
         self.lowest = np.inf
         self.last: SimplexIterate | None = None
+        self.defers = True
 
     @property
     @abstractmethod
@@ -50,6 +55,10 @@ class Rounds(ABC):
     @abstractmethod
     def _start(self, chunk: Any) -> None:
         """Let the inner method begin on a chunk, at alpha if there is one."""
+
+    @abstractmethod
+    def _again(self) -> None:
+        """Let the inner method begin on the present chunk once more, at alpha."""
 
     @abstractmethod
     def _end(self) -> SimplexIterate:
@@ -70,6 +79,14 @@ class Rounds(ABC):
     @abstractmethod
     def _everything(self) -> Any:
         """Return the chunk of all rows."""
+
+    def _of_chunk(self) -> Resolved:
+        """Return the settings of the inner run on the present chunk."""
+        settings = self.settings
+        if settings.stop == "meb" and self.found is not None:
+            # the rule speaks of the largest K~_ii of all rows
+            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
+        return replace(settings, deferred=self.defers and not self._is_whole)
 
     def _goal(self, R: float) -> float:
         return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
@@ -103,8 +120,12 @@ class Rounds(ABC):
             self.outcome = outcome
             if outcome.within:
                 return Status.CONVERGED
-            if self._outside(look) <= 0.0:
-                return Status.STALLED  # no other row would help: it is the inner method that can do no better
+            if self._outside(look) <= 0.0:  # no other row would help
+                if not self.defers:
+                    return Status.STALLED  # it is the inner method that can do no better
+                self.defers = False  # or it is its rounding, which it has not seen
+                self._again()
+                return None
         falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._matters(look) if falls else self._everything())

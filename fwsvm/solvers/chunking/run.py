@@ -35,7 +35,7 @@ class ChunkRun(Rounds):
         for_columns(settings, len(self.y), np.float32)  # a later chunk may be all rows
         self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), plus, self.penalties)
         before = Counters(compile_seconds=compile_looks(settings.kernel, self.rows))
-        super().__init__(replace(settings, deferred=False), float(self.qp.diagonal.max()), before)
+        super().__init__(settings, float(self.qp.diagonal.max()), before)
         self.alpha = np.zeros(len(self.y))
         if warm_start is None:
             self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)))
@@ -44,14 +44,15 @@ class ChunkRun(Rounds):
             self._start(self._matters(self._survey(np.float32)))
 
     def _start(self, chunk: np.ndarray) -> None:
-        self.chunk, settings = chunk, self.settings
-        if settings.stop == "meb" and self.found is not None:
-            # the rule speaks of the largest K~_ii of all rows
-            settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
+        self.chunk = chunk
+        settings = self._of_chunk()
         X = self.rows if self._is_whole else some_rows(self.rows, chunk)
         problem = Binary(X, self.y[chunk], self.penalties[chunk], self.stream)
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
+
+    def _again(self) -> None:
+        self._start(self.chunk)
 
     @property
     def _is_whole(self) -> bool:
