@@ -1,0 +1,91 @@
+"""Rows that lie in a mapped file: found by what their numbers are views of, and let go of once they were read.
+
+The system reads the pages of a mapped file as they are touched, and counts them as this process's memory until it is
+told that they are no longer needed. They then stay in the system's cache of files as long as nobody wants the room.
+Who passes over mapped rows goes through `blocks`; who picks some of them does so within `at_random`.
+
+Mapped rows are read, never written to: what was written would be forgotten with the page.
+"""
+
+import contextlib
+import mmap
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm._stretches import stretches
+
+Rows: TypeAlias = np.ndarray | sparse.csr_array
+
+_CAN_LET_GO = hasattr(mmap, "MADV_DONTNEED")  # Linux, macOS; elsewhere the system decides alone
+
+
+def mapping_of(array: np.ndarray) -> mmap.mmap | None:
+    """Return the mapping that an array's numbers lie in, or None."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):  # of `numpy.frombuffer`
+        base = base.obj
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def is_mapped(X: Any) -> bool:
+    """Whether rows, an ndarray or a csr_array, lie in a mapped file."""
+    return any(mapping_of(array) is not None for array in _arrays(X)[:1])
+
+
+def blocks(X: Rows) -> Iterator[slice]:
+    """Yield slices of some rows each, all in order; rows of a slice are let go of before the next.
+
+    Use no view of them after that.
+    """
+    for some in stretches(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size):
+        yield some
+        let_go(X, some)
+
+
+def let_go(X: Rows, some: slice | None = None) -> None:
+    """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are."""
+    for array in _arrays(X):
+        if (found := mapping_of(array)) is None or not array.size:
+            continue
+        first, last = 0, len(array)
+        if some is not None:
+            ends = some.start, some.stop
+            first, last = ends if array.ndim == 2 else X.indptr[list(ends)].tolist()  # type: ignore[union-attr]
+        _let_go_of(found, array[first:last])
+
+
+@contextlib.contextmanager
+def at_random(X: Any) -> Iterator[None]:
+    """Have the system read single pages of mapped rows, not what stands beside them; afterwards let go of them."""
+    found = [m for array in _arrays(X) if (m := mapping_of(array)) is not None] if _CAN_LET_GO else []
+    for each in found:
+        each.madvise(mmap.MADV_RANDOM)
+    try:
+        yield
+    finally:
+        for each in found:
+            each.madvise(mmap.MADV_NORMAL)
+        if found:
+            let_go(X)
+
+
+def _arrays(X: Any) -> list[np.ndarray]:
+    """Return the arrays of which rows consist, that are as long as their numbers."""
+    if isinstance(X, np.ndarray):
+        return [X]
+    return [X.data, X.indices] if isinstance(X, sparse.csr_array) else []
+
+
+def _let_go_of(found: mmap.mmap, array: np.ndarray) -> None:
+    if not _CAN_LET_GO or not array.size:
+        return
+    begins = np.frombuffer(found, np.uint8, 1).__array_interface__["data"][0]
+    at = array.__array_interface__["data"][0] - begins
+    page = mmap.PAGESIZE
+    start, end = at // page * page, min(len(found), -(-(at + array.nbytes) // page) * page)
+    found.madvise(mmap.MADV_DONTNEED, start, end - start)
