@@ -74,6 +74,14 @@ def at_random(X: Any) -> Iterator[None]:
             let_go(X)
 
 
+def picked(X: Rows, which: np.ndarray) -> Rows:
+    """Return copies of the rows ``which`` (row numbers), in that order, of rows in memory or mapped."""
+    if not is_mapped(X):
+        return X[which]
+    with at_random(X):
+        return X[which]
+
+
 def _arrays(X: Any) -> list[np.ndarray]:
     """Return the arrays of which rows consist, that are as long as their numbers."""
     if isinstance(X, np.ndarray):

@@ -15,6 +15,7 @@ from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
+from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
@@ -74,7 +75,8 @@ def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row
 def scaling_warning(X: np.ndarray | sparse.csr_array) -> str:
     """Return a warning if the widest feature dominates all distances, else ''."""
     X = occurring(X).X
-    width = feature_widths(X)
+    known = survey_of_mapped(X)
+    width = feature_widths(X) if known is None else known.most - known.least
     width = width[width > 0]
     if not len(width) or width.max() <= MAX_WIDTH_RATIO * np.median(width):
         return ""

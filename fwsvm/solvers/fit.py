@@ -11,6 +11,7 @@ from fwsvm._occurring import Occurring, occurring
 from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
+from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
@@ -45,6 +46,7 @@ def fit(
     Parameters
     ----------
     X : ndarray or csr_array of float64, shape (m, n)
+        Dense rows that are mapped (`fwsvm._mapped`) may be float32.
     codes : ndarray of int, shape (m,)
         Class numbers: places in ``classes``. With two classes the first is +1.
     classes : sequence of str
@@ -128,8 +130,10 @@ def checked(
         raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
-    X = X.astype(np.float64, copy=False)
-    if not all_finite(X):
+    known = survey_of_mapped(X)
+    if known is None or X.dtype != np.float32:  # mapped rows stay in single precision where they are kept in it
+        X = X.astype(np.float64, copy=False)
+    if not (all_finite(X) if known is None else known.finite):
         raise UsageError("the rows hold values that are not finite numbers")
     weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import is_mapped
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
@@ -17,6 +18,7 @@ from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Solver
 
 ROWS, FEATURES, STEPS = 24, 3, 64
+FEW = 4096  # rows of a mapped file that show how its rows are laid out
 GAPS = 13  # features that no row has: kernel values are then computed as those of sparse rows
 
 _DONE: set[Hashable] = set()
@@ -48,7 +50,8 @@ def layouts(X: np.ndarray | sparse.csr_array | Rows) -> tuple[int, ...]:
     Stochastic methods take the rows of an array as dense, whatever they hold.
     """
     if isinstance(X, np.ndarray):
-        stored, dense = np.count_nonzero(X, axis=1), True
+        some = X[:FEW] if is_mapped(X) else X  # of which a pass would read the whole file
+        stored, dense = np.count_nonzero(some, axis=1), True
     else:
         stored, dense = np.diff(X.starts if isinstance(X, Rows) else X.indptr), False
     enough = DENSE * X.shape[1]
