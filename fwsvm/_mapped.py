@@ -48,14 +48,18 @@ def blocks(X: Rows) -> Iterator[slice]:
 
 
 def let_go(X: Rows, some: slice | None = None) -> None:
-    """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are."""
+    """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are.
+
+    Of an array of one dimension the slice is one of its numbers.
+    """
     for array in _arrays(X):
         if (found := mapping_of(array)) is None or not array.size:
             continue
         first, last = 0, len(array)
         if some is not None:
-            ends = some.start, some.stop
-            first, last = ends if array.ndim == 2 else X.indptr[list(ends)].tolist()  # type: ignore[union-attr]
+            first, last = some.start, some.stop
+            if not isinstance(X, np.ndarray):
+                first, last = X.indptr[[first, last]].tolist()
         _let_go_of(found, array[first:last])
 
 

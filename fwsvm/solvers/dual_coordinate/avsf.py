@@ -7,8 +7,9 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.random import shuffle, uniform
+from fwsvm.numerics.random import uniform
 from fwsvm.problems.box_qp import Loss
+from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
 from fwsvm.solvers.dual_coordinate.engine import begin, end, is_at_rest, update_preference
 from fwsvm.solvers.registry import register
 
@@ -99,7 +100,7 @@ def _begin(rule, s):
     now.size = len(s.order)
     now.share, now.fade = 1.0 / max(now.size, 1), math.exp(-rule.c)
     schedule(s, s.order, s.random)
-    shuffle(s.order, now.size, s.random)
+    shuffle_rows(s)
 
 
 @is_at_rest.implements(AVSF)

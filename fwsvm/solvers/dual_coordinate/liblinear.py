@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import Loss
+from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
 from fwsvm.solvers.dual_coordinate.engine import begin, end, is_shrunk
 from fwsvm.solvers.registry import register
 
@@ -57,7 +57,7 @@ def _begin(rule, s):
     now = s.now[0]
     now.least, now.most = np.inf, -np.inf
     now.idle = 0  # no row rests here, so surveys spare nothing
-    shuffle(s.order, now.size, s.random)
+    shuffle_rows(s)
 
 
 @is_shrunk.implements(Liblinear)
