@@ -37,14 +37,22 @@ def is_mapped(X: Any) -> bool:
     return any(mapping_of(array) is not None for array in _arrays(X)[:1])
 
 
-def blocks(X: Rows) -> Iterator[slice]:
-    """Yield slices of some rows each, all in order; rows of a slice are let go of before the next.
+def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
+    """Yield slices of some rows each, of about so many numbers, all in order; each is let go of before the next.
 
-    Use no view of them after that.
+    Use no view of its rows after that.
     """
-    for some in stretches(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size):
+    for some in stretches(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size, numbers):
         yield some
         let_go(X, some)
+
+
+def in_memory(X: Rows, some: slice) -> Rows:
+    """Return a copy of some rows in double precision."""
+    rows = X[some].astype(np.float64)
+    if sparse.issparse(rows):
+        rows.has_sorted_indices, rows.has_canonical_format = X.has_sorted_indices, X.has_canonical_format
+    return rows
 
 
 def let_go(X: Rows, some: slice | None = None) -> None:

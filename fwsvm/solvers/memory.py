@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import is_mapped
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.kernels.dense_tiles import DENSE
@@ -36,6 +37,7 @@ class Size(NamedTuple):
     stored : int, numbers that are not zero, or that a sparse array stores
     longest : int, the most that a row stores
     dense : bool, whether they are an array that holds its zeros
+    mapped : bool, whether they lie in a file, of which methods that can copy no more than some rows
     """
 
     rows: int
@@ -43,6 +45,7 @@ class Size(NamedTuple):
     stored: int
     longest: int
     dense: bool
+    mapped: bool = False
 
     def part(self, rows: int) -> "Size":
         """Return the size of so many of the rows."""
@@ -58,8 +61,8 @@ def size_of(X: Any) -> Size:
     """Return the size of rows (m, n), an ndarray or a csr_array."""
     m, n = X.shape
     if isinstance(X, np.ndarray):
-        return Size(m, n, m * n, n, True)
-    return Size(m, n, int(X.nnz), int(np.diff(X.indptr).max(initial=0)), False)
+        return Size(m, n, m * n, n, True, is_mapped(X))
+    return Size(m, n, int(X.nnz), int(np.diff(X.indptr).max(initial=0)), False, is_mapped(X))
 
 
 def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> None:
@@ -146,7 +149,7 @@ def decomposition(size: Size, resolved: "Resolved") -> int:
 
 def linear(size: Size, resolved: "Resolved") -> int:
     """Return what a run of liblinear or avsf takes: rows, points, and weights as they change and as certified."""
-    rows = 2 * ENTRY * size.stored if size.dense else FLOAT * size.rows
+    rows = FLOAT * size.rows if size.mapped or not size.dense else 2 * ENTRY * size.stored
     return rows + size.rows * (POINT.itemsize + LINEAR_ROW) + 4 * FLOAT * (size.features + 1)
 
 

@@ -5,14 +5,16 @@
 compiled and share `decimal_numbers` and `interning`.
 """
 
+import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from fwsvm._mapped import blocks, in_memory
 from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
@@ -41,6 +43,8 @@ def read(
     """
     if _is_streamed(path, loader, member):
         return _streamed(path, sha256, loader)[0]
+    if loader["format"] == "npy":  # which is what a parsed copy is
+        return _read(path, loader, member)
     options = {**loader, "member": member, **reader_of_plugin(loader)}
     return parsed_copies.table(sha256, options, lambda: _read(path, loader, member))
 
@@ -55,7 +59,32 @@ def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str,
         return table, sha256, notices
     sha256 = file_sha256(path)
     table, notices = read(path, sha256, loader)
+    if loader["format"] == "npy":
+        from fwsvm.data.formats.npy import labels_path
+
+        sha256 = hashlib.sha256(f"{sha256} {file_sha256(labels_path(path))}".encode()).hexdigest()
     return table, sha256, notices
+
+
+def comes_in_pieces(path: Path) -> bool:
+    """Whether a file that is given by its path is so large that its rows should not be in memory together."""
+    loader = loader_of(path)
+    if loader["format"] == "npy":
+        return path.stat().st_size >= parsed_copies.MAPPED_FROM
+    return _is_streamed(path, loader, "")
+
+
+def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[LabelledRows]:
+    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time."""
+    from fwsvm.data.formats import svmlight_stream
+
+    if loader_of(path)["format"] != "npy":
+        for table, _ in svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True):
+            yield table
+        return
+    whole, _ = read_path(path, unlabelled=True)
+    for some in blocks(whole.X):
+        yield LabelledRows(in_memory(whole.X, some), whole.labels[some])
 
 
 def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:
@@ -97,10 +126,10 @@ def read_path(
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a file that is given by its path, in the format that its suffix says, else svmlight.
 
-    With ``unlabelled``, rows in svmlight may be without labels.
+    With ``unlabelled``, rows in svmlight and in ``.npy`` may be without labels.
     """
     loader = loader_of(path, zero_based=zero_based)
-    if loader["format"] == "svmlight":
+    if loader["format"] in {"svmlight", "npy"}:
         loader["unlabelled"] = unlabelled
     return _read(path, loader, "")
 
