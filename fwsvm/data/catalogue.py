@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import formats, labels, memory, splits, synthetic
+from fwsvm.data import formats, labels, memory, scaled_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
@@ -224,12 +224,12 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     started = time.perf_counter()
     X = data.train.X
     ranges = scaling.fit(X, data.scaling, counted)
-    train = LabelledRows(scaling.apply(X, ranges), data.train.labels, ranges)
+    train = scaled_copies.scaled(data.train, ranges, data.fingerprint, "train")
     test, notices = data.test, data.notices
     if test is not None:
         outside = scaling.outside(test.X, ranges)
         notices = (*notices, *([outside.sentence(test.rows, "test rows")] if outside else []))
-        test = LabelledRows(scaling.apply(test.X, ranges), test.labels, ranges)
+        test = scaled_copies.scaled(test, ranges, data.fingerprint, "test")
     seconds = data.load_seconds + time.perf_counter() - started
     return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
 

@@ -72,7 +72,7 @@ def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
     if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
         return None
     if "X" in arrays:
-        X: np.ndarray | csr_array = arrays["X"]
+        X: np.ndarray | csr_array = arrays["X"].reshape(about["shape"])
     else:
         X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
         X.has_sorted_indices = True
@@ -170,6 +170,24 @@ def streamed(path: Path, sha256: str | None, how: Streamed, digest: Callable[[Pa
     if kept is None:
         raise OSError(f"the parsed copy {place} cannot be read")
     return kept, sha256
+
+
+def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[int, ...]]) -> Found:
+    """Return the copy of rows that others are made of, which ``write(folder)`` makes where there is none.
+
+    Raises
+    ------
+    OSError
+        The copy cannot be written.
+    """
+    place = folder(key, options)
+    if (kept := _read_copy(place)) is None:
+        with _building(place.parent) as building:
+            _finish(building, place, write(building), (), key)
+        kept = _read_copy(place)
+    if kept is None:
+        raise OSError(f"the copy {place} cannot be read")
+    return kept
 
 
 def _known(size: int) -> bool:

@@ -16,6 +16,7 @@ from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.problems.box_qp import POINT
 from fwsvm.problems.hinge import EXACT_ROWS
+from fwsvm.solvers.tuning import MOST_FIRST_ROWS
 
 if TYPE_CHECKING:
     from fwsvm.solvers.resolve import Resolved
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FLOAT, FLOAT32, INDEX = 8, 4, 4
 ENTRY = FLOAT + INDEX  # a stored number with its column
 PART = 4096  # what is kept of a two-class problem beside its rows, its machine included
+ROUNDS_ROW = 120  # of a run in chunks on mapped rows, for each of these
 SIMPLEX_ROW, FACE_ROW, LINEAR_ROW, HINGE_ROW = 160, 480, 140, 200  # of a run's own arrays, for each row
 
 LESS = "take fewer rows (fwsvm subset)"
@@ -128,7 +130,13 @@ def linear_machine(features: int, read: int, classes: int, resolved: "Resolved")
 
 
 def simplex(size: Size, resolved: "Resolved") -> int:
-    """Return what a run of fw, mfw, swap, swap-2o or cvm takes: rows in two precisions, q, and the certificate's."""
+    """Return what a run of fw, mfw, swap, swap-2o or cvm takes: rows in two precisions, q, and the certificate's.
+
+    Of mapped rows it is vectors of all rows, and the rows of a first chunk.
+    """
+    if size.mapped:
+        first = size.part(min(size.rows, MOST_FIRST_ROWS))._replace(mapped=False)
+        return simplex(first, resolved) + ROUNDS_ROW * size.rows
     return _rows(size) + SIMPLEX_ROW * size.rows
 
 
@@ -138,7 +146,9 @@ def active_face(size: Size, resolved: "Resolved") -> int:
 
 
 def chunking(size: Size, resolved: "Resolved") -> int:
-    """Return what chunking takes, should its last chunk be all rows."""
+    """Return what chunking takes, should its last chunk be all rows; mapped ones never are."""
+    if size.mapped:
+        return simplex(size, resolved)
     return _rows(size) + FLOAT32 * size.stored + 2 * SIMPLEX_ROW * size.rows
 
 

@@ -151,6 +151,8 @@ SHARED_FACTOR = 4096
 #: Share of each class in the first chunk. Evidence: benchmarks/training.py shows the effect on shuttle; no figure
 #: kept.
 FIRST_CHUNK = 1 / 8
+#: Rows of the first chunk of a mapped file at most, and of partitions on a cluster. Evidence: none.
+MOST_FIRST_ROWS = 1 << 16
 #: Rows of a class of which the first chunk leaves none out. Evidence: none.
 SMALL_CLASS = 64
 #: Rows of a chunk for each row that matters. Evidence: as `FIRST_CHUNK`.

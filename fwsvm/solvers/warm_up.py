@@ -1,5 +1,6 @@
 """Compile what a run needs before its clock starts, by some steps on a tiny problem."""
 
+import mmap
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -37,10 +38,13 @@ def once(what: Hashable, work: Callable[[], None]) -> float:
     return time.perf_counter() - started
 
 
-def tiny_problem(gaps: int = 0) -> Binary:
-    """Return two classes that a line divides, dense or with features that no row has."""
+def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:
+    """Return two classes that a line divides, dense or with features that no row has; or dense ones, ``mapped``."""
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
     wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
+    if mapped is not None:
+        wide = np.frombuffer(mmap.mmap(-1, X.size * mapped.itemsize), mapped).reshape(X.shape)
+        wide[:] = X
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
@@ -74,14 +78,16 @@ def compile_runs(resolved: Resolved, X: np.ndarray | sparse.csr_array) -> float:
         resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
     )  # fmt: skip
     found = layouts(X)
+    if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
+        return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
     with helped(resolved, found):
         return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 
 @np.errstate(all="ignore")  # a kernel for small values may overflow here
-def _run(resolved: Resolved, gaps: int) -> None:
+def _run(resolved: Resolved, gaps: int, mapped: np.dtype | None = None) -> None:
     """Run the method on a tiny problem, and compute its certificate."""
-    problem = tiny_problem(gaps)
+    problem = tiny_problem(gaps, mapped)
     solver = resolved.family.start(problem, resolved.rule, resolved)
     some_steps(solver)
     resolved.family.certify([certify.Candidate(problem, resolved, solver.iterate())], exact=True)

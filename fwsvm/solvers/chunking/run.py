@@ -48,10 +48,12 @@ class ChunkRun(Rounds):
         if settings.stop == "meb" and self.found is not None:
             # the rule speaks of the largest K~_ii of all rows
             settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
-        X = self.rows if self._is_whole else some_rows(self.rows, chunk)
-        problem = Binary(X, self.y[chunk], self.penalties[chunk], self.stream)
+        problem = Binary(self._rows_of(chunk), self.y[chunk], self.penalties[chunk], self.stream)
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
+
+    def _rows_of(self, chunk: np.ndarray) -> Rows:
+        return self.rows if self._is_whole else some_rows(self.rows, chunk)
 
     @property
     def _is_whole(self) -> bool:
