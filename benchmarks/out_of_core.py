@@ -1,10 +1,10 @@
-"""Training on files larger than the memory that the process may have, and what that costs beside having all in memory.
+"""Training on files larger than the memory that the process may have, and what that costs beside all in memory.
 
-    python benchmarks/out_of_core.py [--folder FOLDER] [--limit MIB] [--scale 0.1] [--only dense/liblinear ...] [--csv FILE]
+    python benchmarks/out_of_core.py [--folder FOLDER] [--limit MIB] [--scale 0.1] [--only dense/liblinear] [--csv FILE]
     python benchmarks/out_of_core.py --ratio [--folder FOLDER] [--csv FILE]
 
-Rows come from `out_of_core_rows.py`: 20,000,000 x 100 dense float32 (8 GB) and 10,800,000 rows of text (6.1 GB), or with
---scale a part of them; 100,000 others are for testing. Each line is one `fwsvm train` in a process of its own, from
+Rows come from `out_of_core_rows.py`: 20,000,000 x 100 dense float32 (8 GB) and 10,800,000 rows of text (6.1 GB), or
+with --scale a part of them; 100,000 others are for testing. Each line is one `fwsvm train` in a process of its own, from
 reading the file to the certificate, under a limit of memory; the first on text parses it and keeps the copy, which
 those after it find.
 
@@ -144,7 +144,9 @@ def made(folder: Path, kind: str, rows: int, features: int) -> tuple[Path, Path]
     return train, test
 
 
-def measured(name: str, size: tuple[int, int], given: argparse.Namespace, *, in_memory: bool = False) -> dict[str, Any]:
+def measured(
+    name: str, size: tuple[int, int], given: argparse.Namespace, *, in_memory: bool = False
+) -> dict[str, Any]:
     """Return the line of one training."""
     kind, _, method = name.partition("/")
     train, test = made(given.folder, kind, *size)
@@ -154,8 +156,8 @@ def measured(name: str, size: tuple[int, int], given: argparse.Namespace, *, in_
     options[at] = repr(float(options[at]) / scale)  # C m stays what it is
     script = (IN_MEMORY if in_memory else "import sys\n") + RUN
     command = [
-        sys.executable, "-c", script, "train", *options, "--threads", str(given.threads), "--cache-mb", str(given.cache),
-        "--json", "--test", str(test), str(train),
+        sys.executable, "-c", script, "train", *options,
+        "--threads", str(given.threads), "--cache-mb", str(given.cache), "--json", "--test", str(test), str(train),
     ]  # fmt: skip
     env = os.environ | {"FWSVM_CACHE": str(given.folder / "cache")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -193,7 +195,9 @@ def main() -> None:
             for _ in range(given.repeat):
                 pair = [measured(name, size, given, in_memory=in_memory) for in_memory in (False, True)]
                 for what in ("seconds", "processor_seconds", "train_seconds"):
-                    print(f"{name}: {what} {pair[0][what] / pair[1][what]:.2f} of those in memory", flush=True)
+                    print(
+                        f"{name}: {what} {pair[0][what] / pair[1][what]:.2f} of those in memory", flush=True
+                    )
                 lines += pair
         _write(given.csv, lines)
 

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from numba import njit
+
+from fwsvm.numerics.compile import njit
 
 BLOCK = 1 << 16  # rows that share a random stream
 APART = 2.0  # of a centre from 0, as seen by the features that a row has

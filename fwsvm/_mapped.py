@@ -45,6 +45,7 @@ def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
     for some in stretches(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size, numbers):
         yield some
         let_go(X, some)
+    let_go(X)  # the system maps more around a page that is touched
 
 
 def in_memory(X: Rows, some: slice) -> Rows:

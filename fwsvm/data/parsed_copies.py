@@ -1,8 +1,8 @@
 """Parsed copies of data files: ``.npy`` arrays without pickle, in a folder named by a digest of their inputs.
 
 Arrays of at least `MAPPED_FROM` bytes are not read but mapped: the system reads the parts of them that are used, and
-may forget these again, so rows may be more than memory (`fwsvm._mapped`). They are not to be written to: what is written
-reaches no file, and may be forgotten.
+may forget these again, so rows may be more than memory (`fwsvm._mapped`). They are not to be written to: what is
+written reaches no file, and may be forgotten.
 
 A copy is made of rows in memory (`table`), or by a reader that writes its arrays piece by piece (`streamed`), for which
 the file is read once.
@@ -122,7 +122,9 @@ def _finish(
         "raw_bytes": size,
         "readers": reader_version(),
         "shape": list(shape),
-        "arrays": {file.stem: list(np.load(file, mmap_mode="r").shape) for file in sorted(building.glob("*.npy"))},
+        "arrays": {
+            file.stem: list(np.load(file, mmap_mode="r").shape) for file in sorted(building.glob("*.npy"))
+        },
         "notices": list(notices),
     }
     (building / "about.json").write_text(json.dumps(about), "utf-8")
@@ -146,7 +148,9 @@ class Streamed(NamedTuple):
     is_plain: bool
 
 
-def streamed(path: Path, sha256: str | None, how: Streamed, digest: Callable[[Path], str]) -> tuple[Found, str]:
+def streamed(
+    path: Path, sha256: str | None, how: Streamed, digest: Callable[[Path], str]
+) -> tuple[Found, str]:
     """Return the parsed copy of a large file, and the file's sha256 (hex).
 
     The file is read once: where no copy of a file of its size is known, its digest is computed as it is parsed.

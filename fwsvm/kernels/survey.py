@@ -1,6 +1,6 @@
 """What one pass over mapped rows finds, remembered as long as the file is mapped: rows on a disk are read once for it.
 
-All that training asks of the rows before it begins: whether values are finite, their ranges, and how far rows are apart.
+All that training asks of the rows before it begins: whether values are finite, their ranges, how far rows are apart.
 """
 
 import weakref
@@ -91,8 +91,8 @@ def _add_dense(X, least, most, total):
     for t in range(X.shape[0]):
         for f in range(X.shape[1]):
             value = np.float64(X[t, f])
-            least[f] = value if value < least[f] or value != value else least[f]
-            most[f] = value if value > most[f] or value != value else most[f]
+            least[f] = value if value < least[f] or np.isnan(value) else least[f]
+            most[f] = value if value > most[f] or np.isnan(value) else most[f]
             total[f] += value
 
 
@@ -100,7 +100,7 @@ def _add_dense(X, least, most, total):
 def _add_sparse(values, columns, least, most, total, counts):
     for k in range(values.size):
         value, f = values[k], columns[k]
-        least[f] = value if value < least[f] or value != value else least[f]
-        most[f] = value if value > most[f] or value != value else most[f]
+        least[f] = value if value < least[f] or np.isnan(value) else least[f]
+        most[f] = value if value > most[f] or np.isnan(value) else most[f]
         total[f] += value
         counts[f] += 1

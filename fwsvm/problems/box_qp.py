@@ -291,7 +291,8 @@ def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -
     `UNCANCELLED`. P feels it by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
     """
     if len(qp.points) > AT_ONCE:
-        found = [_rounding(qp.points[some], alpha[some], w, margins[some]) for some in stretches(len(alpha), len(alpha))]
+        some = stretches(len(alpha), len(alpha))
+        found = [_rounding(qp.points[part], alpha[part], w, margins[part]) for part in some]
         return Rounding(sum(one.gap for one in found), max(one.gradient for one in found))
     return _rounding(qp.points, alpha, w, margins)
 

@@ -131,7 +131,7 @@ def checked(
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
     known = survey_of_mapped(X)
-    if known is None or X.dtype != np.float32:  # mapped rows stay in single precision where they are kept in it
+    if known is None or X.dtype != np.float32:  # mapped rows stay as they are
         X = X.astype(np.float64, copy=False)
     if not (all_finite(X) if known is None else known.finite):
         raise UsageError("the rows hold values that are not finite numbers")

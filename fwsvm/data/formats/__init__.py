@@ -108,7 +108,9 @@ def _streamed(
     with path.open("rb") as source:
         is_plain = decompression.detect(source.read(HEAD_BYTES)) is None
     how = parsed_copies.Streamed(
-        lambda place: svmlight_stream.copy(path, place, zero_based=zero_based), {**loader, "member": ""}, is_plain
+        lambda place: svmlight_stream.copy(path, place, zero_based=zero_based),
+        {**loader, "member": ""},
+        is_plain,
     )
     try:
         return parsed_copies.streamed(path, sha256, how, file_sha256)
@@ -117,7 +119,9 @@ def _streamed(
     try:
         table, notices = _read(path, loader, "")
     except DataError as error:
-        raise DataError(f"{error}; {lost}, and only from a copy are rows read that memory cannot hold") from None
+        raise DataError(
+            f"{error}; {lost}, and only from a copy are rows read that memory cannot hold"
+        ) from None
     return (table, (*notices, lost)), sha256 or file_sha256(path)
 
 

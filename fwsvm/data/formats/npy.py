@@ -33,7 +33,9 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
     path = Path(path)
     X = _array(path)
     if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.shape[0]:
-        raise DataError(f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)")
+        raise DataError(
+            f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)"
+        )
     m, beside = len(X), labels_path(path)
     if unlabelled and not beside.exists():
         labels: np.ndarray = np.full(m, np.nan)
@@ -41,7 +43,8 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
         labels = _array(beside)
     if labels.shape != (m,) or labels.dtype.kind not in "biufU":
         raise DataError(
-            f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {m:,} rows of {path} have a label each"
+            f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {m:,} rows of {path} have a "
+            "label each"
         )
     if labels.dtype.kind != "U":
         labels = labels.astype(np.float64, copy=False)

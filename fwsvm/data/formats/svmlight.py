@@ -90,7 +90,9 @@ def parse(
     X = csr_array((found.values, indices, indptr), shape=(m, found.width if features is None else features))
     X.has_sorted_indices = True
     X.has_canonical_format = True
-    return LabelledRows(X, labels), tuple(notices(found.queries, found.skipped if found.label_at[0] < 0 else 0))
+    return LabelledRows(X, labels), tuple(
+        notices(found.queries, found.skipped if found.label_at[0] < 0 else 0)
+    )
 
 
 class Entries(NamedTuple):

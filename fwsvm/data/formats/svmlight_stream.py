@@ -19,7 +19,13 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, svmlight_parser
 from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
-from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, NEWLINE, open_decompressed, refuse_not_text
+from fwsvm.data.formats.text_file import (
+    BYTE_ORDER_MARK,
+    HEAD_BYTES,
+    NEWLINE,
+    open_decompressed,
+    refuse_not_text,
+)
 from fwsvm.data.labels import number
 from fwsvm.errors import DataError
 
@@ -57,7 +63,9 @@ def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
             if not read and not rest.endswith(b"\n"):
                 rest += b"\n"
             if end := rest.rfind(b"\n") + 1:
-                text = np.frombuffer(bytes(memoryview(rest)[:end]), np.uint8)  # read-only, as parsers are compiled for
+                text = np.frombuffer(
+                    bytes(memoryview(rest)[:end]), np.uint8
+                )  # read-only, as parsers are compiled for
                 rest = rest[end:]
                 yield Piece(text, lines)
                 lines += int(np.count_nonzero(text == NEWLINE))
@@ -93,7 +101,11 @@ def tables(
             table, notices = svmlight.parse(path, piece.text, zero_based=zero_based, unlabelled=unlabelled)
             without = table.labels.dtype.kind == "f" and bool(np.isnan(table.labels[0]))
             if bare is not None and without != bare:
-                why = "has no label, but rows above have one" if without else "has a label, but rows above have none"
+                why = (
+                    "has no label, but rows above have one"
+                    if without
+                    else "has a label, but rows above have none"
+                )
                 raise FormatError(path, 1, f"the row {why}")
             bare, none = without, False
             yield table, notices
@@ -130,7 +142,7 @@ def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
         return _copied(path, place, zero_based, _Words(place, path))
 
 
-def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:  # noqa: FBT001
+def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:
     rules = svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, False)
     width = queries = 0
     digest = hashlib.sha256()
@@ -192,7 +204,9 @@ class _Words:
         own, firsts = intern(text, found.label_at, stops)
         at = found.label_at[firsts]
         words = token_bytes(text, at, stops[firsts])
-        names = [svmlight.label_name(self.path, text, start, word) for start, word in zip(at, words, strict=True)]
+        names = [
+            svmlight.label_name(self.path, text, start, word) for start, word in zip(at, words, strict=True)
+        ]
         return np.array([self.codes.setdefault(name, len(self.codes)) for name in names], np.int32)[own]
 
     def finish(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run in chunks on rows that lie in a mapped file: a chunk is in memory, and a look at all rows passes over the file."""
+"""A run in chunks on rows of a mapped file: a chunk is in memory, and a look at all rows passes over the file."""
 
 from dataclasses import replace
 

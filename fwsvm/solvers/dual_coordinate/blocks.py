@@ -1,4 +1,4 @@
-"""The order of visits to rows on a disk: a sweep goes through blocks of them in random order, and through each likewise.
+"""The order of visits to rows on a disk: a sweep goes through blocks of them in random order, through each likewise.
 
 Rows of a mapped file in an order that is random altogether would be read from the disk one by one. By blocks each is
 read once a sweep (Yu, Hsieh, Chang & Lin 2010, "Large linear classification when data cannot fit in memory", with one

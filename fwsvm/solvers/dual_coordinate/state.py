@@ -51,7 +51,7 @@ CONTROL = np.dtype(
         ("size", np.int64),  # length of the order: rows of this sweep
         ("can_stop", np.int64),  # AVSF: the sweep visits every row exactly once
         ("by_own_rule", np.int64),  # whether the method's own rule ends the run (--stop eps)
-        ("block", np.int64),  # rows of a block of a mapped file, which are visited together; 0: rows are in memory
+        ("block", np.int64),  # rows of a mapped file that are visited together; 0: they are in memory
         ("sweeps", np.int64),
         ("iterations", np.int64),  # rows visited
         ("steps", np.int64),  # of these not to be removed from the active set: the papers' update steps
