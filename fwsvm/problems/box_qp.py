@@ -57,7 +57,7 @@ class BoxQP(NamedTuple):
     values : ndarray of float64, shape (nnz,), of dense rows that are mapped also float32
     columns : ndarray of uint32, shape (nnz,), or None where every row has all features
     points : ndarray of `POINT`, shape (m,)
-    rows : ndarray of int64, shape (m,), the points' numbers among all rows
+    rows : ndarray of int64 or int32, shape (m,), the points' numbers among all rows
     features : int, n; weight vectors have n + 1 entries
     bias : float, B, 0 for no constant feature
     constant : float, the part of P and of D of rows without features
@@ -84,7 +84,10 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
-    cached = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
+    if bias or rows.columns is None:
+        cached = np.arange(rows.height, dtype=np.int64 if bias else np.int32)
+    else:
+        cached = np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
     points = np.zeros(len(cached), POINT)
     points["y"] = y[cached]
@@ -233,8 +236,12 @@ def weights_of_parts(qp: BoxQP, alpha: np.ndarray) -> np.ndarray:
 
 def margins_of_parts(qp: BoxQP, w: np.ndarray) -> np.ndarray:
     """Return `margins_of`, which of mapped rows has no more than some in memory."""
-    found = [margins_of(part, w) for _, part in parts(qp)]
-    return found[0] if len(found) == 1 else np.concatenate(found)
+    if mapping_of(qp.values) is None:
+        return np.asarray(margins_of(qp, w))
+    margins = np.empty(len(qp.points))
+    for some, part in parts(qp):
+        margins[some] = margins_of(part, w)
+    return margins
 
 
 @njit

@@ -135,7 +135,9 @@ def checked(
         X = X.astype(np.float64, copy=False)
     if not (all_finite(X) if known is None else known.finite):
         raise UsageError("the rows hold values that are not finite numbers")
-    weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights is None:  # of mapped rows, whose vectors are what memory is for, one number stands for all
+        weights = np.ones(len(codes)) if known is None else np.broadcast_to(1.0, len(codes))
+    weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
     if (weights == 0).any():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FLOAT, FLOAT32, INDEX = 8, 4, 4
 ENTRY = FLOAT + INDEX  # a stored number with its column
 PART = 4096  # what is kept of a two-class problem beside its rows, its machine included
+MAPPED_LINEAR_ROW = 150  # of a linear method's run and certificate, its points included
 ROUNDS_ROW = 120  # of a run in chunks on mapped rows, for each of these
 SIMPLEX_ROW, FACE_ROW, LINEAR_ROW, HINGE_ROW = 160, 480, 140, 200  # of a run's own arrays, for each row
 
@@ -159,7 +160,9 @@ def decomposition(size: Size, resolved: "Resolved") -> int:
 
 def linear(size: Size, resolved: "Resolved") -> int:
     """Return what a run of liblinear or avsf takes: rows, points, and weights as they change and as certified."""
-    rows = FLOAT * size.rows if size.mapped or not size.dense else 2 * ENTRY * size.stored
+    if size.mapped:
+        return MAPPED_LINEAR_ROW * size.rows + 4 * FLOAT * (size.features + 1)
+    rows = 2 * ENTRY * size.stored if size.dense else FLOAT * size.rows
     return rows + size.rows * (POINT.itemsize + LINEAR_ROW) + 4 * FLOAT * (size.features + 1)
 
 

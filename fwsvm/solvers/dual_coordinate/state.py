@@ -67,7 +67,7 @@ class LinearState(NamedTuple):
     ----------
     qp : BoxQP of m points
     coordinates : ndarray of `COORDINATE`, shape (m,)
-    preferences : ndarray of float64, shape (m,), p of AVSF
+    preferences : ndarray of float64, shape (m,), p of AVSF; of methods without them one number
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `CONTROL`, shape (1,)
