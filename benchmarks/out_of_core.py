@@ -4,13 +4,14 @@
     python benchmarks/out_of_core.py --ratio [--folder FOLDER] [--csv FILE]
 
 Rows come from `out_of_core_rows.py`: 20,000,000 x 100 dense float32 (8 GB) and 10,800,000 rows of text (6.1 GB), or
-with --scale a part of them; 100,000 others are for testing. Each line is one `fwsvm train` in a process of its own, from
-reading the file to the certificate, under a limit of memory; the first on text parses it and keeps the copy, which
+with --scale a part of them; 100,000 others are for testing. Each line is one `fwsvm train` in a process of its own,
+from reading the file to the certificate, under a limit of memory; the first on text parses it and keeps the copy, which
 those after it find.
 
 The limit is a control group's where one can be made (version 2, or 1): it counts the pages of mapped files and cached
-ones, and takes these back or ends the process. Elsewhere data and stack of the process are limited (RLIMIT_DATA), and
-the process is ended when its resident memory passes the limit. `limited by` says which it was.
+ones, and takes these back or ends the process. What the system has of the files from before is dropped. Elsewhere data
+and stack of the process are limited (RLIMIT_DATA), and the process is ended when its resident memory passes the limit.
+`limited_by` says which it was.
 
 --ratio compares files that fit into memory (2,000,000 dense rows, 600,000 of text): the same command as it is, and with
 everything read into memory, by turns.
@@ -33,18 +34,40 @@ HERE = Path(__file__).parent
 GROUPS = Path("/sys/fs/cgroup")
 DENSE, TEXT, TESTED = (20_000_000, 100), (10_800_000, 500), 100_000
 RUNS = {
-    "text/scs": ["--method", "scs", "-C", "1e-5", "--max-iterations", "40"],
-    "text/pegasos": ["--method", "pegasos", "-C", "1e-5", "--max-iterations", "20000"],
+    "text/scs": ["--method", "scs", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "40"],
+    "text/pegasos": ["--method", "pegasos", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "20000"],
     "text/liblinear": ["--method", "liblinear", "-C", "1e-5"],
     "text/avsf": ["--method", "avsf", "-C", "1e-5"],
-    "text/chunking": ["--method", "chunking", "-C", "1e-8", "--tol", "1e-2"],
-    "text/swap sampled": ["--method", "swap", "--search", "sampled", "-C", "1e-8", "--tol", "1e-2"],
-    "dense/scs": ["--method", "scs", "-C", "1e-5", "--max-iterations", "40"],
-    "dense/pegasos": ["--method", "pegasos", "-C", "1e-5", "--max-iterations", "20000"],
+    "text/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
+    "text/swap sampled": [
+        "--method",
+        "swap",
+        "--cache-mb",
+        "512",
+        "--search",
+        "sampled",
+        "-C",
+        "1e-8",
+        "--tol",
+        "1e-2",
+    ],
+    "dense/scs": ["--method", "scs", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "40"],
+    "dense/pegasos": ["--method", "pegasos", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "20000"],
     "dense/liblinear": ["--method", "liblinear", "-C", "1e-5"],
     "dense/avsf": ["--method", "avsf", "-C", "1e-5"],
-    "dense/chunking": ["--method", "chunking", "-C", "1e-8", "--tol", "1e-2"],
-    "dense/swap sampled": ["--method", "swap", "--search", "sampled", "-C", "1e-8", "--tol", "1e-2"],
+    "dense/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
+    "dense/swap sampled": [
+        "--method",
+        "swap",
+        "--cache-mb",
+        "512",
+        "--search",
+        "sampled",
+        "-C",
+        "1e-8",
+        "--tol",
+        "1e-2",
+    ],
 }
 COMPARED = ("text/scs", "text/liblinear", "text/avsf", "dense/scs", "dense/liblinear", "dense/avsf")
 IN_MEMORY = """
@@ -86,25 +109,30 @@ def limited(mib: int) -> Iterator[tuple[str, Path | None]]:
     yield "RLIMIT_DATA and resident memory watched", None
 
 
-def run(command: list[str], mib: int | None, env: dict[str, str]) -> dict[str, Any]:
-    """Return what a command said as JSON, with the seconds and memory of its process."""
+def run(command: list[str], mib: int | None, env: dict[str, str], cold: list[Path]) -> dict[str, Any]:
+    """Return what a command said as JSON, with its seconds; what the system has of ``cold`` files is dropped before."""
     if mib is None:
-        return _watched(command, None, None, env) | {"limited_by": "nothing"}
+        return _watched(command, None, None, env, cold) | {"limited_by": "nothing"}
     with limited(mib) as (how, group):
-        return _watched(command, mib, group, env) | {"limited_by": how, "limit_mib": mib}
+        return _watched(command, mib, group, env, cold) | {"limited_by": how, "limit_mib": mib}
 
 
-def _watched(command: list[str], mib: int | None, group: Path | None, env: dict[str, str]) -> dict[str, Any]:
+def _watched(
+    command: list[str], mib: int | None, group: Path | None, env: dict[str, str], cold: list[Path]
+) -> dict[str, Any]:
     def enter() -> None:
         if group is not None:
             (group / "cgroup.procs").write_text(str(os.getpid()))
         elif mib is not None:
             resource.setrlimit(resource.RLIMIT_DATA, (mib << 20, mib << 20))
 
+    for file in cold:  # pages that the system still has of it would be charged to whoever read it before
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     begun = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=enter
-    )
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": env}
+    process = subprocess.Popen(command, preexec_fn=enter, **how)  # noqa: PLW1509  (there are no threads here)
     while group is None and mib is not None and process.poll() is None:
         if _resident(process.pid) > mib:
             process.kill()
@@ -156,12 +184,13 @@ def measured(
     options[at] = repr(float(options[at]) / scale)  # C m stays what it is
     script = (IN_MEMORY if in_memory else "import sys\n") + RUN
     command = [
-        sys.executable, "-c", script, "train", *options,
-        "--threads", str(given.threads), "--cache-mb", str(given.cache), "--json", "--test", str(test), str(train),
+        sys.executable, "-c", script, "train", *options, "--threads", str(given.threads), "--json",
+        "--test", str(test), str(train),
     ]  # fmt: skip
     env = os.environ | {"FWSVM_CACHE": str(given.folder / "cache")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = run(command, None if in_memory or given.ratio else given.limit, env)
+    copies = [] if given.ratio else [train, *(given.folder / "cache" / "parsed").rglob("*.npy")]
+    found = run(command, None if in_memory or given.ratio else given.limit, env, copies)
     found["processor_seconds"] -= before.ru_utime + before.ru_stime
     line = {
         "method": method, "source": kind, "file_mb": round(train.stat().st_size / 1e6),
@@ -176,7 +205,6 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--folder", type=Path, default=Path("out-of-core"))
     asked.add_argument("--limit", type=int, default=4096, help="MiB")
-    asked.add_argument("--cache", type=int, default=512, help="MiB")
     asked.add_argument("--scale", type=float, default=1.0)
     asked.add_argument("--threads", type=int, default=1)
     asked.add_argument("--only", nargs="+", default=list(RUNS))

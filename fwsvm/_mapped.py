@@ -19,6 +19,9 @@ from fwsvm._stretches import stretches
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
 
+#: Rows that are picked before the memory of their pages is given back: the system maps 64 KiB around each page.
+PICKED = 1024
+
 _CAN_LET_GO = hasattr(mmap, "MADV_DONTNEED")  # Linux, macOS; elsewhere the system decides alone
 
 
@@ -50,10 +53,10 @@ def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
 
 def in_memory(X: Rows, some: slice) -> Rows:
     """Return a copy of some rows in double precision."""
-    rows = X[some].astype(np.float64)
-    if sparse.issparse(rows):
+    rows: Any = X[some].astype(np.float64)
+    if isinstance(X, sparse.csr_array):
         rows.has_sorted_indices, rows.has_canonical_format = X.has_sorted_indices, X.has_canonical_format
-    return rows
+    return rows  # type: ignore[no-any-return]
 
 
 def let_go(X: Rows, some: slice | None = None) -> None:
@@ -91,8 +94,15 @@ def picked(X: Rows, which: np.ndarray) -> Rows:
     """Return copies of the rows ``which`` (row numbers), in that order, of rows in memory or mapped."""
     if not is_mapped(X):
         return X[which]
-    with at_random(X):
-        return X[which]
+    if which.dtype == bool:
+        which = np.flatnonzero(which)
+    parts = []
+    for first in range(0, max(1, len(which)), PICKED):
+        with at_random(X):
+            parts.append(X[which[first : first + PICKED]])
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(X) else np.concatenate(parts)
 
 
 def _arrays(X: Any) -> list[np.ndarray]:

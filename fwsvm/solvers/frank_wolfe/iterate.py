@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
     (X, y, _, _), resolved, _ = candidates[0]
     kernel, mapped = resolved.kernel, is_mapped(X)
-    rows = X if mapped else as_rows(X)
+    rows: Any = X if mapped else as_rows(X)
     alphas = np.stack([candidate.iterate.alpha for candidate in candidates], axis=1)
     ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
     q = (gradients_of_mapped if mapped else gradients)(kernel, rows, y, alphas, ridges, resolved.threads)
