@@ -44,7 +44,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "bz2"])
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_copy_is_what_is_read_at_once(name: str, packed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_the_copy_is_what_is_read_at_once(name: str, packed: bool, tmp_path: Path) -> None:
     content = TEXTS[name].encode()
     path = tmp_path / "rows"
     path.write_bytes(bz2.compress(content) if packed else content)
