@@ -72,9 +72,15 @@ RUNS = {
 COMPARED = ("text/scs", "text/liblinear", "text/avsf", "dense/scs", "dense/liblinear", "dense/avsf")
 IN_MEMORY = """
 import sys
+from fwsvm import _mapped
 from fwsvm.data import parsed_copies
-from fwsvm.data.formats import npy, svmlight_stream
-parsed_copies.MAPPED_FROM = npy.MAPPED_FROM = svmlight_stream.STREAMED_FROM = 1 << 62
+from fwsvm.data.formats import svmlight_stream
+_mapped.LARGE = parsed_copies.MAPPED_FROM = svmlight_stream.STREAMED_FROM = 1 << 62
+"""
+FROM_FILES = """
+import sys
+from fwsvm import _mapped
+_mapped.LARGE = 1 << 20
 """
 RUN = """
 from fwsvm.cli import main
@@ -182,7 +188,7 @@ def measured(
     options = list(RUNS[name])
     at = options.index("-C") + 1
     options[at] = repr(float(options[at]) / scale)  # C m stays what it is
-    script = (IN_MEMORY if in_memory else "import sys\n") + RUN
+    script = (IN_MEMORY if in_memory else FROM_FILES) + RUN
     command = [
         sys.executable, "-c", script, "train", *options, "--threads", str(given.threads), "--json",
         "--test", str(test), str(train),

@@ -9,6 +9,7 @@ Mapped rows are read, never written to: what was written would be forgotten with
 
 import contextlib
 import mmap
+import weakref
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -19,6 +20,10 @@ from fwsvm._stretches import stretches
 
 Rows: TypeAlias = np.ndarray | sparse.csr_array
 
+#: Bytes of mapped numbers from which rows stay in their file. A number of its own, and not a share of what memory is
+#: free: results of a machine do not depend on what else it does.
+LARGE = 1 << 30
+_TAKEN_FOR_LARGE: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 #: Rows that are picked before the memory of their pages is given back: the system maps 64 KiB around each page.
 PICKED = 1024
 
@@ -36,8 +41,23 @@ def mapping_of(array: np.ndarray) -> mmap.mmap | None:
 
 
 def is_mapped(X: Any) -> bool:
-    """Whether rows, an ndarray or a csr_array, lie in a mapped file."""
-    return any(mapping_of(array) is not None for array in _arrays(X)[:1])
+    """Whether rows, an ndarray or a csr_array, lie in a mapped file and are so many that they are to stay there.
+
+    Smaller mapped rows are taken for rows in memory, where the system soon has all of them.
+    """
+    for array in _arrays(X)[:1]:
+        if (found := mapping_of(array)) is not None:
+            return array.nbytes >= LARGE or found in _TAKEN_FOR_LARGE
+    return False
+
+
+def taken_for_large(array: np.ndarray) -> np.ndarray:
+    """Return a copy of an array, which is mapped however small it is: what is compiled for such rows is tried on it."""
+    found = mmap.mmap(-1, max(1, array.nbytes))
+    _TAKEN_FOR_LARGE.add(found)
+    copy = np.frombuffer(found, array.dtype, array.size).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
@@ -56,7 +76,7 @@ def in_memory(X: Rows, some: slice) -> Rows:
     rows: Any = X[some].astype(np.float64)
     if isinstance(X, sparse.csr_array):
         rows.has_sorted_indices, rows.has_canonical_format = X.has_sorted_indices, X.has_canonical_format
-    return rows  # type: ignore[no-any-return]
+    return rows
 
 
 def let_go(X: Rows, some: slice | None = None) -> None:
@@ -102,7 +122,9 @@ def picked(X: Rows, which: np.ndarray) -> Rows:
             parts.append(X[which[first : first + PICKED]])
     if len(parts) == 1:
         return parts[0]
-    return sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(X) else np.concatenate(parts)
+    return (
+        sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(X) else np.concatenate(parts)
+    )
 
 
 def _arrays(X: Any) -> list[np.ndarray]:

@@ -101,7 +101,12 @@ def _left_to_groups() -> Iterator[int]:
     for line in _lines(PROCESS / "self" / "cgroup"):
         _, controllers, name = line.strip().split(":", 2)
         if not controllers:
-            root, most, taken, unused = GROUPS, "memory.max", "memory.current", ("inactive_file", "active_file")
+            root, most, taken, unused = (
+                GROUPS,
+                "memory.max",
+                "memory.current",
+                ("inactive_file", "active_file"),
+            )
         elif "memory" in controllers.split(","):
             root, most = GROUPS / "memory", "memory.limit_in_bytes"
             taken, unused = "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fwsvm import _stretches, data, errors, scaling
+from fwsvm import _mapped, _stretches, data, errors, scaling
 from fwsvm._mapped import at_random, blocks, is_mapped, let_go, mapping_of, picked
 from fwsvm.data import formats, parsed_copies, scaled_copies
 from fwsvm.data.dataset import LabelledRows
@@ -26,8 +26,8 @@ ROWS, FEATURES = 3000, 8
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Map all files, stream all text, and go through rows in many stretches."""
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
-    for module in (parsed_copies, npy):
-        monkeypatch.setattr(module, "MAPPED_FROM", 1)
+    monkeypatch.setattr(_mapped, "LARGE", 1)
+    monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
     monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
     monkeypatch.setattr(svmlight_stream, "PIECE", 1 << 12)
     monkeypatch.setattr(_stretches, "NUMBERS", 1 << 10)
@@ -284,7 +284,7 @@ def test_where_the_disk_is_full_and_memory_too_small_both_are_said(
 
     monkeypatch.setattr(formats, "_read", refuse)
     with pytest.raises(
-        DataError, match="too much memory; no parsed copy .* was kept in .*: No space left on device"
+        DataError, match=r"too much memory; no parsed copy .* was kept in .*: No space left on device"
     ):
         formats.read_file(path, formats.loader_of(path))
     assert not list((tmp_path / "cache" / "parsed").iterdir())

@@ -1,8 +1,8 @@
 """Parsed copies of data files: ``.npy`` arrays without pickle, in a folder named by a digest of their inputs.
 
 Arrays of at least `MAPPED_FROM` bytes are not read but mapped: the system reads the parts of them that are used, and
-may forget these again, so rows may be more than memory (`fwsvm._mapped`). They are not to be written to: what is
-written reaches no file, and may be forgotten.
+may forget these again, so rows may be more than memory (of large ones `fwsvm._mapped` has it do so). They are not to be
+written to: what is written reaches no file, and may be forgotten.
 
 A copy is made of rows in memory (`table`), or by a reader that writes its arrays piece by piece (`streamed`), for which
 the file is read once.

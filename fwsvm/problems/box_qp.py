@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import let_go, mapping_of
+from fwsvm._mapped import is_mapped, let_go
 from fwsvm._stretches import stretches
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import Rows
@@ -216,7 +216,7 @@ def shortfall(point, alpha, g):
 
 def parts(qp: BoxQP) -> Iterator[tuple[slice, BoxQP]]:
     """Yield the problem, or where its rows are mapped the problem of some points each, and which points these are."""
-    if mapping_of(qp.values) is None or not len(qp.points):
+    if not is_mapped(qp.values) or not len(qp.points):
         yield slice(0, len(qp.points)), qp
         return
     for some in stretches(len(qp.points), len(qp.values)):
@@ -236,7 +236,7 @@ def weights_of_parts(qp: BoxQP, alpha: np.ndarray) -> np.ndarray:
 
 def margins_of_parts(qp: BoxQP, w: np.ndarray) -> np.ndarray:
     """Return `margins_of`, which of mapped rows has no more than some in memory."""
-    if mapping_of(qp.values) is None:
+    if not is_mapped(qp.values):
         return np.asarray(margins_of(qp, w))
     margins = np.empty(len(qp.points))
     for some, part in parts(qp):

@@ -1,6 +1,5 @@
 """Compile what a run needs before its clock starts, by some steps on a tiny problem."""
 
-import mmap
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -9,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import is_mapped, taken_for_large
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
@@ -43,8 +42,7 @@ def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
     wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
     if mapped is not None:
-        wide = np.frombuffer(mmap.mmap(-1, X.size * mapped.itemsize), mapped).reshape(X.shape)
-        wide[:] = X
+        wide = taken_for_large(X.astype(mapped))
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from fwsvm import _mapped
 from fwsvm._mapped import blocks, in_memory
 from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
@@ -70,7 +71,7 @@ def comes_in_pieces(path: Path) -> bool:
     """Whether a file that is given by its path is so large that its rows should not be in memory together."""
     loader = loader_of(path)
     if loader["format"] == "npy":
-        return path.stat().st_size >= parsed_copies.MAPPED_FROM
+        return path.stat().st_size >= _mapped.LARGE
     return _is_streamed(path, loader, "")
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm import _mapped
 from fwsvm._stretches import all_finite
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.parsed_copies import MAPPED_FROM
 from fwsvm.errors import DataError
 
 Rows = np.ndarray | csr_array
@@ -48,7 +48,7 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
         )
     if labels.dtype.kind != "U":
         labels = labels.astype(np.float64, copy=False)
-    if path.stat().st_size < MAPPED_FROM:
+    if path.stat().st_size < _mapped.LARGE:
         X = np.ascontiguousarray(X, np.float64)
         if not all_finite(X):
             raise DataError(f"{path}: a value is not a finite number")
@@ -62,7 +62,7 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
 
 def _array(path: Path) -> np.ndarray:
     try:
-        return np.asarray(np.load(path, mmap_mode="c" if path.stat().st_size >= MAPPED_FROM else None))
+        return np.asarray(np.load(path, mmap_mode="c" if path.stat().st_size >= _mapped.LARGE else None))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError) as error:

@@ -7,7 +7,7 @@ pass over a block), and so many rows make a block that a few of them fit in the 
 
 import numpy as np
 
-from fwsvm._mapped import mapping_of
+from fwsvm._mapped import is_mapped
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import BoxQP
@@ -18,7 +18,7 @@ A_BUDGET = 4  # blocks
 
 def rows_of_a_block(qp: BoxQP, cache_bytes: int) -> int:
     """Return how many rows a block of mapped rows has; 0 for rows in memory."""
-    if mapping_of(qp.values) is None:
+    if not is_mapped(qp.values):
         return 0
     stored = qp.values.nbytes + (0 if qp.columns is None else qp.columns.nbytes)
     return max(1, min(MOST, cache_bytes // A_BUDGET) * len(qp.points) // max(1, stored))
