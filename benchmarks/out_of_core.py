@@ -34,8 +34,17 @@ HERE = Path(__file__).parent
 GROUPS = Path("/sys/fs/cgroup")
 DENSE, TEXT, TESTED = (20_000_000, 100), (10_800_000, 500), 100_000
 RUNS = {
-    "text/scs": ["--method", "scs", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "40"],
-    "text/pegasos": ["--method", "pegasos", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "20000"],
+    "text/scs": ["--method", "scs", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "60"],
+    "text/pegasos": [
+        "--method",
+        "pegasos",
+        "--cache-mb",
+        "512",
+        "--lambda",
+        "1e-4",
+        "--max-iterations",
+        "20000",
+    ],
     "text/liblinear": ["--method", "liblinear", "-C", "1e-5"],
     "text/avsf": ["--method", "avsf", "-C", "1e-5"],
     "text/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
@@ -51,8 +60,17 @@ RUNS = {
         "--tol",
         "1e-2",
     ],
-    "dense/scs": ["--method", "scs", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "40"],
-    "dense/pegasos": ["--method", "pegasos", "--cache-mb", "512", "-C", "1e-5", "--max-iterations", "20000"],
+    "dense/scs": ["--method", "scs", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "60"],
+    "dense/pegasos": [
+        "--method",
+        "pegasos",
+        "--cache-mb",
+        "512",
+        "--lambda",
+        "1e-4",
+        "--max-iterations",
+        "20000",
+    ],
     "dense/liblinear": ["--method", "liblinear", "-C", "1e-5"],
     "dense/avsf": ["--method", "avsf", "-C", "1e-5"],
     "dense/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
@@ -186,8 +204,9 @@ def measured(
     train, test = made(given.folder, kind, *size)
     scale = size[0] / {"dense": DENSE, "text": TEXT}[kind][0]
     options = list(RUNS[name])
-    at = options.index("-C") + 1
-    options[at] = repr(float(options[at]) / scale)  # C m stays what it is
+    if "-C" in options:  # C m stays what it is
+        at = options.index("-C") + 1
+        options[at] = repr(float(options[at]) / scale)
     script = (IN_MEMORY if in_memory else FROM_FILES) + RUN
     command = [
         sys.executable, "-c", script, "train", *options, "--threads", str(given.threads), "--json",

@@ -88,7 +88,7 @@ class LinearRun:
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
         self.block = rows_of_a_block(qp, self.resolved.cache_bytes)
         now["block"] = self.block
-        preferences = np.ones(m if self.rule.has_preferences or not self.block else 1)
+        preferences = np.ones(m if not self.block or getattr(self.rule, "has_preferences", True) else 1)
         return LinearState(qp, coordinates, preferences, w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
