@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import is_mapped
 from fwsvm._occurring import Occurring, occurring
 from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
@@ -125,7 +126,8 @@ def checked(
 ) -> tuple[Table, np.ndarray, np.ndarray]:
     """Return rows, class numbers and weights, of classes too, as they are trained on; see `fit` for what is refused."""
     codes = np.asarray(codes)
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if not is_mapped(X):  # of a new csr_array all indices are looked at, to see whether they are in order
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
         raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
     if X.shape[1] > MOST_FEATURES:
