@@ -33,60 +33,15 @@ from typing import Any
 HERE = Path(__file__).parent
 GROUPS = Path("/sys/fs/cgroup")
 DENSE, TEXT, TESTED = (20_000_000, 100), (10_800_000, 500), 100_000
-RUNS = {
-    "text/scs": ["--method", "scs", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "60"],
-    "text/pegasos": [
-        "--method",
-        "pegasos",
-        "--cache-mb",
-        "512",
-        "--lambda",
-        "1e-4",
-        "--max-iterations",
-        "20000",
-    ],
-    "text/liblinear": ["--method", "liblinear", "-C", "1e-5"],
-    "text/avsf": ["--method", "avsf", "-C", "1e-5"],
-    "text/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
-    "text/swap sampled": [
-        "--method",
-        "swap",
-        "--cache-mb",
-        "512",
-        "--search",
-        "sampled",
-        "-C",
-        "1e-8",
-        "--tol",
-        "1e-2",
-    ],
-    "dense/scs": ["--method", "scs", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "60"],
-    "dense/pegasos": [
-        "--method",
-        "pegasos",
-        "--cache-mb",
-        "512",
-        "--lambda",
-        "1e-4",
-        "--max-iterations",
-        "20000",
-    ],
-    "dense/liblinear": ["--method", "liblinear", "-C", "1e-5"],
-    "dense/avsf": ["--method", "avsf", "-C", "1e-5"],
-    "dense/chunking": ["--method", "chunking", "--cache-mb", "512", "-C", "1e-8", "--tol", "1e-2"],
-    "dense/swap sampled": [
-        "--method",
-        "swap",
-        "--cache-mb",
-        "512",
-        "--search",
-        "sampled",
-        "-C",
-        "1e-8",
-        "--tol",
-        "1e-2",
-    ],
+SCS = ["--method", "scs", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "60"]
+PEGASOS = ["--method", "pegasos", "--cache-mb", "512", "--lambda", "1e-4", "--max-iterations", "20000"]
+METHODS = {
+    "scs": SCS,
+    "pegasos": PEGASOS,
+    "liblinear": ["--method", "liblinear", "-C", "1e-5"],
+    "avsf": ["--method", "avsf", "-C", "1e-5"],
 }
+RUNS = {f"{kind}/{name}": options for kind in ("text", "dense") for name, options in METHODS.items()}
 COMPARED = ("text/scs", "text/liblinear", "text/avsf", "dense/scs", "dense/liblinear", "dense/avsf")
 IN_MEMORY = """
 import sys
