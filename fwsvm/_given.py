@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm import data as data_sets
+from fwsvm._mapped import is_mapped
 from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
@@ -84,10 +85,13 @@ class Blocks:
 
 
 def rows_of(X: Any) -> Rows:
-    """Return rows as float64, C-contiguous or CSR with sorted indices."""
+    """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
     if sparse.issparse(X):
         return canonical(sparse.csr_array(X, dtype=np.float64))
-    array = np.ascontiguousarray(numbers_of("rows", X))
+    if is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
+        array = np.asarray(X)  # as they lie in the file, which may be larger than memory
+    else:
+        array = np.ascontiguousarray(numbers_of("rows", X))
     if array.ndim != 2:
         raise UsageError(f"rows are an array of two dimensions, not of shape {np.shape(X)}")
     return array

@@ -101,10 +101,15 @@ def _left_to_groups() -> Iterator[int]:
     for line in _lines(PROCESS / "self" / "cgroup"):
         _, controllers, name = line.strip().split(":", 2)
         if not controllers:
-            root, most, taken, unused = GROUPS, "memory.max", "memory.current", "inactive_file"
+            root, most, taken, unused = (
+                GROUPS,
+                "memory.max",
+                "memory.current",
+                ("inactive_file", "active_file"),
+            )
         elif "memory" in controllers.split(","):
             root, most = GROUPS / "memory", "memory.limit_in_bytes"
-            taken, unused = "memory.usage_in_bytes", "total_inactive_file"
+            taken, unused = "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")
         else:
             continue
         # a container sees its own group at the root, where the path that it is told does not exist
@@ -114,12 +119,12 @@ def _left_to_groups() -> Iterator[int]:
             group = group.parent
 
 
-def _left(group: Path, most: str, taken: str, unused: str) -> Iterator[int]:
+def _left(group: Path, most: str, taken: str, unused: tuple[str, str]) -> Iterator[int]:
     with contextlib.suppress(OSError, ValueError):  # no such limit ("max"), or not to be read
         limit = int((group / most).read_text("ascii"))
         held = int((group / taken).read_text("ascii"))
         for line in _lines(group / "memory.stat"):
-            if line.split()[0] == unused:
+            if line.split()[0] in unused:
                 held -= int(line.split()[1])
         yield limit - held
 

@@ -11,9 +11,9 @@ from scipy import sparse
 NUMBERS = 1 << 20  # of a stretch: 8 MiB
 
 
-def stretches(rows: int, numbers: int) -> Iterator[slice]:
-    """Yield slices of ``rows`` rows that hold ``numbers`` numbers in all, about `NUMBERS` numbers each."""
-    height = max(1, NUMBERS * rows // max(1, numbers))
+def stretches(rows: int, numbers: int, each: int | None = None) -> Iterator[slice]:
+    """Yield slices of ``rows`` rows that hold ``numbers`` numbers in all, about ``each`` (`NUMBERS`) numbers each."""
+    height = max(1, (each or NUMBERS) * rows // max(1, numbers))
     for first in range(0, rows, height):
         yield slice(first, min(rows, first + height))
 

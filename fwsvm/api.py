@@ -190,6 +190,9 @@ def predict(
     if isinstance(data, Dataset):
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
+        if not given and (pieces := unseen.pieces(data)) is not None:
+            parts = [predict(model, piece, threads=threads, probability=probability) for piece in pieces]
+            return np.concatenate(parts)
         data = unseen.load(data, zero_based=given).table
     elif not isinstance(data, LabelledRows):
         rows = without_numbers(rows_of(data)) if given else rows_of(data)

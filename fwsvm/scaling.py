@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._memory import require
 from fwsvm._occurring import occurring, only, widened
 from fwsvm._stretches import feature_widths
@@ -137,9 +138,12 @@ def extremes(X: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[n
     if 0 in X.shape:
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     rows, columns = occurring(X)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    if isinstance(rows, csr_array):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
+    low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
+    for some in blocks(rows) if is_mapped(rows) else [slice(0, rows.shape[0])]:
+        least, most = rows[some].min(axis=0), rows[some].max(axis=0)
+        if isinstance(rows, csr_array):
+            least, most = least.toarray().ravel(), most.toarray().ravel()
+        low, high = np.minimum(low, least), np.maximum(high, most)
     return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), low, high
 
 
@@ -216,6 +220,11 @@ def _mapped(values: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
 
 def outside(X: Rows, ranges: Ranges) -> Outside | None:
     """Return which rows of X, shape (m, n), not scaled yet, are far outside the ranges (`FAR`); None if none is."""
+    if is_mapped(X):
+        parts = [one for some in blocks(X) if (one := outside(in_memory(X, some), ranges)) is not None]
+        if not parts:
+            return None
+        return max(parts, key=lambda one: one.widths)._replace(rows=sum(one.rows for one in parts))
     width = ranges.maximum - ranges.minimum
     low, high = ranges.minimum - FAR * width, ranges.maximum + FAR * width
     if isinstance(X, csr_array):
@@ -247,7 +256,11 @@ def outside(X: Rows, ranges: Ranges) -> Outside | None:
 
 def uneven(X: Rows) -> Uneven | None:
     """Return how uneven the ranges of the features that vary are, of rows X, shape (m, n); None up to `UNEVEN`."""
-    widths = feature_widths(occurring(X).X)
+    return uneven_widths(feature_widths(occurring(X).X))
+
+
+def uneven_widths(widths: NDArray[np.float64]) -> Uneven | None:
+    """Return how uneven these widths of the features' ranges are, those of 0 left out; None up to `UNEVEN`."""
     widths = widths[widths > 0]
     if not len(widths) or widths.max() <= UNEVEN * np.median(widths):
         return None

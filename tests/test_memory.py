@@ -48,7 +48,7 @@ def test_the_tightest_cgroup_counts_without_the_files_it_caches(system):
             "cgroup/slice/mine/memory.max": "max\n",
             "cgroup/slice/memory.max": f"{4 * GIB}\n",
             "cgroup/slice/memory.current": f"{3 * GIB}\n",
-            "cgroup/slice/memory.stat": f"anon 5\ninactive_file {GIB}\n",
+            "cgroup/slice/memory.stat": f"anon 5\ninactive_file {GIB // 2}\nactive_file {GIB // 2}\n",
         }
     )
     assert _memory.available_bytes() == 2 * GIB

@@ -64,6 +64,7 @@ def command(
     Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
     one whose training did not scales nothing, not even a data set whose entry says so.
     """
+    from fwsvm.data import unseen
     from fwsvm.errors import UsageError
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
@@ -88,9 +89,17 @@ def command(
         given = takes_kernel_values(machine)  # index 0 is the number of the row
         zero_based = zero_based or given
         if scheduler is None:
-            rows, notices = _loaded(data, machine, model, zero_based=zero_based)
-            loaded, used = time.perf_counter() - begun, threads or usable_threads()
-            predicted = prediction.predict(machine, rows, used, probability=probability)
+            used = threads or usable_threads()
+            pieces = None if given else unseen.pieces(data, zero_based=zero_based)
+            if pieces is None:
+                rows, notices = _loaded(data, machine, model, zero_based=zero_based)
+                loaded = time.perf_counter() - begun
+                predicted = prediction.predict(machine, rows, used, probability=probability)
+            else:  # reading and predicting take turns
+                loaded, notices = time.perf_counter() - begun, ()
+                predicted = prediction.predict_pieces(
+                    machine, pieces, data, used, probability=probability, decision=decision
+                )
         else:
             from fwsvm.experiments.cluster_prediction import Asked, predict
 

@@ -12,9 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import formats, labels, memory, splits, synthetic
+from fwsvm.data import formats, labels, memory, scaled_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats.registry import loader_of
@@ -81,8 +80,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     """
     started = time.perf_counter()
     loader = loader_of(path, zero_based=zero_based)
-    train_sha256 = file_sha256(path)
-    train, notices = formats.read(path, train_sha256, loader)
+    train, train_sha256, notices = formats.read_file(path, loader)
     labels.require_two(train.labels, str(path))
     recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256], **formats.reader_of_plugin(loader)}
     how = scale or "none"
@@ -201,8 +199,7 @@ def read_file(
     path: Path, loader: Mapping[str, Any], features: int
 ) -> tuple[LabelledRows, str, tuple[str, ...]]:
     """Read a user's own file into ``features`` columns; return its rows, sha256 and notices."""
-    sha256 = file_sha256(path)
-    table, notices = formats.read(path, sha256, loader)
+    table, sha256, notices = formats.read_file(path, loader)
     table, more = widened(table, features, path)
     return table, sha256, (*notices, *more)
 
@@ -227,12 +224,12 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     started = time.perf_counter()
     X = data.train.X
     ranges = scaling.fit(X, data.scaling, counted)
-    train = LabelledRows(scaling.apply(X, ranges), data.train.labels, ranges)
+    train = scaled_copies.scaled(data.train, ranges, data.fingerprint, "train")
     test, notices = data.test, data.notices
     if test is not None:
         outside = scaling.outside(test.X, ranges)
         notices = (*notices, *([outside.sentence(test.rows, "test rows")] if outside else []))
-        test = LabelledRows(scaling.apply(test.X, ranges), test.labels, ranges)
+        test = scaled_copies.scaled(test, ranges, data.fingerprint, "test")
     seconds = data.load_seconds + time.perf_counter() - started
     return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
 

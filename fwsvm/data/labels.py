@@ -16,6 +16,7 @@ from fwsvm.errors import DataError, clipped
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 QUOTED = 40  # characters of a label in a message
+PART = 1 << 20  # labels that are sorted at a time
 EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
 
 
@@ -27,8 +28,7 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
     DataError
         A row has no label.
     """
-    distinct, firsts = np.unique(labels, return_index=True)
-    names = [text(label) for label in distinct[np.argsort(firsts)]]
+    names = [text(label) for label in _in_order(labels)]
     if "nan" in names:
         raise DataError("rows without labels have no classes")
     found = tuple(dict.fromkeys(names))
@@ -38,8 +38,21 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
 def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> NDArray[np.int32]:
     """Return each label's place in ``classes``, shape (m,), -1 where it is none of them."""
     place = {name: i for i, name in enumerate(classes)}
-    distinct, codes = np.unique(labels, return_inverse=True)
-    return np.array([place.get(text(label), -1) for label in distinct], np.int32)[codes.reshape(-1)]
+    codes = np.empty(len(labels), np.int32)
+    for first in range(0, len(labels), PART):
+        distinct, which = np.unique(labels[first : first + PART], return_inverse=True)
+        places = np.array([place.get(text(label), -1) for label in distinct], np.int32)
+        codes[first : first + PART] = places[which.reshape(-1)]
+    return codes
+
+
+def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | list[str]:
+    """Return the different labels in order of first appearance; the memory is that of a part of them."""
+    found: dict[float | str, None] = {}
+    for first in range(0, len(labels), PART):
+        distinct, firsts = np.unique(labels[first : first + PART], return_index=True)
+        found |= dict.fromkeys(distinct[np.argsort(firsts)].tolist())
+    return list(found)  # type: ignore[return-value]
 
 
 def text(label: float | str) -> str:

@@ -1,7 +1,11 @@
 """Parsed copies of data files: ``.npy`` arrays without pickle, in a folder named by a digest of their inputs.
 
 Arrays of at least `MAPPED_FROM` bytes are not read but mapped: the system reads the parts of them that are used, and
-may forget these again, so rows may be more than memory. What is written to them stays in memory and reaches no file.
+may forget these again, so rows may be more than memory (of large ones `fwsvm._mapped` has it do so). They are not to be
+written to: what is written reaches no file, and may be forgotten.
+
+A copy is made of rows in memory (`table`), or by a reader that writes its arrays piece by piece (`streamed`), for which
+the file is read once.
 
 The inputs are the raw bytes' sha256, the reader's options and the code of the readers. A change to any of them gives
 another name, so a stale copy is never read. The folder is renamed to its name once it is complete.
@@ -13,9 +17,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -26,7 +30,8 @@ from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
 
-Read = Callable[[], tuple[LabelledRows, tuple[str, ...]]]
+Found = tuple[LabelledRows, tuple[str, ...]]
+Read = Callable[[], Found]
 
 
 def reader_version() -> str:
@@ -67,7 +72,7 @@ def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
     if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
         return None
     if "X" in arrays:
-        X: np.ndarray | csr_array = arrays["X"]
+        X: np.ndarray | csr_array = arrays["X"].reshape(about["shape"])
     else:
         X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
         X.has_sorted_indices = True
@@ -88,24 +93,111 @@ def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha2
         arrays |= {"data": table.X.data, "indices": table.X.indices, "indptr": table.X.indptr}
     else:
         arrays["X"] = table.X
-    about = {
-        "raw_sha256": sha256,
-        "readers": reader_version(),
-        "shape": list(table.X.shape),
-        "arrays": {name: list(array.shape) for name, array in arrays.items()},
-        "notices": list(notices),
-    }
-    place.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix="building-", dir=place.parent))
-    try:
+    with _building(place.parent) as building:
         for name, array in arrays.items():
             with (building / f"{name}.npy").open("wb") as file:
                 np.save(file, array, allow_pickle=False)
                 file.flush()
                 os.fsync(file.fileno())
-        (building / "about.json").write_text(json.dumps(about), "utf-8")
-        shutil.rmtree(place, ignore_errors=True)  # only a copy that could not be read is still there
-        with contextlib.suppress(OSError):  # another process may have finished the same copy first
-            building.rename(place)
+        _finish(building, place, tuple(table.X.shape), notices, sha256)
+
+
+@contextlib.contextmanager
+def _building(parent: Path) -> Iterator[Path]:
+    """Give a folder for a copy that is being made; what is left of it in the end is removed."""
+    parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
+    try:
+        yield building
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def _finish(
+    building: Path, place: Path, shape: tuple[int, ...], notices: tuple[str, ...], sha256: str, size: int = -1
+) -> None:
+    """Say what the arrays of a folder are, and give it its name."""
+    about = {
+        "raw_sha256": sha256,
+        "raw_bytes": size,
+        "readers": reader_version(),
+        "shape": list(shape),
+        "arrays": {
+            file.stem: list(np.load(file, mmap_mode="r").shape) for file in sorted(building.glob("*.npy"))
+        },
+        "notices": list(notices),
+    }
+    (building / "about.json").write_text(json.dumps(about), "utf-8")
+    shutil.rmtree(place, ignore_errors=True)  # only a copy that could not be read is still there
+    with contextlib.suppress(OSError):  # another process may have finished the same copy first
+        building.rename(place)
+
+
+class Streamed(NamedTuple):
+    """What `streamed` is to know of a reader that writes its arrays itself.
+
+    Attributes
+    ----------
+    write : callable (folder) -> (shape, notices, sha256 of the text)
+    options : mapping, the reader's
+    is_plain : bool, whether the text's digest is the file's
+    """
+
+    write: Callable[[Path], tuple[tuple[int, ...], tuple[str, ...], str]]
+    options: Mapping[str, Any]
+    is_plain: bool
+
+
+def streamed(
+    path: Path, sha256: str | None, how: Streamed, digest: Callable[[Path], str]
+) -> tuple[Found, str]:
+    """Return the parsed copy of a large file, and the file's sha256 (hex).
+
+    The file is read once: where no copy of a file of its size is known, its digest is computed as it is parsed.
+
+    Raises
+    ------
+    OSError
+        The copy cannot be written: a full disk, a cache that is only to be read.
+    """
+    size = path.stat().st_size
+    if sha256 is None and not (how.is_plain and not _known(size)):
+        sha256 = digest(path)
+    if sha256 is not None and (kept := _read_copy(folder(sha256, how.options))) is not None:
+        return kept, sha256
+    with _building(parsed_folder()) as building:
+        shape, notices, of_text = how.write(building)
+        sha256 = sha256 or of_text
+        place = folder(sha256, how.options)
+        _finish(building, place, shape, notices, sha256, size)
+    kept = _read_copy(place)
+    if kept is None:
+        raise OSError(f"the parsed copy {place} cannot be read")
+    return kept, sha256
+
+
+def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[int, ...]]) -> Found:
+    """Return the copy of rows that others are made of, which ``write(folder)`` makes where there is none.
+
+    Raises
+    ------
+    OSError
+        The copy cannot be written.
+    """
+    place = folder(key, options)
+    if (kept := _read_copy(place)) is None:
+        with _building(place.parent) as building:
+            _finish(building, place, write(building), (), key)
+        kept = _read_copy(place)
+    if kept is None:
+        raise OSError(f"the copy {place} cannot be read")
+    return kept
+
+
+def _known(size: int) -> bool:
+    """Whether there may be a copy of a file of so many bytes."""
+    for about in parsed_folder().glob("*/about.json"):
+        with contextlib.suppress(OSError, ValueError):
+            if json.loads(about.read_text("utf-8")).get("raw_bytes") == size:
+                return True
+    return False

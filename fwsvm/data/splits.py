@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
+from fwsvm._mapped import picked
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
 
@@ -37,7 +38,7 @@ def split(pool: LabelledRows, rule: Mapping[str, Any], seed: int) -> tuple[Label
 
 def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
     """Return the given rows of a table, in the given order."""
-    return LabelledRows(table.X[rows], table.labels[rows], table.ranges)
+    return LabelledRows(picked(table.X, rows), table.labels[rows], table.ranges)
 
 
 def join(tables: list[LabelledRows]) -> LabelledRows:

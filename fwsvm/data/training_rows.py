@@ -49,8 +49,12 @@ def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[Labelle
     UsageError, DataError
         As of `fwsvm.data.load`.
     """
-    if Path(name_or_path).exists():
-        return formats.read_path(Path(name_or_path), zero_based=zero_based)
+    path = Path(name_or_path)
+    if path.exists():
+        if path.is_file() and formats.comes_in_pieces(path):
+            table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based))
+            return table, notices
+        return formats.read_path(path, zero_based=zero_based)
     found = data.load(name_or_path, zero_based=zero_based, raw=True)
     return found.train, (
         f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",

@@ -1,5 +1,6 @@
 """Rows to predict, unscaled: the machine scales them by its training ranges."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,20 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     which = "training" if found.test is None else "test"
     said = f"{name}: {table.rows} {which} rows of the data set"
     return UnseenRows(table, (said, *found.notices), found.scaling)
+
+
+def pieces(name_or_path: str | Path, *, zero_based: bool = False) -> Iterator[LabelledRows] | None:
+    """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
+
+    Raises
+    ------
+    DataError
+        As of `load`, where the iterator comes to it.
+    """
+    path = Path(name_or_path)
+    if not path.is_file() or not formats.comes_in_pieces(path):
+        return None
+    return formats.in_pieces(path, zero_based=zero_based)
 
 
 def rows_of(found: Dataset) -> LabelledRows:

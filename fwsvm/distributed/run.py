@@ -9,7 +9,6 @@ import numpy as np
 from fwsvm._occurring import occurring
 from fwsvm.distributed.block import table
 from fwsvm.distributed.pair_rows import PairRows, Survey
-from fwsvm.distributed.tuning import MOST_FIRST_ROWS
 from fwsvm.distributed.working_set import WorkingSet
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.binary import Binary
@@ -19,7 +18,7 @@ from fwsvm.solvers.chunking.rounds import Rounds
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, machine_of, outcome_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.tuning import FIRST_CHUNK
+from fwsvm.solvers.tuning import FIRST_CHUNK, MOST_FIRST_ROWS
 from fwsvm.solvers.warm_start import WarmStart
 
 

@@ -1,7 +1,5 @@
 """Constants that decide how fast a run on a cluster is, and nothing else."""
 
-#: Rows of a first chunk at most, whatever an eighth of all is: the coordinator solves on them alone. Evidence: none.
-MOST_FIRST_ROWS = 1 << 16
 #: Bytes of a message of support vectors; Dask warns from 10 MB on.
 MESSAGE_BYTES = 8e6
 #: Copies of a working set's rows at a time, in the inner run, in both precisions, and while the next one is gathered.

@@ -1,7 +1,6 @@
 """Prediction on a Dask cluster (`fwsvm predict --scheduler`): each worker predicts rows that it reads."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from fwsvm.distributed.cluster import Cluster
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.errors import DataError
 from fwsvm.experiments import prediction
-from fwsvm.experiments.prediction import Prediction
+from fwsvm.experiments.prediction import Prediction, joined
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, LinearModel
 
@@ -54,7 +53,7 @@ def predict(
     found = [part.prediction for part in parts if part.prediction is not None]
     if not found:
         raise DataError(f"{data}: there are no rows to predict")
-    whole = replace(_joined(found, data), seconds=time.perf_counter() - started)
+    whole = replace(joined(found, data), seconds=time.perf_counter() - started)
     return whole, tuple(dict.fromkeys(notice for part in parts for notice in part.notices))
 
 
@@ -68,27 +67,3 @@ def predict_partition(
     found = prediction.predict(machine, table, probability=asked.probability)
     kept = found if asked.decision else replace(found, decision=np.zeros((0, 0)))
     return PartPrediction(kept, notices)
-
-
-def _joined(parts: Sequence[Prediction], data: str) -> Prediction:
-    """Return the predictions of all rows; DataError where only some have labels."""
-    correct = [part.correct for part in parts if part.correct is not None]
-    if correct and len(correct) < len(parts):
-        raise DataError(f"{data}: some rows have labels and others have none")
-    labels = tuple(label for part in parts for label in part.labels)
-    far = sum(part.far for part in parts)
-    said = [f"{far:,} of {len(labels):,} rows lie far outside the training ranges"] if far else []
-    said += [notice for part in parts for notice in part.notices[1 if part.far else 0 :]]
-    likely = [part.probabilities for part in parts if part.probabilities is not None]
-    return Prediction(
-        labels=labels,
-        decision=np.concatenate([part.decision for part in parts]),
-        correct=sum(correct) if correct else None,
-        unknown=tuple(sorted({name for part in parts for name in part.unknown})),
-        ignored=sum(part.ignored for part in parts),
-        far=far,
-        notices=tuple(dict.fromkeys(said)),
-        compile_seconds=max(part.compile_seconds for part in parts),
-        seconds=sum(part.seconds for part in parts),
-        probabilities=np.concatenate(likely) if likely else None,
-    )

@@ -1,14 +1,15 @@
 """Prediction (`fwsvm predict`): labels, decision values, and how many labels are right."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode, unknown
-from fwsvm.errors import UsageError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared
 from fwsvm.problems.machines import KernelModel, LinearModel
@@ -93,6 +94,45 @@ def predict(
         compile_seconds=warm - begun,
         seconds=done - warm,
         probabilities=likely,
+    )
+
+
+def predict_pieces(
+    model: KernelModel | LinearModel, pieces: Iterable[LabelledRows], data: str, threads: int = 1,
+    *, probability: bool = False, decision: bool = True,
+) -> Prediction:  # fmt: skip
+    """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
+
+    Without ``decision`` no decision values are kept.
+    """
+    found = []
+    for table in pieces:
+        part = predict(model, table, threads, probability=probability)
+        found.append(part if decision else replace(part, decision=np.zeros((0, 0))))
+    return joined(found, data)
+
+
+def joined(parts: Sequence[Prediction], data: str) -> Prediction:
+    """Return the predictions of all rows; DataError where only some have labels."""
+    correct = [part.correct for part in parts if part.correct is not None]
+    if correct and len(correct) < len(parts):
+        raise DataError(f"{data}: some rows have labels and others have none")
+    labels = tuple(label for part in parts for label in part.labels)
+    far = sum(part.far for part in parts)
+    said = [f"{far:,} of {len(labels):,} rows lie far outside the training ranges"] if far else []
+    said += [notice for part in parts for notice in part.notices[1 if part.far else 0 :]]
+    likely = [part.probabilities for part in parts if part.probabilities is not None]
+    return Prediction(
+        labels=labels,
+        decision=np.concatenate([part.decision for part in parts]),
+        correct=sum(correct) if correct else None,
+        unknown=tuple(sorted({name for part in parts for name in part.unknown})),
+        ignored=sum(part.ignored for part in parts),
+        far=far,
+        notices=tuple(dict.fromkeys(said)),
+        compile_seconds=max(part.compile_seconds for part in parts),
+        seconds=sum(part.seconds for part in parts),
+        probabilities=np.concatenate(likely) if likely else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import is_mapped
 from fwsvm.numerics.compile import njit
 
 
@@ -74,6 +75,14 @@ def _store(X, starts, values, columns):
             if X[t, f] != 0.0:
                 values[to], columns[to] = X[t, f], f
                 to += 1
+
+
+def as_they_lie(X: np.ndarray | sparse.csr_array) -> Rows:
+    """Return the rows of an (m, n) array without a copy of mapped ones; dense ones of these have no ``columns``."""
+    if isinstance(X, np.ndarray) and is_mapped(X):
+        m, n = X.shape
+        return Rows(X.reshape(-1), None, n * np.arange(m + 1, dtype=np.int64), n)  # type: ignore[arg-type]
+    return as_rows(X)
 
 
 def narrowed(one: Rows, other: Rows) -> tuple[Rows, Rows]:

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from fwsvm._occurring import occurring
 from fwsvm._stretches import stretches
+from fwsvm.kernels.survey import Survey, survey_of_mapped
 
 LARGE = 1 << 24  # numbers: beyond, a temporary of all would take 128 MiB
 
@@ -60,6 +61,8 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray |
     if m < 2:
         return 0.0
     X = occurring(X).X
+    if counts is None and (known := survey_of_mapped(X)) is not None:
+        return _of_survey(known, X)
     if counts is None and X.size > LARGE:  # of sparse rows, the numbers stored
         return _of_stretches(X)
     if counts is not None:
@@ -81,6 +84,15 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray |
         return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
     centred = X - X.mean(axis=0)
     return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
+
+
+def _of_survey(known: Survey, X: np.ndarray | sparse.csr_array) -> float:
+    """Return the same for mapped rows, of which all that it needs is known."""
+    m = X.shape[0]
+    if sparse.issparse(X):
+        squares, mean = known.squares, float(np.sum(np.square(known.mean)))
+        return max(0.0, 2.0 * m / (m - 1) * (squares / m - mean))
+    return 2.0 / (m - 1) * known.squares
 
 
 def _of_stretches(X: np.ndarray | sparse.csr_array) -> float:

@@ -15,11 +15,14 @@ Rows without any feature have g = 1 whatever w is: alpha_i is min(U_i, 1 / r_i) 
 to D alike, and are left out of the problem.
 """
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import is_mapped, let_go
+from fwsvm._stretches import stretches
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
@@ -36,6 +39,7 @@ POINT = np.dtype(
 )
 #: |w| |x_i| up to which <w, x_i>, which matters where it is near 1, has lost no more than three digits to cancellation.
 UNCANCELLED = 1e3
+AT_ONCE = 1 << 22  # rows of which vectors are no matter for memory
 
 
 class Loss(Enum):
@@ -50,17 +54,17 @@ class BoxQP(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray of float64, shape (nnz,)
-    columns : ndarray of uint32, shape (nnz,)
+    values : ndarray of float64, shape (nnz,), of dense rows that are mapped also float32
+    columns : ndarray of uint32, shape (nnz,), or None where every row has all features
     points : ndarray of `POINT`, shape (m,)
-    rows : ndarray of int64, shape (m,), the points' numbers among all rows
+    rows : ndarray of int64 or int32, shape (m,), the points' numbers among all rows
     features : int, n; weight vectors have n + 1 entries
     bias : float, B, 0 for no constant feature
     constant : float, the part of P and of D of rows without features
     """
 
     values: np.ndarray
-    columns: np.ndarray
+    columns: np.ndarray | None
     points: np.ndarray
     rows: np.ndarray
     features: int
@@ -71,6 +75,8 @@ class BoxQP(NamedTuple):
 def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: float) -> BoxQP:
     """Return the problem for rows (m, n), y = +1 or -1 and the penalties C_i > 0, both of shape (m,).
 
+    Rows without ``columns`` have all features (`fwsvm.kernels.rows.as_they_lie`).
+
     Raises
     ------
     UsageError
@@ -78,7 +84,10 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     """
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
-    cached = np.arange(rows.height) if bias else np.flatnonzero(np.diff(rows.starts))
+    if bias or rows.columns is None:
+        cached = np.arange(rows.height, dtype=np.int64 if bias else np.int32)
+    else:
+        cached = np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
     points = np.zeros(len(cached), POINT)
     points["y"] = y[cached]
@@ -86,10 +95,12 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     points["ridge"] = 0.0 if hinge else 0.5 / penalties[cached]
     points["first"], points["end"] = rows.starts[cached], rows.starts[cached + 1]
     qp = BoxQP(
-        _read_only(rows.values), _read_only(rows.columns.view(np.uint32)), points, cached, rows.features, float(bias),
+        _read_only(rows.values), None if rows.columns is None else _read_only(rows.columns.view(np.uint32)), points,
+        cached, rows.features, float(bias),
         float(penalties.sum() - penalties[cached].sum()) if len(cached) < rows.height else 0.0,
     )  # fmt: skip
-    _set_curvature(qp)
+    for _, part in parts(qp):
+        _set_curvature(part)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):
         raise UsageError(
@@ -116,17 +127,35 @@ def _set_curvature(qp):
         point = qp.points[i]
         square = 0.0
         for k in range(point.first, point.end):  # `for value in values` would not be vectorised
-            square += values[k] * values[k]
+            value = np.float64(values[k])
+            square += value * value
         point.curvature = max(square + qp.bias * qp.bias + point.ridge, tiny)
 
 
 @njit(fastmath={"contract"}, forceinline=True)
 def inner(qp, w, i):
     """Return <w, x_i> with the constant feature, in four sums so that additions need not wait for another."""
-    values, columns = qp.values, qp.columns
-    k, end = qp.points[i].first, qp.points[i].end
+    return _inner(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, qp.bias * w[qp.features])
+
+
+@njit(fastmath={"contract"}, forceinline=True)
+def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    a, b, c, d = qp.bias * w[qp.features], 0.0, 0.0, 0.0
+    b, c, d = 0.0, 0.0, 0.0
+    if columns is None:  # which the compiler knows: one of the two loops is left
+        f = np.uint64(0)
+        while k + four <= end:
+            a += values[k] * w[f]
+            b += values[k + one] * w[f + one]
+            c += values[k + two] * w[f + two]
+            d += values[k + three] * w[f + three]
+            k += four
+            f += four
+        while k < end:
+            a += values[k] * w[f]
+            k += one
+            f += one
+        return (a + b) + (c + d)
     while k + four <= end:
         a += values[k] * w[columns[k]]
         b += values[k + one] * w[columns[k + one]]
@@ -142,9 +171,20 @@ def inner(qp, w, i):
 @njit(fastmath={"contract"}, forceinline=True)
 def add(qp, w, i, factor):
     """Set w to w + factor x_i; four at a time, as a row has no column twice."""
-    values, columns = qp.values, qp.columns
-    k, end = qp.points[i].first, qp.points[i].end
+    _add(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, factor)
+    w[qp.features] += factor * qp.bias
+
+
+@njit(fastmath={"contract"}, forceinline=True)
+def _add(values, columns, w, k, end, factor):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    if columns is None:
+        f = np.uint64(0)
+        while k < end:
+            w[f] += factor * values[k]
+            k += one
+            f += one
+        return
     while k + four <= end:
         ja, jb, jc, jd = columns[k], columns[k + one], columns[k + two], columns[k + three]
         a, b = w[ja] + factor * values[k], w[jb] + factor * values[k + one]
@@ -154,7 +194,6 @@ def add(qp, w, i, factor):
     while k < end:
         w[columns[k]] += factor * values[k]
         k += one
-    w[qp.features] += factor * qp.bias
 
 
 @njit(forceinline=True)
@@ -173,6 +212,36 @@ def shortfall(point, alpha, g):
     if g + point.ridge * alpha > 0.0:
         return 0.5 * g * g / point.ridge
     return -alpha * (g + 0.5 * point.ridge * alpha)
+
+
+def parts(qp: BoxQP) -> Iterator[tuple[slice, BoxQP]]:
+    """Yield the problem, or where its rows are mapped the problem of some points each, and which points these are."""
+    if not is_mapped(qp.values) or not len(qp.points):
+        yield slice(0, len(qp.points)), qp
+        return
+    for some in stretches(len(qp.points), len(qp.values)):
+        points = qp.points[some]
+        yield some, qp._replace(points=points, rows=qp.rows[some])
+        first, end = int(points["first"][0]), int(points["end"][-1])
+        for array in (qp.values, qp.columns):
+            if array is not None:
+                let_go(array, slice(first, end))
+
+
+def weights_of_parts(qp: BoxQP, alpha: np.ndarray) -> np.ndarray:
+    """Return `weights_of`, which of mapped rows has no more than some in memory."""
+    found = [weights_of(part, alpha[some]) for some, part in parts(qp)]
+    return found[0] if len(found) == 1 else np.sum(found, axis=0)
+
+
+def margins_of_parts(qp: BoxQP, w: np.ndarray) -> np.ndarray:
+    """Return `margins_of`, which of mapped rows has no more than some in memory."""
+    if not is_mapped(qp.values):
+        return np.asarray(margins_of(qp, w))
+    margins = np.empty(len(qp.points))
+    for some, part in parts(qp):
+        margins[some] = margins_of(part, w)
+    return margins
 
 
 @njit
@@ -208,9 +277,14 @@ class BoxCertificate(NamedTuple):
         return self.gap / self.primal if self.primal > 0.0 else np.inf
 
 
-def certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> BoxCertificate:
-    """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,)."""
-    margins = margins_of(qp, w)
+def certificate(
+    qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray | None = None
+) -> BoxCertificate:
+    """Return the certificate of alpha, shape (m,), with w = weights_of(qp, alpha), shape (n + 1,).
+
+    ``margins`` (m,), of `margins_of_parts`, where they are known.
+    """
+    margins = margins_of_parts(qp, w) if margins is None else margins
     gap, least, most = _gap(qp, alpha, margins)
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
     return BoxCertificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
@@ -223,7 +297,14 @@ def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -
     A product is off by |w| |x_i| in units of the last place, and counts as exact where this is no more than
     `UNCANCELLED`. P feels it by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
     """
-    points = qp.points
+    if len(qp.points) > AT_ONCE:
+        some = stretches(len(alpha), len(alpha))
+        found = [_rounding(qp.points[part], alpha[part], w, margins[part]) for part in some]
+        return Rounding(sum(one.gap for one in found), max(one.gradient for one in found))
+    return _rounding(qp.points, alpha, w, margins)
+
+
+def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
     off = np.where(size > UNCANCELLED, np.finfo(np.float64).eps * size, 0.0)
     lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import picked
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
@@ -106,7 +107,7 @@ def certificate(
         multiple of either counts.
     """
     everyone, m = as_rows(X), len(w)
-    few = as_rows(X[rows])
+    few = as_rows(picked(X, rows))
     clipped = np.clip(w[rows] * alpha * (lam * m), 0.0, 1.0)
     sources = np.column_stack([alpha, w[rows] * u, w[rows] * clipped])
     values = weighted_sums(kernel, few, np.arange(len(rows)), sources, everyone, threads)
@@ -141,7 +142,7 @@ def estimate(
     """
     m = len(w)
     sample = fixed_sample(m)
-    few, others = as_rows(X[rows], np.float32), as_rows(X[sample], np.float32)
+    few, others = (as_rows(picked(X, which), np.float32) for which in (rows, sample))
     values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
     hinge = np.maximum(0.0, 1.0 - w[sample] * values)
     error = float(hinge.std(ddof=1)) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._memory import require
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
@@ -15,6 +16,8 @@ from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
+
+DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class KernelModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
+        if is_mapped(X):
+            return _by_blocks(self, X, threads)
         if isinstance(self.kernel, Precomputed):
             _require_room(X, (1, len(self.biases)), len(self.counts))
             return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
@@ -215,6 +220,8 @@ class LinearModel:
 
     def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:  # noqa: ARG002
         """Return decision values of the rows of X (t, n), shape (t, outputs)."""
+        if is_mapped(X):
+            return _by_blocks(self, X, 1)
         _require_room(X, (1, len(self.weights)), 0)
         return np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
 
@@ -225,6 +232,11 @@ class LinearModel:
     def choose(self, decision: np.ndarray) -> np.ndarray:
         """Return the class numbers that decision values (t, outputs) stand for."""
         return np.where(decision[:, 0] > 0, 0, 1) if len(self.classes) == 2 else decision.argmax(axis=1)
+
+
+def _by_blocks(machine: KernelModel | LinearModel, X: Any, threads: int) -> np.ndarray:
+    """Return the decision values of mapped rows, of which some at a time are in memory."""
+    return np.concatenate([machine.decision(in_memory(X, some), threads) for some in blocks(X, DECIDED)])
 
 
 def takes_kernel_values(machine: KernelModel | LinearModel) -> bool:

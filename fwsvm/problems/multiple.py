@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, margins_of, rounding
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, margins_of_parts, rounding
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS = 20  # of the interval that holds theta
@@ -67,7 +67,8 @@ def best_multiple(points, margins, square, wanted):
 
 def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:
     """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
-    found, margins = certificate(qp, alpha, w), margins_of(qp, w)
+    margins = margins_of_parts(qp, w)
+    found = certificate(qp, alpha, w, margins)
     theta, decrease = best_multiple(qp.points, margins, float(w @ w), 0.0)
     gap, off = max(found.gap - decrease, 0.0), rounding(qp, alpha, theta * w, theta * margins)
     return theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=off)

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import blocks, in_memory, picked
 from fwsvm.kernels.column_cache import ColumnCache, get_columns
 from fwsvm.kernels.kernel import self_values
-from fwsvm.kernels.rows import Rows, some_rows
+from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
@@ -80,6 +81,28 @@ def gradients(
     signed = y[support, None] * alphas[support]
     h = weighted_sums(kernel, rows, support, signed, rows, threads)
     return np.asarray(y[:, None] * (h + signed.sum(axis=0)) + alphas * ridges)
+
+
+def gradients_of_mapped(
+    kernel: Any, X: Any, y: np.ndarray, alphas: np.ndarray, ridges: np.ndarray, threads: int, dtype: type = np.float64
+) -> np.ndarray:  # fmt: skip
+    """Return `gradients` at mapped rows X (m, n), of which those with weight and some others are in memory."""
+    support = np.flatnonzero(alphas.any(axis=1))
+    signed = y[support, None] * alphas[support]
+    sources, which = as_rows(picked(X, support), dtype), np.arange(len(support))
+    h = np.empty_like(alphas)
+    for some in blocks(X):
+        rows = as_rows(in_memory(X, some), dtype)
+        h[some] = weighted_sums(kernel, sources, which, signed, rows, threads)
+    h += signed.sum(axis=0)
+    h *= y[:, None]
+    h += alphas * ridges
+    return h
+
+
+def self_values_of_mapped(kernel: Any, X: Any) -> np.ndarray:
+    """Return k(x, x) of mapped rows X (m, n), float64 of shape (m,)."""
+    return np.concatenate([self_values(kernel, as_rows(in_memory(X, some))) for some in blocks(X)])
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:

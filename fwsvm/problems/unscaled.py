@@ -2,12 +2,17 @@
 
 from fwsvm import scaling
 from fwsvm.kernels.kernel import KernelFamily
+from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.scaling import Rows
 
 
 def scaling_warning(X: Rows, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
     """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
-    if kernel.given or (found := scaling.uneven(X)) is None:
+    if kernel.given:
+        return ""
+    known = survey_of_mapped(X)
+    found = scaling.uneven(X) if known is None else scaling.uneven_widths(known.most - known.least)
+    if found is None:
         return ""
     so = "it decides the distances" if kernel.of_distances else "training may take very many steps"
     return found.sentence(so, remedy)

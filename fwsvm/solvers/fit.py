@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import is_mapped
 from fwsvm._occurring import Occurring, occurring
 from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
 from fwsvm.kernels.limits import refuse_overflow
+from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
@@ -45,6 +47,7 @@ def fit(
     Parameters
     ----------
     X : ndarray or csr_array of float64, shape (m, n)
+        Dense rows that are mapped (`fwsvm._mapped`) may be float32.
     codes : ndarray of int, shape (m,)
         Class numbers: places in ``classes``. With two classes the first is +1.
     classes : sequence of str
@@ -123,15 +126,20 @@ def checked(
 ) -> tuple[Table, np.ndarray, np.ndarray]:
     """Return rows, class numbers and weights, of classes too, as they are trained on; see `fit` for what is refused."""
     codes = np.asarray(codes)
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if not is_mapped(X):  # of a new csr_array all indices are looked at, to see whether they are in order
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] != len(codes):
         raise UsageError(f"there are {len(codes)} labels for rows of shape {X.shape}")
     if X.shape[1] > MOST_FEATURES:
         raise UsageError(f"rows of {X.shape[1]:,} features; fwsvm counts no more than {MOST_FEATURES:,}")
-    X = X.astype(np.float64, copy=False)
-    if not all_finite(X):
+    known = survey_of_mapped(X)
+    if known is None or X.dtype != np.float32:  # mapped rows stay as they are
+        X = X.astype(np.float64, copy=False)
+    if not (all_finite(X) if known is None else known.finite):
         raise UsageError("the rows hold values that are not finite numbers")
-    weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights is None:  # of mapped rows, whose vectors are what memory is for, one number stands for all
+        weights = np.ones(len(codes)) if known is None else np.broadcast_to(1.0, len(codes))
+    weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
     if (weights == 0).any():

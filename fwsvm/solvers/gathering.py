@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import picked
 from fwsvm._occurring import Occurring
 from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
@@ -108,7 +109,8 @@ def _kernel_model(
         biases[part.number] = machine.bias
     support = support_rows(codes, parts, pairs)
     counts = np.bincount(codes[support], minlength=K)
-    return KernelModel(classes, resolved.kernel, X[support], counts, coefficients[support], biases)
+    vectors = picked(X, support).astype(np.float64, copy=False)
+    return KernelModel(classes, resolved.kernel, vectors, counts, coefficients[support], biases)
 
 
 def support_rows(codes: np.ndarray, parts: list[Part], pairs: Pairs | None = None) -> np.ndarray:

@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 from fwsvm.solvers.result import TracePoint
 from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.tuning import FIRST_STEPS, LONGEST_CHUNK, MOST_FIRST_STEPS, SHORTEST_CHUNK, TRACE_SPACING
+from fwsvm.solvers.tuning import (
+    FIRST_STEPS,
+    LONGEST_CHUNK,
+    LOOKS_SHARE,
+    MANY_ROWS,
+    MOST_FIRST_STEPS,
+    SHORTEST_CHUNK,
+    TRACE_SPACING,
+)
 from fwsvm.status import Status
 
 
@@ -64,6 +72,7 @@ class Course:
     clock: Clock
     check_seconds: float = 0.0
     trace: list[TracePoint] = field(default_factory=list)
+    look_seconds: float = 0.0  # off the clock, for the trace
 
 
 def run(
@@ -92,7 +101,8 @@ def run(
                 taken = solver.advance(wanted)
             clock.seconds -= solver.counters.compile_seconds - done.compile_seconds
             if trace and solver.counters.steps >= next_point:
-                _record(course, solver)
+                if _may_record(course, rows):
+                    _record(course, solver)
                 next_point = int(solver.counters.steps * TRACE_SPACING) + 1
             if taken < wanted:
                 ended = _check_stop(course, solver)
@@ -121,6 +131,11 @@ def run(
     return course
 
 
+def _may_record(course: Course, rows: int) -> bool:
+    """Whether a point of the trace is cheap, or those so far took a small part of the time."""
+    return rows < MANY_ROWS or LOOKS_SHARE * course.look_seconds <= course.clock.seconds
+
+
 def _check_stop(course: Course, solver: Solver) -> Status | None:
     """Ask how the run ended. The check is off the clock, but its time counts if the run goes on from it."""
     started, compiled = time.perf_counter(), solver.counters.compile_seconds
@@ -134,7 +149,9 @@ def _check_stop(course: Course, solver: Solver) -> Status | None:
 
 
 def _record(course: Course, solver: Solver) -> None:
+    begun = time.perf_counter()
     at = solver.iterate()
+    course.look_seconds += time.perf_counter() - begun
     line = TracePoint(course.clock.seconds, at.iterations, at.objective, at.gap, at.support_vectors)
     if not course.trace or line.iteration > course.trace[-1].iteration:
         course.trace.append(line)

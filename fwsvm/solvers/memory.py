@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import is_mapped
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
 from fwsvm.problems.box_qp import POINT
 from fwsvm.problems.hinge import EXACT_ROWS
+from fwsvm.solvers.tuning import MOST_FIRST_ROWS
 
 if TYPE_CHECKING:
     from fwsvm.solvers.resolve import Resolved
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 FLOAT, FLOAT32, INDEX = 8, 4, 4
 ENTRY = FLOAT + INDEX  # a stored number with its column
 PART = 4096  # what is kept of a two-class problem beside its rows, its machine included
+MAPPED_LINEAR_ROW = 150  # of a linear method's run and certificate, its points included
+ROUNDS_ROW = 120  # of a run in chunks on mapped rows, for each of these
 SIMPLEX_ROW, FACE_ROW, LINEAR_ROW, HINGE_ROW = 160, 480, 140, 200  # of a run's own arrays, for each row
 
 LESS = "take fewer rows (fwsvm subset)"
@@ -36,6 +40,7 @@ class Size(NamedTuple):
     stored : int, numbers that are not zero, or that a sparse array stores
     longest : int, the most that a row stores
     dense : bool, whether they are an array that holds its zeros
+    mapped : bool, whether they lie in a file, of which methods that can copy no more than some rows
     """
 
     rows: int
@@ -43,6 +48,7 @@ class Size(NamedTuple):
     stored: int
     longest: int
     dense: bool
+    mapped: bool = False
 
     def part(self, rows: int) -> "Size":
         """Return the size of so many of the rows."""
@@ -58,8 +64,8 @@ def size_of(X: Any) -> Size:
     """Return the size of rows (m, n), an ndarray or a csr_array."""
     m, n = X.shape
     if isinstance(X, np.ndarray):
-        return Size(m, n, m * n, n, True)
-    return Size(m, n, int(X.nnz), int(np.diff(X.indptr).max(initial=0)), False)
+        return Size(m, n, m * n, n, True, is_mapped(X))
+    return Size(m, n, int(X.nnz), int(np.diff(X.indptr).max(initial=0)), False, is_mapped(X))
 
 
 def check(X: Any, features: int, codes: np.ndarray, classes: int, resolved: "Resolved") -> None:
@@ -125,7 +131,13 @@ def linear_machine(features: int, read: int, classes: int, resolved: "Resolved")
 
 
 def simplex(size: Size, resolved: "Resolved") -> int:
-    """Return what a run of fw, mfw, swap, swap-2o or cvm takes: rows in two precisions, q, and the certificate's."""
+    """Return what a run of fw, mfw, swap, swap-2o or cvm takes: rows in two precisions, q, and the certificate's.
+
+    Of mapped rows it is vectors of all rows, and the rows of a first chunk.
+    """
+    if size.mapped:
+        first = size.part(min(size.rows, MOST_FIRST_ROWS))._replace(mapped=False)
+        return simplex(first, resolved) + ROUNDS_ROW * size.rows
     return _rows(size) + SIMPLEX_ROW * size.rows
 
 
@@ -135,7 +147,9 @@ def active_face(size: Size, resolved: "Resolved") -> int:
 
 
 def chunking(size: Size, resolved: "Resolved") -> int:
-    """Return what chunking takes, should its last chunk be all rows."""
+    """Return what chunking takes, should its last chunk be all rows; mapped ones never are."""
+    if size.mapped:
+        return simplex(size, resolved)
     return _rows(size) + FLOAT32 * size.stored + 2 * SIMPLEX_ROW * size.rows
 
 
@@ -146,6 +160,8 @@ def decomposition(size: Size, resolved: "Resolved") -> int:
 
 def linear(size: Size, resolved: "Resolved") -> int:
     """Return what a run of liblinear or avsf takes: rows, points, and weights as they change and as certified."""
+    if size.mapped:
+        return MAPPED_LINEAR_ROW * size.rows + 4 * FLOAT * (size.features + 1)
     rows = 2 * ENTRY * size.stored if size.dense else FLOAT * size.rows
     return rows + size.rows * (POINT.itemsize + LINEAR_ROW) + 4 * FLOAT * (size.features + 1)
 

@@ -144,7 +144,11 @@ class _InMemory(Work):
         if self.resolved.family.searches and len(rows) < self.X.shape[0]:
             # as simplex methods want them, so that they copy no row again
             rows, positive = np.concatenate([rows[positive], rows[~positive]]), np.sort(positive)[::-1]
-        signs, penalties = np.where(positive, 1.0, -1.0), self.resolved.C * self.weights[rows]
+        signs = np.where(positive, 1.0, -1.0)
+        if len(rows) == len(self.weights) and self.weights.strides == (0,):  # all rows weigh alike
+            penalties = np.broadcast_to(self.resolved.C * self.weights[0], len(rows))
+        else:
+            penalties = self.resolved.C * self.weights[rows]
         with clock.running():
             X = self.X if len(rows) == self.X.shape[0] else _some(self.X, rows)
         return Binary(X, signs, penalties, (self.resolved.seed, number)), rows

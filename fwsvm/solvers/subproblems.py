@@ -17,7 +17,7 @@ from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver
-from fwsvm.solvers.tuning import WATCH_EVERY
+from fwsvm.solvers.tuning import LOOKS_SHARE, WATCH_EVERY
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
@@ -202,13 +202,17 @@ def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Wat
 
     It tells the watcher, but not too often, with how many are done.
     """
-    last = time.perf_counter()
+    last, wait = time.perf_counter(), WATCH_EVERY
 
     def tell(solver: Solver | None) -> None:
-        nonlocal last
-        if watch is not None and solver is not None and time.perf_counter() - last >= WATCH_EVERY:
-            last = time.perf_counter()
+        nonlocal last, wait
+        if watch is not None and solver is not None and time.perf_counter() - last >= wait:
+            begun = time.perf_counter()
             at = solver.iterate()
+            last = time.perf_counter()
+            wait = max(
+                WATCH_EVERY, LOOKS_SHARE * (last - begun)
+            )  # of millions of rows a look takes as long as a sweep
             watch(Progress(len(done), total, clock.seconds, at.iterations, at.objective, at.gap, resolved.tolerance,
                            at.support_vectors))  # fmt: skip
 

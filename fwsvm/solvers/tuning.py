@@ -22,6 +22,11 @@ MOST_FIRST_STEPS = 256
 TRACE_SPACING = 1.12
 #: Seconds until help is offered again to a run that takes none just now. Evidence: none.
 HELP_AGAIN = 1e-3
+#: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
+#: (benchmarks/out_of_core.py), where looks took most of the time.
+LOOKS_SHARE = 20.0
+#: Rows from which a point of a trace is no small matter, and waits its turn by `LOOKS_SHARE`.
+MANY_ROWS = 1 << 20
 #: Seconds between two reports of progress. Evidence: none; what an eye follows.
 WATCH_EVERY = 0.2
 
@@ -154,6 +159,8 @@ FACTOR_PANEL = 1024
 #: Share of each class in the first chunk. Evidence: benchmarks/training.py shows the effect on shuttle; no figure
 #: kept.
 FIRST_CHUNK = 1 / 8
+#: Rows of the first chunk of a mapped file at most, and of partitions on a cluster. Evidence: none.
+MOST_FIRST_ROWS = 1 << 16
 #: Rows of a class of which the first chunk leaves none out. Evidence: none.
 SMALL_CLASS = 64
 #: Rows of a chunk for each row that matters. Evidence: as `FIRST_CHUNK`.

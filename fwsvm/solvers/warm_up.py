@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import is_mapped, taken_for_large
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
@@ -17,6 +18,7 @@ from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Solver
 
 ROWS, FEATURES, STEPS = 24, 3, 64
+FEW = 4096  # rows of a mapped file that show how its rows are laid out
 GAPS = 13  # features that no row has: kernel values are then computed as those of sparse rows
 
 _DONE: set[Hashable] = set()
@@ -35,10 +37,12 @@ def once(what: Hashable, work: Callable[[], None]) -> float:
     return time.perf_counter() - started
 
 
-def tiny_problem(gaps: int = 0) -> Binary:
-    """Return two classes that a line divides, dense or with features that no row has."""
+def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:
+    """Return two classes that a line divides, dense or with features that no row has; or dense ones, ``mapped``."""
     X = np.random.default_rng(0).normal(size=(ROWS, FEATURES))
     wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))) if gaps else X
+    if mapped is not None:
+        wide = taken_for_large(X.astype(mapped))
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
@@ -48,7 +52,8 @@ def layouts(X: np.ndarray | sparse.csr_array | Rows) -> tuple[int, ...]:
     Stochastic methods take the rows of an array as dense, whatever they hold.
     """
     if isinstance(X, np.ndarray):
-        stored, dense = np.count_nonzero(X, axis=1), True
+        some = X[:FEW] if is_mapped(X) else X  # of which a pass would read the whole file
+        stored, dense = np.count_nonzero(some, axis=1), True
     else:
         stored, dense = np.diff(X.starts if isinstance(X, Rows) else X.indptr), False
     enough = DENSE * X.shape[1]
@@ -71,14 +76,16 @@ def compile_runs(resolved: Resolved, X: np.ndarray | sparse.csr_array) -> float:
         resolved.method.name, resolved.rule, type(resolved.kernel), resolved.search, resolved.protocol, resolved.stop,
     )  # fmt: skip
     found = layouts(X)
+    if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
+        return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
     with helped(resolved, found):
         return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 
 @np.errstate(all="ignore")  # a kernel for small values may overflow here
-def _run(resolved: Resolved, gaps: int) -> None:
+def _run(resolved: Resolved, gaps: int, mapped: np.dtype | None = None) -> None:
     """Run the method on a tiny problem, and compute its certificate."""
-    problem = tiny_problem(gaps)
+    problem = tiny_problem(gaps, mapped)
     solver = resolved.family.start(problem, resolved.rule, resolved)
     some_steps(solver)
     resolved.family.certify([certify.Candidate(problem, resolved, solver.iterate())], exact=True)

@@ -5,19 +5,24 @@
 compiled and share `decimal_numbers` and `interning`.
 """
 
+import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from fwsvm import _mapped
+from fwsvm._mapped import blocks, in_memory
 from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
 from fwsvm.errors import DataError, FwsvmError
+from fwsvm.files.folders import parsed_folder
 from fwsvm.plugins import load_plugins
 
 load_plugins("fwsvm.formats", "format", FORMATS)
@@ -37,8 +42,88 @@ def read(
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
     """
+    if _is_streamed(path, loader, member):
+        return _streamed(path, sha256, loader)[0]
+    if loader["format"] == "npy":  # which is what a parsed copy is
+        return _read(path, loader, member)
     options = {**loader, "member": member, **reader_of_plugin(loader)}
     return parsed_copies.table(sha256, options, lambda: _read(path, loader, member))
+
+
+def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
+    """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does.
+
+    A large file in LIBSVM's format is read once for all of them.
+    """
+    if _is_streamed(path, loader, ""):
+        (table, notices), sha256 = _streamed(path, None, loader)
+        return table, sha256, notices
+    sha256 = file_sha256(path)
+    table, notices = read(path, sha256, loader)
+    if loader["format"] == "npy":
+        from fwsvm.data.formats.npy import labels_path
+
+        sha256 = hashlib.sha256(f"{sha256} {file_sha256(labels_path(path))}".encode()).hexdigest()
+    return table, sha256, notices
+
+
+def comes_in_pieces(path: Path) -> bool:
+    """Whether a file that is given by its path is so large that its rows should not be in memory together."""
+    loader = loader_of(path)
+    if loader["format"] == "npy":
+        return path.stat().st_size >= _mapped.LARGE
+    return _is_streamed(path, loader, "")
+
+
+def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[LabelledRows]:
+    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time."""
+    from fwsvm.data.formats import svmlight_stream
+
+    if loader_of(path)["format"] != "npy":
+        for table, _ in svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True):
+            yield table
+        return
+    whole, _ = read_path(path, unlabelled=True)
+    for some in blocks(whole.X):
+        yield LabelledRows(in_memory(whole.X, some), whole.labels[some])
+
+
+def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:
+    """Whether a file's rows go to their parsed copy as they are read, and are never in memory together."""
+    from fwsvm.data.formats.svmlight_stream import STREAMED_FROM
+
+    return (
+        loader["format"] == "svmlight" and not member and not set(loader) - {"format", "zero_based"}
+        and path.is_file() and path.stat().st_size >= STREAMED_FROM
+    )  # fmt: skip
+
+
+def _streamed(
+    path: Path, sha256: str | None, loader: Mapping[str, Any]
+) -> tuple[tuple[LabelledRows, tuple[str, ...]], str]:
+    """Return rows and notices by way of a parsed copy, without which they are read into memory; and the digest."""
+    from fwsvm.data.formats import decompression, svmlight_stream
+    from fwsvm.data.formats.text_file import HEAD_BYTES
+
+    zero_based = bool(loader.get("zero_based"))
+    with path.open("rb") as source:
+        is_plain = decompression.detect(source.read(HEAD_BYTES)) is None
+    how = parsed_copies.Streamed(
+        lambda place: svmlight_stream.copy(path, place, zero_based=zero_based),
+        {**loader, "member": ""},
+        is_plain,
+    )
+    try:
+        return parsed_copies.streamed(path, sha256, how, file_sha256)
+    except OSError as error:
+        lost = f"no parsed copy of {path} was kept in {parsed_folder()}: {error.strerror or error}"
+    try:
+        table, notices = _read(path, loader, "")
+    except DataError as error:
+        raise DataError(
+            f"{error}; {lost}, and only from a copy are rows read that memory cannot hold"
+        ) from None
+    return (table, (*notices, lost)), sha256 or file_sha256(path)
 
 
 def read_path(
@@ -46,10 +131,10 @@ def read_path(
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a file that is given by its path, in the format that its suffix says, else svmlight.
 
-    With ``unlabelled``, rows in svmlight may be without labels.
+    With ``unlabelled``, rows in svmlight and in ``.npy`` may be without labels.
     """
     loader = loader_of(path, zero_based=zero_based)
-    if loader["format"] == "svmlight":
+    if loader["format"] in {"svmlight", "npy"}:
         loader["unlabelled"] = unlabelled
     return _read(path, loader, "")
 

@@ -107,5 +107,6 @@ register(
     },
     objection=lambda given: explain_bad_delimiters(given.get("delimiter", ","), given.get("comment", "")),
 )
+register("npy", f"{_HERE}.npy", suffixes=(".npy",))
 register("kdd99", f"{_HERE}.kdd99")
 register("miniboone", f"{_HERE}.miniboone")

@@ -9,6 +9,7 @@ xz or compress around it all. Every number becomes the same double as Python's `
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,21 +82,56 @@ def parse(
         A line breaks the format; lines are counted from the start of the text.
     """
     allowed = svmlight_parser.MAX_FEATURES if features is None else features
-    rules = svmlight_parser.TextFormat(int(not zero_based), allowed, unlabelled, False)
+    found = entries(path, text, svmlight_parser.TextFormat(int(not zero_based), allowed, unlabelled, False))
+    m, z = len(found.numbers), len(found.values)
+    labels = _labels(path, text, found.numbers, found.label_at)
+    kind = np.int32 if z <= LARGEST_INT32 else np.int64
+    indices, indptr = found.indices.astype(kind, copy=False), found.indptr.astype(kind, copy=False)
+    X = csr_array((found.values, indices, indptr), shape=(m, found.width if features is None else features))
+    X.has_sorted_indices = True
+    X.has_canonical_format = True
+    return LabelledRows(X, labels), tuple(
+        notices(found.queries, found.skipped if found.label_at[0] < 0 else 0)
+    )
+
+
+class Entries(NamedTuple):
+    """What a text of m rows holds.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (m + 1,)
+    indices : ndarray of int32, shape (z,), from 0
+    values : ndarray of float64, shape (z,)
+    numbers : ndarray of float64, shape (m,), the labels, NaN for one that is a name
+    label_at : ndarray of int64, shape (m,), where in the text a label is; ~start of the row if it has none
+    width : int, one more than the largest index
+    skipped, queries : int, empty lines, and ``qid:``
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    label_at: NDArray[np.int64]
+    width: int
+    skipped: int
+    queries: int
+
+
+def entries(path: str | Path, text: NDArray[np.uint8], rules: svmlight_parser.TextFormat) -> Entries:
+    """Return what a text holds; see `parse` for the errors."""
     rows = _space(path, text)
     stopped, m, z, width, skipped, queries = svmlight_parser.parse_rows(text, 0, rules, rows)
     if stopped >= 0:
         raise FormatError(path, line_number(text, stopped), explain(text, stopped, rules))
     if m == 0:
         raise NoRowsError(path, 1, "the file has no rows")
-    labels = _labels(path, text, rows.labels[:m], rows.label_at[:m])
     parse_by_python(path, text, rows.values[:z], rows.bits[:z])
-    kind = np.int32 if z <= LARGEST_INT32 else np.int64
-    indices, indptr = rows.indices[:z].astype(kind, copy=False), rows.indptr[: m + 1].astype(kind, copy=False)
-    X = csr_array((rows.values[:z], indices, indptr), shape=(m, width if features is None else features))
-    X.has_sorted_indices = True
-    X.has_canonical_format = True
-    return LabelledRows(X, labels), tuple(_notices(queries, skipped if rows.label_at[0] < 0 else 0))
+    return Entries(
+        rows.indptr[: m + 1], rows.indices[:z], rows.values[:z], rows.labels[:m], rows.label_at[:m], width, skipped,
+        queries,
+    )  # fmt: skip
 
 
 def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:
@@ -155,7 +191,7 @@ def _labels(
     stops = svmlight_parser.token_ends(text, label_at)
     codes, firsts = intern(text, label_at, stops)
     found = token_bytes(text, label_at[firsts], stops[firsts])
-    names = [_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
+    names = [label_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
     values = [number(name) for name in names]
     if None not in values:
         return np.array(values)[codes]
@@ -163,7 +199,7 @@ def _labels(
     return np.array(names)[codes]
 
 
-def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
+def label_name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
     """Return a label as text; refuse bytes that are not UTF-8 and numbers that are not finite."""
     try:
         name = word.decode()
@@ -174,7 +210,7 @@ def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> st
     return name
 
 
-def _notices(queries: int, empty: int) -> Iterator[str]:
+def notices(queries: int, empty: int) -> Iterator[str]:
     if queries:
         yield f"qid: was ignored in {queries} rows"
     if empty:

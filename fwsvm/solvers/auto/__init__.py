@@ -7,6 +7,7 @@ two-class problems are the other methods' own runs. `in_time` meets a time limit
 from dataclasses import replace
 from typing import Any
 
+from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
@@ -29,6 +30,10 @@ def _start(
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
+    if is_mapped(problem.X):
+        from fwsvm.solvers.chunking.mapped import MappedRun
+
+        return MappedRun(problem, settings, warm_start)
     if len(problem.y) >= rule.fewest and not samples:
         return ChunkRun(problem, settings, warm_start)
     run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)

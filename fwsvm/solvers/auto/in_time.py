@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm import promises
+from fwsvm._mapped import picked
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
@@ -58,7 +59,7 @@ class Data(NamedTuple):
 
     def some(self, which: np.ndarray) -> "Data":
         """Return the rows ``which``."""
-        return Data(self.X[which], self.codes[which], self.classes, self.weights[which])
+        return Data(picked(self.X, which), self.codes[which], self.classes, self.weights[which])
 
 
 class Trial(NamedTuple):

@@ -6,6 +6,7 @@
 from dataclasses import replace
 from typing import Any
 
+from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
@@ -24,6 +25,10 @@ def _start(
 
     rule.check()
     settings = inner_settings(rule, resolved)
+    if is_mapped(problem.X):
+        from fwsvm.solvers.chunking.mapped import MappedRun
+
+        return MappedRun(problem, settings, warm_start)
     if len(problem.y) < rule.fewest:
         run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         return run

@@ -46,13 +46,15 @@ class ChunkRun(Rounds):
     def _start(self, chunk: np.ndarray) -> None:
         self.chunk = chunk
         settings = self._of_chunk()
-        X = self.rows if self._is_whole else some_rows(self.rows, chunk)
-        problem = Binary(X, self.y[chunk], self.penalties[chunk], self.stream)
+        problem = Binary(self._rows_of(chunk), self.y[chunk], self.penalties[chunk], self.stream)
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
 
     def _again(self) -> None:
         self._start(self.chunk)
+
+    def _rows_of(self, chunk: np.ndarray) -> Rows:
+        return self.rows if self._is_whole else some_rows(self.rows, chunk)
 
     @property
     def _is_whole(self) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.random import shuffle, uniform
+from fwsvm.numerics.random import uniform
 from fwsvm.problems.box_qp import Loss
+from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
 from fwsvm.solvers.dual_coordinate.engine import begin, end, is_at_rest, update_preference
 from fwsvm.solvers.registry import register
 
@@ -42,6 +43,11 @@ class AVSF(NamedTuple):
     c: float = 0.2
     p_min: float = 0.05
     p_max: float = 20.0
+
+    @property
+    def has_preferences(self) -> bool:
+        """Whether rows have preferences of their own: yes."""
+        return True
 
     def check(self) -> None:
         """Refuse constants that make no sense with `UsageError`; preferences start at 1."""
@@ -99,7 +105,7 @@ def _begin(rule, s):
     now.size = len(s.order)
     now.share, now.fade = 1.0 / max(now.size, 1), math.exp(-rule.c)
     schedule(s, s.order, s.random)
-    shuffle(s.order, now.size, s.random)
+    shuffle_rows(s)
 
 
 @is_at_rest.implements(AVSF)

@@ -92,8 +92,14 @@ def _prefetch_ahead(s, k):
             end = min(s.qp.points[i].end, first + MAX_PREFETCHED_VALUES)
             for at in range(first, end, VALUES_A_LINE):
                 prefetch(s.qp.values, at)
-            for at in range(first, end, COLUMNS_A_LINE):
-                prefetch(s.qp.columns, at)
+            _prefetch_columns(s.qp.columns, first, end)
+
+
+@njit(forceinline=True)
+def _prefetch_columns(columns, first, end):
+    if columns is not None:
+        for at in range(first, end, COLUMNS_A_LINE):
+            prefetch(columns, at)
 
 
 @njit(forceinline=True)

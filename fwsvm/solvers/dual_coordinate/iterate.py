@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.rows import as_they_lie
 from fwsvm.problems.binary import Hyperplane
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import BoxCertificate, BoxQP, box_qp, certificate, weights_of_parts
 from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven
 from fwsvm.solvers.resolve import Resolved
@@ -45,7 +45,7 @@ def _certified(candidate: Candidate[LinearIterate], *, exact: bool) -> Certified
     if not exact:
         outcome = estimated(at.kept_objective, at.kept_gap, "none")
     elif outcome is None:
-        qp = box_qp(as_rows(X), y, penalties, resolved.rule.loss, resolved.rule.bias)
+        qp = box_qp(as_they_lie(X), y, penalties, resolved.rule.loss, resolved.rule.bias)
         w, found = from_scratch(qp, at.alpha[qp.rows], resolved.stop)
         outcome = outcome_of(found, resolved, empty=not len(qp.rows))
     return Certified(outcome, Hyperplane(w[:-1].copy(), float(w[-1])))
@@ -56,7 +56,7 @@ def from_scratch(qp: BoxQP, alpha: np.ndarray, stop: str) -> tuple[np.ndarray, B
 
     Where the gap ends the run, w is the best multiple of sum y_i alpha_i x_i; the published rules leave it alone.
     """
-    w = weights_of(qp, alpha)
+    w = weights_of_parts(qp, alpha)
     if stop == "eps":
         return w, certificate(qp, alpha, w)
     return best_certificate(qp, alpha, w)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm.numerics.random import shuffle
 from fwsvm.problems.box_qp import Loss
+from fwsvm.solvers.dual_coordinate.blocks import shuffle_rows
 from fwsvm.solvers.dual_coordinate.engine import begin, end, is_shrunk
 from fwsvm.solvers.registry import register
 
@@ -38,6 +38,11 @@ class Liblinear(NamedTuple):
     loss: Loss = Loss.HINGE
     bias: float = 0.0
 
+    @property
+    def has_preferences(self) -> bool:
+        """Whether rows have preferences of their own: no."""
+        return False
+
     def check(self) -> None:
         """Refuse nothing: the method has no constants of its own."""
 
@@ -57,7 +62,7 @@ def _begin(rule, s):
     now = s.now[0]
     now.least, now.most = np.inf, -np.inf
     now.idle = 0  # no row rests here, so surveys spare nothing
-    shuffle(s.order, now.size, s.random)
+    shuffle_rows(s)
 
 
 @is_shrunk.implements(Liblinear)

@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.kernels.rows import as_rows
+from fwsvm._mapped import let_go
+from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of
+from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of_parts
+from fwsvm.solvers.dual_coordinate.blocks import rows_of_a_block
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.iterate import LinearIterate, from_scratch, outcome_of
 from fwsvm.solvers.dual_coordinate.state import (
@@ -60,8 +62,8 @@ class LinearRun:
     ) -> None:
         self.rule, self.resolved = rule, resolved
         rule.check()
-        self.qp = box_qp(as_rows(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
-        self.penalties = problem.penalties
+        self.qp = box_qp(as_they_lie(problem.X), problem.y, problem.penalties, rule.loss, rule.bias)
+        self.penalties, self.since = problem.penalties, 0  # rows visited since mapped ones were let go of
         self.state = self._state(stream(*problem.stream))
         if warm_start is not None:
             self._start_from(warm_start.weights)
@@ -84,15 +86,18 @@ class LinearRun:
         now["reach"] = np.inf
         now["doing"], now["at"], now["size"], now["can_stop"] = SURVEYING, m, m, 1
         w, order = np.zeros(qp.features + 1), np.arange(m, dtype=np.uint32)
-        return LinearState(qp, coordinates, np.ones(m), w, order, now, random)
+        self.block = rows_of_a_block(qp, self.resolved.cache_bytes)
+        now["block"] = self.block
+        preferences = np.ones(m if not self.block or getattr(self.rule, "has_preferences", True) else 1)
+        return LinearState(qp, coordinates, preferences, w, order, now, random)
 
     def _start_from(self, alpha: np.ndarray) -> None:
         s, upper = self.state, self.qp.points["upper"]
         s.coordinates["alpha"] = np.clip(alpha[self.qp.rows], 0.0, upper)
-        self._refresh(weights_of(self.qp, self._alpha))
+        self._refresh(weights_of_parts(self.qp, self._alpha))
 
     def _refresh(self, w: np.ndarray) -> None:
-        """Continue from w = weights_of(qp, alpha), with a survey first."""
+        """Continue from w = weights_of_parts(qp, alpha), with a survey first."""
         now = self.state.now
         self.state.w[:] = w
         self.state.coordinates["slack"] = -1.0
@@ -119,7 +124,21 @@ class LinearRun:
 
     def advance(self, steps: int) -> int:
         """Visit up to ``steps`` rows."""
-        return int(advance(self.rule, self.state, steps))
+        if not self.block:
+            return int(advance(self.rule, self.state, steps))
+        visited = 0
+        while visited < steps:
+            wanted = min(steps - visited, self.block - self.since)
+            taken = int(advance(self.rule, self.state, wanted))
+            visited, self.since = visited + taken, self.since + taken
+            if self.since >= self.block:
+                self.since = 0
+                for array in (self.qp.values, self.qp.columns):
+                    if array is not None:
+                        let_go(array)
+            if taken < wanted:
+                break
+        return visited
 
     def help(self, me: int) -> None:
         """Return: visits follow one another."""
@@ -137,7 +156,7 @@ class LinearRun:
         self.misses += 1
         if stop == STALLED or self.misses == MAX_MISSES:
             return Status.STALLED
-        self._refresh(weights_of(self.qp, self._alpha))
+        self._refresh(weights_of_parts(self.qp, self._alpha))
         return None
 
     def iterate(self) -> LinearIterate:

@@ -51,6 +51,7 @@ CONTROL = np.dtype(
         ("size", np.int64),  # length of the order: rows of this sweep
         ("can_stop", np.int64),  # AVSF: the sweep visits every row exactly once
         ("by_own_rule", np.int64),  # whether the method's own rule ends the run (--stop eps)
+        ("block", np.int64),  # rows of a mapped file that are visited together; 0: they are in memory
         ("sweeps", np.int64),
         ("iterations", np.int64),  # rows visited
         ("steps", np.int64),  # of these not to be removed from the active set: the papers' update steps
@@ -66,7 +67,7 @@ class LinearState(NamedTuple):
     ----------
     qp : BoxQP of m points
     coordinates : ndarray of `COORDINATE`, shape (m,)
-    preferences : ndarray of float64, shape (m,), p of AVSF
+    preferences : ndarray of float64, shape (m,), p of AVSF; of methods without them one number
     w : ndarray of float64, shape (n + 1,), sum_i y_i alpha_i x_i; last the weight of the constant feature
     order : ndarray of uint32, shape (m,), the sweep's rows in its first ``now.size`` places
     now : ndarray of `CONTROL`, shape (1,)

@@ -5,8 +5,10 @@ is kept, `engine` the loop, `run` the way from starting point to certificate, `i
 is one file with its `choose`.
 """
 
+from dataclasses import replace
 from typing import Any
 
+from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
 from fwsvm.solvers.column_store import SharedColumns
@@ -21,9 +23,22 @@ def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
+    if is_mapped(problem.X):
+        from fwsvm.solvers.chunking.mapped import MappedRun
+
+        return MappedRun(problem, resolved, warm_start)
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
     return SimplexRun(problem, rule, resolved, warm_start, columns)
 
 
-FAMILIES["simplex"] = on_simplex("simplex", _start, memory.simplex, ("full", "sampled"))
+def _chosen(solver: Solver) -> str:
+    """Say where a method solved on chunks of mapped rows, which is no choice of the user's."""
+    from fwsvm.solvers.chunking.run import ChunkRun
+
+    return "on chunks" if isinstance(solver, ChunkRun) else ""
+
+
+FAMILIES["simplex"] = replace(
+    on_simplex("simplex", _start, memory.simplex, ("full", "sampled")), chosen=_chosen
+)

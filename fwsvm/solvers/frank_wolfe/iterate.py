@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fwsvm._mapped import is_mapped
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
+from fwsvm.problems.simplex_qp import (
+    SimplexCertificate,
+    certificate,
+    gradients,
+    gradients_of_mapped,
+    self_values_of_mapped,
+)
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.resolve import Resolved
@@ -57,11 +65,12 @@ def certify(candidates: Sequence[Candidate[SimplexIterate]], *, exact: bool) -> 
 def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     """Return the outcomes of candidates from scratch in float64 over all rows."""
     (X, y, _, _), resolved, _ = candidates[0]
-    rows, kernel = as_rows(X), resolved.kernel
+    kernel, mapped = resolved.kernel, is_mapped(X)
+    rows: Any = X if mapped else as_rows(X)
     alphas = np.stack([candidate.iterate.alpha for candidate in candidates], axis=1)
     ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
-    q = gradients(kernel, rows, y, alphas, ridges, resolved.threads)
-    own, outcomes = self_values(kernel, rows) + 1.0, []
+    q = (gradients_of_mapped if mapped else gradients)(kernel, rows, y, alphas, ridges, resolved.threads)
+    own, outcomes = (self_values_of_mapped if mapped else self_values)(kernel, rows) + 1.0, []
     for k, candidate in enumerate(candidates):
         ridge, alpha = ridges[:, k], candidate.iterate.alpha
         diagonal = own + ridge

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fwsvm._mapped import picked
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.binary import Binary, Expansion
@@ -90,7 +91,7 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 
 def square_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> float:
     """Return <beta, beta>."""
-    sources = as_rows(problem.X[at.rows], precision(resolved))
+    sources = as_rows(picked(problem.X, at.rows), precision(resolved))
     values = weighted_sums(
         resolved.kernel, sources, np.arange(len(at.rows)), at.alpha[:, None], sources, resolved.threads
     )

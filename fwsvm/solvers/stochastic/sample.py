@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import picked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.problems.binary import Binary
@@ -12,7 +13,7 @@ from fwsvm.problems.binary import Binary
 
 def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
     """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: finding them costs more than it saves."""
-    taken = X[which]
+    taken = picked(X, which)
     if sparse.issparse(taken):
         return as_rows(taken, dtype)
     m, n = taken.shape

@@ -1,0 +1,70 @@
+"""Rows in numpy's own format: ``NAME.npy`` holds an array of rows, ``NAME.labels.npy`` their labels.
+
+Large arrays are mapped, not read, so they may be more than memory; float32 rows then stay float32. For these no parsed
+copy is made: the file is one.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm import _mapped
+from fwsvm._stretches import all_finite
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.errors import DataError
+
+Rows = np.ndarray | csr_array
+
+
+def labels_path(path: Path) -> Path:
+    """Return the file of the labels of a file of rows."""
+    return path.with_suffix(".labels.npy")
+
+
+def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Read rows (m, n) of numbers and labels (m,), numbers or text; with ``unlabelled`` labels may be missing.
+
+    Raises
+    ------
+    DataError
+        A file that is missing, cut off or no ``.npy`` file, or arrays that are no rows and labels.
+    """
+    path = Path(path)
+    X = _array(path)
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.shape[0]:
+        raise DataError(
+            f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)"
+        )
+    m, beside = len(X), labels_path(path)
+    if unlabelled and not beside.exists():
+        labels: np.ndarray = np.full(m, np.nan)
+    else:
+        labels = _array(beside)
+    if labels.shape != (m,) or labels.dtype.kind not in "biufU":
+        raise DataError(
+            f"{beside} holds an array of {labels.dtype}, shape {labels.shape}; the {m:,} rows of {path} have a "
+            "label each"
+        )
+    if labels.dtype.kind != "U":
+        labels = labels.astype(np.float64, copy=False)
+    if path.stat().st_size < _mapped.LARGE:
+        X = np.ascontiguousarray(X, np.float64)
+        if not all_finite(X):
+            raise DataError(f"{path}: a value is not a finite number")
+    elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
+        raise DataError(
+            f"{path}: so large an array is used as it lies in the file, so it must be of float32 or float64 in C order "
+            f"(it is of {X.dtype}); write it with numpy.save(file, numpy.ascontiguousarray(X, numpy.float32))"
+        )
+    return LabelledRows(X, labels), ()
+
+
+def _array(path: Path) -> np.ndarray:
+    try:
+        return np.asarray(np.load(path, mmap_mode="c" if path.stat().st_size >= _mapped.LARGE else None))
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        said = " ".join(str(error).split())
+        raise DataError(f"{path} is no complete .npy file of numbers or text: {said}") from None

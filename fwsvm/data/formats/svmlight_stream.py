@@ -1,0 +1,216 @@
+"""Files in LIBSVM's format a piece at a time: some megabytes of whole lines are parsed before the next are read.
+
+So memory is that of a piece, whatever the size of the file, and the file is read once. `copy` writes the rows of all
+pieces to the arrays of a parsed copy; who needs each row once, as prediction does, takes `tables`.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.data import array_files
+from fwsvm.data.array_files import ArrayFile
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import svmlight, svmlight_parser
+from fwsvm.data.formats.interning import intern, token_bytes
+from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
+from fwsvm.data.formats.text_file import (
+    BYTE_ORDER_MARK,
+    HEAD_BYTES,
+    NEWLINE,
+    open_decompressed,
+    refuse_not_text,
+)
+from fwsvm.data.labels import number
+from fwsvm.errors import DataError
+
+PIECE = 1 << 24  # bytes of text that are parsed at a time
+STREAMED_FROM = 1 << 26  # bytes of a file below which all of its rows are read into memory at once
+
+
+class Piece(NamedTuple):
+    """Some lines of a file: their text, ending in a newline, and how many lines stand before them."""
+
+    text: NDArray[np.uint8]
+    lines_before: int
+
+
+def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
+    """Yield the lines of a plain or compressed file, about `PIECE` bytes at a time.
+
+    ``digest``, of hashlib, is updated with all bytes of the text as it is read.
+
+    Raises
+    ------
+    DataError
+        As of `fwsvm.data.formats.text_file.read_text`.
+    """
+    with open_decompressed(path) as source:
+        head = _read(path, source, HEAD_BYTES)
+        if not head:
+            raise DataError(f"{path} is empty")
+        refuse_not_text(path, head)
+        rest, read, lines = bytearray(), head, 0
+        while read or rest:
+            if digest is not None:
+                digest.update(read)
+            rest += read if lines or rest or read is not head else head.removeprefix(BYTE_ORDER_MARK)
+            if not read and not rest.endswith(b"\n"):
+                rest += b"\n"
+            if end := rest.rfind(b"\n") + 1:
+                text = np.frombuffer(
+                    bytes(memoryview(rest)[:end]), np.uint8
+                )  # read-only, as parsers are compiled for
+                rest = rest[end:]
+                yield Piece(text, lines)
+                lines += int(np.count_nonzero(text == NEWLINE))
+            read = _read(path, source, PIECE) if read else b""
+
+
+def _read(path: Path, source: IO[bytes], size: int) -> bytes:
+    try:
+        return source.read(size)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _lines_of(path: Path, piece: Piece) -> Iterator[None]:
+    """Have errors count the lines of the whole file."""
+    try:
+        yield
+    except FormatError as error:
+        raise type(error)(path, error.line + piece.lines_before, error.why) from None
+
+
+def tables(
+    path: Path, *, zero_based: bool = False, unlabelled: bool = False
+) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
+    """Yield the rows of each piece, and what was ignored in it; each has as many columns as its own largest index.
+
+    Labels of a piece are float64 where all of it are numbers. Errors are those of `fwsvm.data.formats.svmlight.read`.
+    """
+    none, bare = True, None
+    for piece in pieces(path):
+        with contextlib.suppress(NoRowsError), _lines_of(path, piece):
+            table, notices = svmlight.parse(path, piece.text, zero_based=zero_based, unlabelled=unlabelled)
+            without = table.labels.dtype.kind == "f" and bool(np.isnan(table.labels[0]))
+            if bare is not None and without != bare:
+                why = (
+                    "has no label, but rows above have one"
+                    if without
+                    else "has a label, but rows above have none"
+                )
+                raise FormatError(path, 1, f"the row {why}")
+            bare, none = without, False
+            yield table, notices
+    if none:
+        raise NoRowsError(path, 1, "the file has no rows")
+
+
+class _NamesMetError(Exception):
+    """A label that is no plain number, in a file whose labels were taken to be numbers."""
+
+
+class Copied(NamedTuple):
+    """Rows and features, what was ignored, and the sha256 (hex) of the text."""
+
+    shape: tuple[int, int]
+    notices: tuple[str, ...]
+    sha256: str
+
+
+def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
+    """Write the rows of a file to ``.npy`` files in the folder ``place``, as `fwsvm.data.parsed_copies` has them.
+
+    The arrays are those of `fwsvm.data.formats.svmlight.read`; see there for the errors, which name lines of the whole
+    file. Labels are taken to be numbers until one is a name: then the file is begun anew.
+
+    Raises
+    ------
+    OSError
+        The arrays cannot be written.
+    """
+    try:
+        return _copied(path, place, zero_based, _Numbers(place))
+    except _NamesMetError:
+        return _copied(path, place, zero_based, _Words(place, path))
+
+
+def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:
+    rules = svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, False)
+    width = queries = 0
+    digest = hashlib.sha256()
+    with (
+        ArrayFile(place / "data.npy", np.float64) as data,
+        ArrayFile(place / "indices.npy", np.int32) as indices,
+        ArrayFile(place / "indptr.npy", np.int64) as indptr,
+        ArrayFile(place / "labels.npy", labels.dtype) as codes,
+    ):
+        indptr.append(np.zeros(1, np.int64))
+        for piece in pieces(path, digest):
+            with contextlib.suppress(NoRowsError), _lines_of(path, piece):
+                found = svmlight.entries(path, piece.text, rules)
+                codes.append(labels.of(piece.text, found))
+                indptr.append(found.indptr[1:] + data.count)
+                data.append(found.values)
+                indices.append(found.indices)
+                width, queries = max(width, found.width), queries + found.queries
+    if not codes.count:
+        raise NoRowsError(path, 1, "the file has no rows")
+    if data.count <= svmlight.LARGEST_INT32:
+        array_files.replaced(indptr.path, np.int32)
+    else:  # scipy has both in one type
+        array_files.replaced(indices.path, np.int64)
+    labels.finish(codes.path)
+    return Copied((codes.count, width), tuple(svmlight.notices(queries, 0)), digest.hexdigest())
+
+
+class _Numbers:
+    """Labels that are numbers, written as they are."""
+
+    dtype = np.float64
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.float64]:  # noqa: ARG002
+        """Return the labels of a piece."""
+        if np.isnan(found.numbers).any():
+            raise _NamesMetError
+        return found.numbers
+
+    def finish(self, path: Path) -> None:
+        """Leave the file as it is."""
+
+
+class _Words:
+    """Labels as words: their places in a list of all different ones are written, and in the end the labels."""
+
+    dtype = np.int32
+
+    def __init__(self, place: Path, path: Path) -> None:
+        self.place, self.path = place, path
+        self.codes: dict[str, int] = {}
+
+    def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.int32]:
+        """Return the places of a piece's labels."""
+        stops = svmlight_parser.token_ends(text, found.label_at)
+        own, firsts = intern(text, found.label_at, stops)
+        at = found.label_at[firsts]
+        words = token_bytes(text, at, stops[firsts])
+        names = [
+            svmlight.label_name(self.path, text, start, word) for start, word in zip(at, words, strict=True)
+        ]
+        return np.array([self.codes.setdefault(name, len(self.codes)) for name in names], np.int32)[own]
+
+    def finish(self, path: Path) -> None:
+        """Write the labels in place of the codes: numbers where all are."""
+        values = [number(name) for name in self.codes]
+        table = np.array(list(self.codes) if None in values else values)
+        array_files.replaced(path, table.dtype, table)
