@@ -49,6 +49,8 @@ def test_pictures_mark_and_explain_them() -> None:
         assert published.MADE_HERE in written
         assert one.caption.endswith(published.MADE_HERE)
     assert not draw(FigureData(cells_of(*rows())), ["datasets"])
+    missing = [row(dataset="w2a", method=m, status="missing", train_seconds=None) for m in METHODS]
+    assert not draw(FigureData(cells_of(*rows(), *missing)), ["datasets"]), "of a series still"
     (plain, *_) = draw(FigureData(cells_of(*(r for r in rows() if "drawn" not in r["dataset"]))), ["series"])
     assert "made here" not in plain.caption
 

@@ -5,10 +5,11 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
+from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.series import SERIES, members, title_of
+from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
@@ -31,9 +32,8 @@ from fwsvm.results.kinds import listed
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.selected(data.cells))
-    in_series = [dataset for name in SERIES for dataset in members(name, set(cells["dataset"]))]
     if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
-        cells = cells[~(cells["dataset"].isin(in_series) & (cells["kernel"] != "quadratic"))]
+        cells = cells[~(cells["dataset"].map(_in_a_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:
         return []
     drawings = []
@@ -45,6 +45,12 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
                 suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
                 drawings.append(_picture(compared, data, kind, asked.baseline, suffix))
     return drawings
+
+
+def _in_a_series(dataset: str) -> bool:
+    """Whether a data set, or the one whose place it takes, is one of a series, be that one measured or not."""
+    published_one = published.made_here().get(dataset) or dataset
+    return any(published_one in published.series(name) for name in SERIES)
 
 
 def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str, suffix: str) -> Drawing:
