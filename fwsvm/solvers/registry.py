@@ -5,10 +5,9 @@ The fields' names, types and defaults are the method's parameters on the command
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, get_type_hints
 
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.parameters import require_defaults, values
 from fwsvm.plugins import enter
 
@@ -125,7 +124,6 @@ def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[
 def method(name: str) -> Method:
     """Return the registered method of that name; `UsageError` with the names there are."""
     if not isinstance(name, str) or name not in METHODS:
-        near = get_close_matches(str(name), METHODS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the methods are {', '.join(sorted(METHODS))}"
+        hint = nearest(name, METHODS, f"the methods are {', '.join(sorted(METHODS))}")
         raise UsageError(f"there is no method {shown(name)}; {hint}")
     return METHODS[name]

@@ -5,13 +5,12 @@ A reader is imported when the first file of its format is read: some need pandas
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from fwsvm.data.formats.delimiters import explain_bad_delimiters
 from fwsvm.data.lock.values import LockValue
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.plugins import enter
 
 MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
@@ -60,8 +59,7 @@ def register(name: str, module: str, **more: Any) -> None:
 def format_of(name: str) -> Format:
     """Return the format of that name; `UsageError` with the names there are."""
     if name not in FORMATS:
-        near = get_close_matches(name, FORMATS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the formats are {', '.join(FORMATS)}"
+        hint = nearest(name, FORMATS, f"the formats are {', '.join(FORMATS)}")
         raise UsageError(f"there is no format {shown(name)}; {hint}")
     return FORMATS[name]
 
