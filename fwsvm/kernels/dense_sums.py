@@ -9,7 +9,8 @@ import numpy as np
 from fwsvm.kernels.dense_tiles import GROUP, HEIGHT, MOST, DenseTiles, gather, micro_kernel, pack_range
 from fwsvm.kernels.kernel import value
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, muladd, store
+from fwsvm.numerics.formulas import muladd
+from fwsvm.numerics.simd import broadcast, load, store
 
 LAID = (
     1 << 20

@@ -10,7 +10,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import apart, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
-from fwsvm.numerics.simd import exp, maximum
+from fwsvm.numerics.formulas import exp, maximum
 
 LIBCVM_SAMPLE = 5000
 

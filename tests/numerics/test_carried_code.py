@@ -155,7 +155,8 @@ import sys
 import numba
 from fwsvm.numerics.processor import make_for
 assert make_for(sys.argv[1]) is None
-from fwsvm.numerics.simd import broadcast, exp, load, muladd, store
+from fwsvm.numerics.formulas import exp, muladd
+from fwsvm.numerics.simd import broadcast, load, store
 
 @numba.njit
 def f(a, b):

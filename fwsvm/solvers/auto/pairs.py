@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
+from fwsvm.numerics.formulas import maximum
 from fwsvm.numerics.simd import (
     WIDTH,
     broadcast,
     lane_max,
     lane_min,
     load,
-    maximum,
     reduce_max,
     reduce_min,
     store,

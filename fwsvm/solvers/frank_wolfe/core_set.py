@@ -7,17 +7,17 @@ together, many between two returns to the engine, which makes the last of them: 
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.numerics.simd import (
+from fwsvm.numerics.formulas import maximum
+from fwsvm.numerics.simd import (  # fmt: skip
     broadcast,
     lane_max,
     lane_min,
     load,
-    maximum,
     reduce_max,
     reduce_min,
     store,
     widen,
-)  # fmt: skip
+)
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
 from fwsvm.solvers.frank_wolfe.scans import ROUNDING, curvature, place_of
 from fwsvm.solvers.tuning import SCAN_STRETCH, SETTLE_EVERY

@@ -7,18 +7,18 @@ hold a new one. It returns exactly what the plain loop would: the first row of e
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import (
+from fwsvm.numerics.formulas import maximum
+from fwsvm.numerics.simd import (  # fmt: skip
     broadcast,
     lane_max,
     lane_min,
     load,
-    maximum,
     reduce_max,
     reduce_min,
     store,
     where_positive,
     widen,
-)  # fmt: skip
+)
 from fwsvm.solvers.tuning import SCAN_STRETCH
 
 ROUNDING = 1e-14  # relative, of a comparison computed in two ways; a false alarm only costs a second reading
