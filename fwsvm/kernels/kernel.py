@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.kernels.rows import Rows
@@ -160,6 +161,16 @@ def width_rules() -> tuple[str, ...]:
     """Return the names of all width rules that a user may choose from: those of kernels that have several."""
     named = (rule for family in KERNELS.values() if len(family.widths) > 1 for rule in family.widths)
     return tuple(dict.fromkeys(named))
+
+
+def default_gamma(
+    name: str,
+    X: np.ndarray | sparse.csr_array,
+    width_rule: str = "paper",
+    counts: np.ndarray | None = None,
+) -> float:
+    """Return the gamma that a kernel has for rows X (m, n) by a width rule, where the user gives none."""
+    return family(name).width(width_rule)[1].gamma(X, counts)
 
 
 @generic(each_step=True)

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from fwsvm.kernels.kernel import family
+from fwsvm.kernels.kernel import default_gamma
 from fwsvm.kernels.widths import gamma_of, mean_absolute_distance, mean_squared_distance, sigma2_of
-
-
-def default_gamma(name, X, width_rule="paper"):
-    """Return the gamma of a kernel for rows X by a width rule."""
-    return family(name).width(width_rule)[1].gamma(X)
 
 
 def data(seed: int, m: int, n: int) -> np.ndarray:
