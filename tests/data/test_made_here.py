@@ -182,7 +182,7 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
         ("w2a-drawn", lambda e: file_of(e)["draw"].update(onto="w3a-drawn"), "is derived itself"),
         ("w2a-drawn", lambda e: file_of(e)["draw"].update(rows=0), "a positive whole number"),
         ("w2a-drawn", lambda e: e.update(stands_for="wdbc"), "no paper has a data set 'wdbc'"),
-        ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:texts"), "did you mean"),
+        ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:texts"), "no such generator"),
         ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:clusters"), "all numbers"),
         ("overlapping-text", lambda e: made_of(e).pop("sha256"), "sha256 is missing"),
         ("overlapping-text", lambda e: made_of(e).update(train=[]), "unknown key 'train'"),

@@ -134,7 +134,7 @@ def test_several_classes_have_a_value_a_class_or_a_pair(estimator):
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_linear_machine_is_liblinears(loss):
-    ours = DualCoordinateSVC(C=0.7, loss=loss, tol=1e-9).fit(X, Y3)
+    ours = DualCoordinateSVC(C=0.7, loss=loss, tol=1e-9, max_iter=-1).fit(X, Y3)
     theirs = LinearSVC(C=0.7, loss=loss, dual=True, tol=1e-10, max_iter=1_000_000).fit(X, Y3)
     assert np.allclose(ours.coef_, theirs.coef_, atol=1e-4)
     assert np.allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
