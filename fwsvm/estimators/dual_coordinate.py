@@ -1,5 +1,6 @@
 """The linear family: liblinear and avsf as a scikit-learn classifier."""
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from fwsvm.estimators import parameters
@@ -20,8 +21,8 @@ class DualCoordinateSVC(Machine):
     fit_intercept, intercept_scaling : whether there is a constant feature, and its value; it is regularised, the less
         the larger its value
     stop, tol : relative (gap / primal), gap, or eps (each method's own rule); and the tolerance
-    max_iter, time_limit : visits to a row and seconds after which a run ends, with a ConvergenceWarning; None: 1,000
-        visits to each row, as in `sklearn.svm.LinearSVC`, and no limit of time; -1: no limit
+    max_iter, time_limit : visits to each row, and seconds, after which a run ends, with a ConvergenceWarning; None:
+        1,000 visits, as in `sklearn.svm.LinearSVC`, and no limit of time; -1: no limit
     class_weight : None, "balanced", or a mapping of labels to weights
     n_jobs : threads; None for one, -1 for all there are
     random_state : of the order of the rows
@@ -59,4 +60,8 @@ class DualCoordinateSVC(Machine):
         return self
 
     def _of_rows(self, rows: Distinct) -> dict[str, Any]:
-        return {} if self.max_iter is not None else {"max_iterations": SWEEPS * len(rows.codes)}
+        visits = SWEEPS if self.max_iter is None else parameters.limit(self.max_iter)
+        counted = isinstance(visits, Integral) and not isinstance(
+            visits, bool
+        )  # others are refused as they are
+        return {"max_iterations": int(visits) * len(rows.codes) if counted else visits}

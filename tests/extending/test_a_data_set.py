@@ -45,7 +45,11 @@ def test_altered_bytes_are_not_used(folder):
     [
         ("  corners:\n", "  wdbc:\n", "ValueError: a data set named 'wdbc' is there already"),
         ("task: binary", "task: maybe", "ours.lock:7: datasets: corners: task: one of"),
-        ("{format: svmlight}", "{format: parquet}", "format must be one of svmlight, csv, npy, kdd99, miniboone"),
+        (
+            "{format: svmlight}",
+            "{format: parquet}",
+            "format must be one of svmlight, csv, npy, kdd99, miniboone",
+        ),
         ("version: 1", "version: [", "not a readable lock"),
     ],
 )

@@ -47,24 +47,54 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
             "label each"
         )
     if labels.dtype.kind != "U":
-        labels = labels.astype(np.float64, copy=False)
+        labels = _numbers(labels, beside)
     if path.stat().st_size < _mapped.LARGE:
         X = np.ascontiguousarray(X, np.float64)
         if not all_finite(X):
             raise DataError(f"{path}: a value is not a finite number")
     elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
+        order = "C" if X.flags.c_contiguous else "Fortran"
         raise DataError(
             f"{path}: so large an array is used as it lies in the file, so it must be of float32 or float64 in C order "
-            f"(it is of {X.dtype}); write it with numpy.save(file, numpy.ascontiguousarray(X, numpy.float32))"
+            f"(it is of {X.dtype} in {order} order); write it with numpy.save(file, numpy.ascontiguousarray(X, "
+            "numpy.float32))"
         )
+    elif not all(all_finite(X[some]) for some in _mapped.blocks(X)):
+        raise DataError(f"{path}: a value is not a finite number")
     return LabelledRows(X, labels), ()
 
 
+def _numbers(labels: np.ndarray, path: Path) -> np.ndarray:
+    """Return labels as float64; all of them NaN are rows without labels, some of them are an error."""
+    with np.errstate(invalid="ignore"):
+        numbers = labels.astype(np.float64, copy=False)
+        if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
+            raise DataError(
+                f"{path}: labels are whole numbers beyond 2^53, which would be rounded; save them as text"
+            )
+    if np.isinf(numbers).any():
+        raise DataError(
+            f"{path}: the label of row {int(np.argmax(np.isinf(numbers))) + 1} is not a finite number"
+        )
+    unlabelled = np.isnan(numbers)
+    if unlabelled.any() and not unlabelled.all():
+        raise DataError(
+            f"{path}: row {int(np.argmax(unlabelled)) + 1} has no label (it is NaN), and others have one"
+        )
+    return numbers
+
+
 def _array(path: Path) -> np.ndarray:
+    """Return the array of a file: in memory, or mapped where the file is large.
+
+    Small files are mapped first, too: how much the header claims is held against the file before room is made for it.
+    """
     try:
-        return np.asarray(np.load(path, mmap_mode="c" if path.stat().st_size >= _mapped.LARGE else None))
+        large = path.stat().st_size >= _mapped.LARGE
+        found = np.lib.format.open_memmap(path, mode="c" if large else "r")
+        return np.asarray(found) if large else np.array(found)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, OverflowError) as error:
         said = " ".join(str(error).split())
         raise DataError(f"{path} is no complete .npy file of numbers or text: {said}") from None

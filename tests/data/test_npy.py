@@ -1,0 +1,74 @@
+"""Arrays in numpy's own format as data files: what they claim is held against what is there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fwsvm import _mapped
+from fwsvm.data.formats import npy
+from fwsvm.errors import DataError
+
+X = np.random.default_rng(0).normal(size=(6, 3))
+
+
+def written(folder: Path, rows: np.ndarray, labels: np.ndarray) -> Path:
+    path = folder / "rows.npy"
+    np.save(path, rows, allow_pickle=True)
+    np.save(npy.labels_path(path), labels, allow_pickle=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (np.array([1.0, -1, np.nan, 1, 1, -1]), "row 3 has no label"),
+        (np.array([1.0, -1, 1, np.inf, 1, -1]), "label of row 4 is not a finite number"),
+        (np.array([2**63 + 1024, 2**63 + 1, 1, 1, 1, 1], np.uint64), "beyond 2\\^53"),
+        (np.array([2**53 + 1, 1, 1, 1, 1, 1], np.int64), "beyond 2\\^53"),
+        (np.array([None, 1, 1, 1, 1, 1]), "no complete .npy file"),
+    ],
+)
+def test_labels_that_would_be_lost_are_refused(tmp_path: Path, labels: np.ndarray, said: str) -> None:
+    with pytest.raises(DataError, match=f"rows.labels.npy.*{said}"):
+        npy.read(written(tmp_path, X, labels))
+
+
+@pytest.mark.parametrize("large", [0, 1 << 30])
+def test_values_that_are_no_numbers_are_refused_in_mapped_rows_too(
+    tmp_path: Path, monkeypatch, large: int
+) -> None:
+    monkeypatch.setattr(_mapped, "LARGE", large)
+    rows = X.copy()
+    rows[4, 1] = np.nan
+    with pytest.raises(DataError, match=r"rows\.npy: a value is not a finite number"):
+        npy.read(written(tmp_path, rows, np.ones(6)))
+
+
+def test_a_header_that_claims_more_than_the_file_holds_takes_no_memory(tmp_path: Path) -> None:
+    path = written(tmp_path, X, np.ones(6))
+    content = path.read_bytes()
+    huge = content.replace(b"'shape': (6, 3), }" + b" " * 20, b"'shape': (1000000000000, 100), }" + b" " * 6)
+    assert len(huge) == len(content)
+    assert huge != content
+    path.write_bytes(huge)
+    with pytest.raises(DataError, match=r"no complete \.npy file"):
+        npy.read(path)
+
+
+def test_the_rows_of_an_object_array_and_of_a_text_file_are_refused_without_unpickling(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, X.astype(object), np.ones(6))
+    with pytest.raises(DataError) as refused:
+        npy.read(path)
+    assert "allow_pickle" not in str(refused.value)
+    path.write_text("1 1:2\n")
+    with pytest.raises(DataError, match=r"no complete \.npy file"):
+        npy.read(path)
+
+
+def test_labels_that_are_all_nan_are_rows_without_labels(tmp_path: Path) -> None:
+    table, _ = npy.read(written(tmp_path, X, np.full(6, np.nan)), unlabelled=True)
+    assert np.isnan(table.labels).all()
+    assert (table.X == X).all()
