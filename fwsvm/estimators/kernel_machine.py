@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fwsvm._memory import require
 from fwsvm.errors import shown
 from fwsvm.estimators import kernel_function, parameters
-from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
+from fwsvm.estimators.machine import NOT_CONVERGED, Machine, callers_level, sentence
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical
@@ -142,7 +142,7 @@ class KernelMachine(Machine):
         if more is None:
             raise KeyboardInterrupt
         if more.message != result.message and result.status not in NOT_CONVERGED:
-            warnings.warn(sentence(more), ConvergenceWarning, stacklevel=5)
+            warnings.warn(sentence(more), ConvergenceWarning, stacklevel=callers_level())
         return more
 
     def _judged(self, X: Any) -> Any:

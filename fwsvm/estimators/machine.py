@@ -70,7 +70,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         ready = prepared(self.result_.model, self._judged(canonical(rows)))
         for notice in ready.notices:
-            warnings.warn(notice, stacklevel=4)
+            warnings.warn(notice, stacklevel=callers_level())
         decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
         return decision
 
@@ -112,7 +112,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         except FwsvmError as error:
             raise ValueError(str(error)) from error
         if result.status in NOT_CONVERGED:
-            warnings.warn(sentence(result), ConvergenceWarning, stacklevel=3)
+            warnings.warn(sentence(result), ConvergenceWarning, stacklevel=callers_level())
         self.result_, self.n_iter_ = result, max(1, result.iterations)
         return self
 
@@ -169,7 +169,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         name = getattr(self, "kernel", FAMILIES[self.family].default_kernel)
         known = KERNELS.get(name) if isinstance(name, str) else None
         if known is not None and (said := scaling_warning(X, known, 'scale="[0,1]"')):
-            warnings.warn(said, stacklevel=5)
+            warnings.warn(said, stacklevel=callers_level())
 
     def _of_rows(self, rows: Distinct) -> dict[str, Any]:  # noqa: ARG002
         """Return the settings that a family takes from the rows: of its kernel, or a limit."""
@@ -179,6 +179,14 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def callers_level() -> int:
+    """Return the ``stacklevel`` of a warning that names the line of the user's program, not one of this package."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fwsvm":
+        level, frame = level + 1, frame.f_back
+    return level  # this function's own call is counted in the place of the user's
 
 
 def sentence(result: Result) -> str:

@@ -261,6 +261,23 @@ def test_unscaled_rows_are_said_before_training_and_end_after_a_thousand_visits_
         assert DualCoordinateSVC(scale="[0,1]").fit(rows, labels).result_.certified
 
 
+@pytest.mark.parametrize("kind", [DualCoordinateSVC, FrankWolfeSVC, StochasticSVC])
+def test_warnings_name_the_users_line(kind):
+    rows, labels = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        kind(max_iter=1, tol=1e-9).fit(rows, labels)
+    assert {one.category for one in said} == {UserWarning, ConvergenceWarning}
+    assert {one.filename for one in said} == {__file__}
+
+
+def test_a_number_of_visits_is_one_to_each_row():
+    rows, labels = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning):
+        stopped = DualCoordinateSVC(max_iter=3, tol=1e-9, scale="[0,1]").fit(rows, labels)
+    assert stopped.n_iter_ == 3 * len(np.unique(rows, axis=0))
+
+
 def test_minus_one_visits_rows_without_limit():
     hard = DualCoordinateSVC(1e4, scale="[0,1]", max_iter=-1).fit(*load_breast_cancer(return_X_y=True))
     assert hard.result_.certified
