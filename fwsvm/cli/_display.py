@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
 REFRESHES = 8  # a second
 LABEL, BAR, GAP = 8, 16, "  "  # columns of the label and the bar, and what parts columns
-WORDS = 79 - (
-    LABEL + BAR + len("100%") + len("  0:00") + 4 * len(GAP)
-)  # columns of the words, of 80 with one to spare
+SPARE = 3  # columns at the end of a line: the ^C that a terminal writes there must not begin another line
+WORDS = 80 - SPARE - (LABEL + BAR + len("100%") + len("  0:00") + 4 * len(GAP))  # columns of the words, of 80
 PIECE = 4  # columns of what moves in a bar of unknown length
 #: Functions that are compiled first, those that read a file, and the time each takes, in parts of a later one's.
 FIRST_FUNCTIONS, THEIR_WEIGHT = 22, 0.6
@@ -153,7 +152,7 @@ class Display:
 
             console = Console(stderr=True, highlight=False, emoji=False)
             self._live = Live(
-                get_renderable=lambda: self._rendered(console.width - 1, ascii_only=_is_ascii(console)),
+                get_renderable=lambda: self._rendered(console.width - SPARE, ascii_only=_is_ascii(console)),
                 console=console,
                 refresh_per_second=REFRESHES,
                 transient=True,

@@ -95,7 +95,7 @@ def test_a_terminal_shows_the_run_in_fixed_columns_that_move_and_then_go(termina
         assert before[-1] != after[-1]
     terminal.run("send-keys", "C-c")
     left = terminal.wait_for("goes on from here")
-    assert not any(DRAWN.match(line) for line in left)
+    assert not any(DRAWN.match(line) for line in left), left
 
 
 @needs_tmux
