@@ -16,9 +16,9 @@ from fwsvm import data as data_sets
 from fwsvm._mapped import is_mapped
 from fwsvm.data.class_weight import by_class
 from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.labels import as_numbers, number
 from fwsvm.data.labels import classes as classes_of
-from fwsvm.data.labels import number
-from fwsvm.errors import DataError, UsageError, nearest
+from fwsvm.errors import UsageError, nearest
 from fwsvm.problems.features import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
@@ -112,10 +112,7 @@ def labels_of(y: ArrayLike) -> np.ndarray:
         raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
     if labels.dtype.kind not in "biuf":
         return labels.astype(str)
-    numbers = labels.astype(np.float64)
-    if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
-        raise DataError("labels are whole numbers beyond 2^53, which would be rounded; give them as text")
-    return numbers
+    return as_numbers(labels)
 
 
 def label_values(classes: tuple[str, ...]) -> np.ndarray:

@@ -21,7 +21,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.kernels.kernel import family
@@ -97,7 +97,7 @@ def train(
     counted = np.ones(len(codes), dtype=bool) if given is None else given != 0
     used = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
     if warning := scaling_warning(table.X, family(used), 'scale="[0,1]"'):
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=callers_level())
     if probability:
         refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
     result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
@@ -201,7 +201,7 @@ def predict(
         data = LabelledRows(rows, np.empty(0))
     ready = scaled_rows(machine, data)
     for notice in ready.notices:
-        warnings.warn(notice, stacklevel=2)
+        warnings.warn(notice, stacklevel=callers_level())
     if sigmoids is not None:
         return probabilities(machine.decision(ready.X, threads), sigmoids, len(machine.classes))
     labels: np.ndarray = label_values(machine.classes)[machine.predict(ready.X, threads)]
@@ -231,7 +231,7 @@ def save(path: str | Path, model: Model | Result) -> None:
         }
         machine = replace(machine, facts={**machine.facts, **facts})
     for notice in model_files.write(path, machine):
-        warnings.warn(notice, stacklevel=2)
+        warnings.warn(notice, stacklevel=callers_level())
 
 
 def load(path: str | Path) -> Model:

@@ -76,6 +76,16 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 
+def callers_level() -> int:
+    """Return the ``stacklevel`` of a warning that names the line of the user's program, not one of this package."""
+    import inspect
+
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fwsvm":
+        level, frame = level + 1, frame.f_back
+    return level  # this function's own call is counted in the place of the user's
+
+
 def shown(value: Any) -> str:
     """Return a value as a message shows it: the start of a long one, and of a collection its kind.
 

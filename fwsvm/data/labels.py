@@ -35,6 +35,22 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
     return tuple(sorted(found, key=_rank(found), reverse=True)) if len(found) == 2 else found
 
 
+def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float64]:
+    """Return numbers as float64.
+
+    Raises
+    ------
+    DataError
+        Whole numbers that float64 would round; ``where`` they stand, such as a file, begins the sentence.
+    """
+    with np.errstate(invalid="ignore"):  # the largest of uint64 have no way back
+        numbers = labels.astype(np.float64, copy=False)
+        if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
+            said = "labels are whole numbers beyond 2^53, which would be rounded; give them as text"
+            raise DataError(f"{where}: {said}" if where else said)
+    return numbers
+
+
 def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> NDArray[np.int32]:
     """Return each label's place in ``classes``, shape (m,), -1 where it is none of them."""
     place = {name: i for i, name in enumerate(classes)}

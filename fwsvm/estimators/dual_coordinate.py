@@ -61,7 +61,6 @@ class DualCoordinateSVC(Machine):
 
     def _of_rows(self, rows: Distinct) -> dict[str, Any]:
         visits = SWEEPS if self.max_iter is None else parameters.limit(self.max_iter)
-        counted = isinstance(visits, Integral) and not isinstance(
-            visits, bool
-        )  # others are refused as they are
-        return {"max_iterations": int(visits) * len(rows.codes) if counted else visits}
+        if isinstance(visits, bool) or not isinstance(visits, Integral):
+            return {"max_iterations": visits}  # no limit, or what is refused as it is
+        return {"max_iterations": int(visits) * len(rows.codes)}

@@ -10,9 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fwsvm._memory import require
-from fwsvm.errors import shown
+from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import kernel_function, parameters
-from fwsvm.estimators.machine import NOT_CONVERGED, Machine, callers_level, sentence
+from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
 from fwsvm.experiments.probability import refuse_for, with_probabilities
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical

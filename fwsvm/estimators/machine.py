@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from fwsvm import scaling
 from fwsvm.data.labels import text
-from fwsvm.errors import FwsvmError, shown
+from fwsvm.errors import FwsvmError, callers_level, shown
 from fwsvm.estimators import parameters
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.problems.distinct import Distinct, distinct
@@ -179,14 +179,6 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def callers_level() -> int:
-    """Return the ``stacklevel`` of a warning that names the line of the user's program, not one of this package."""
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "fwsvm":
-        level, frame = level + 1, frame.f_back
-    return level  # this function's own call is counted in the place of the user's
 
 
 def sentence(result: Result) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import blocks
+from fwsvm._mapped import blocks, is_mapped
 from fwsvm.errors import RangeError
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows
-from fwsvm.kernels.survey import survey_of_mapped
+from fwsvm.kernels.survey import largest_of
 
 LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
 
@@ -24,19 +24,15 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: np.ndarray | sparse.csr_ar
     Where even a row that were as long as the longest, and as large as the largest value everywhere, would be in range
     the rows need not be looked at.
     """
-    known = survey_of_mapped(X)
-    if isinstance(X, sparse.csr_array):
-        values, longest = np.asarray(X.data), int(np.diff(X.indptr).max(initial=0))
-    else:
-        values, longest = np.asarray(X), X.shape[1]
-    largest = known.largest if known else max(values.max(initial=0.0), -values.min(initial=0.0))
+    longest = int(np.diff(X.indptr).max(initial=0)) if isinstance(X, sparse.csr_array) else X.shape[1]
+    largest = largest_of(X)
     bound = Rows(
         np.full(longest, largest), np.arange(longest, dtype=np.int32), np.array([0, longest]), int(longest)
     )
     if _most(kernel, bound)[1] <= LARGEST:
         return
     row, most = 0, -np.inf
-    for some in blocks(X) if known else [slice(0, X.shape[0])]:
+    for some in blocks(X) if is_mapped(X) else [slice(0, X.shape[0])]:
         place, found = _most(kernel, as_rows(X[some]))
         if not found <= most:
             row, most = some.start + place, found

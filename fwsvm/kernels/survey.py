@@ -57,6 +57,14 @@ def survey_of_mapped(X: Any) -> Survey | None:
     return _KNOWN[key]
 
 
+def largest_of(X: np.ndarray | sparse.csr_array) -> float:
+    """Return the largest absolute value of rows X (m, n), in memory or mapped."""
+    if (known := survey_of_mapped(X)) is not None:
+        return known.largest
+    values: np.ndarray = X.data if isinstance(X, sparse.csr_array) else np.asarray(X)
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+
+
 @np.errstate(over="ignore", invalid="ignore")
 def _dense(X: np.ndarray) -> Survey:
     n = X.shape[1]

@@ -14,7 +14,7 @@ from fwsvm._memory import MIB, available_bytes
 from fwsvm.errors import DataError, UsageError, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
-from fwsvm.kernels.survey import survey_of_mapped
+from fwsvm.kernels.survey import largest_of
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.problems.precomputed import is_given
@@ -216,9 +216,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
 
 def _in_range(X: np.ndarray | sparse.csr_array) -> None:
     """Refuse values whose squares single precision, which kernel values are computed in, cannot hold."""
-    known = survey_of_mapped(X)
-    values: np.ndarray = X.data if isinstance(X, sparse.csr_array) else np.asarray(X)
-    largest = known.largest if known else float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    largest = largest_of(X)
     if largest != 0.0 and not SMALLEST <= largest <= LARGEST:
         raise DataError(
             f"the largest value of the rows is {largest:.3g}, out of the range of kernel values in single precision; "

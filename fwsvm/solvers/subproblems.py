@@ -210,9 +210,8 @@ def teller(done: Sized, total: int, resolved: Resolved, clock: Clock, watch: Wat
             begun = time.perf_counter()
             at = solver.iterate()
             last = time.perf_counter()
-            wait = max(
-                WATCH_EVERY, LOOKS_SHARE * (last - begun)
-            )  # of millions of rows a look takes as long as a sweep
+            # of millions of rows a look takes as long as a sweep
+            wait = max(WATCH_EVERY, LOOKS_SHARE * (last - begun))
             watch(Progress(len(done), total, clock.seconds, at.iterations, at.objective, at.gap, resolved.tolerance,
                            at.support_vectors))  # fmt: skip
 

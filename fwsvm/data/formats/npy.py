@@ -7,14 +7,12 @@ copy is made: the file is one.
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from fwsvm import _mapped
 from fwsvm._stretches import all_finite
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.labels import as_numbers
 from fwsvm.errors import DataError
-
-Rows = np.ndarray | csr_array
 
 
 def labels_path(path: Path) -> Path:
@@ -66,12 +64,7 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
 
 def _numbers(labels: np.ndarray, path: Path) -> np.ndarray:
     """Return labels as float64; all of them NaN are rows without labels, some of them are an error."""
-    with np.errstate(invalid="ignore"):
-        numbers = labels.astype(np.float64, copy=False)
-        if labels.dtype.kind in "iu" and (numbers.astype(labels.dtype) != labels).any():
-            raise DataError(
-                f"{path}: labels are whole numbers beyond 2^53, which would be rounded; save them as text"
-            )
+    numbers = as_numbers(labels, str(path))
     if np.isinf(numbers).any():
         raise DataError(
             f"{path}: the label of row {int(np.argmax(np.isinf(numbers))) + 1} is not a finite number"

@@ -188,10 +188,7 @@ def _labels(
         raise FormatError(path, line_number(text, max(odd, ~odd)), f"the row {why}")
     if not np.isnan(numbers).any():
         return numbers.copy()
-    stops = svmlight_parser.token_ends(text, label_at)
-    codes, firsts = intern(text, label_at, stops)
-    found = token_bytes(text, label_at[firsts], stops[firsts])
-    names = [label_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
+    codes, names = label_names(path, text, label_at)
     values = [number(name) for name in names]
     if None not in values:
         return np.array(values)[codes]
@@ -199,7 +196,17 @@ def _labels(
     return np.array(names)[codes]
 
 
-def label_name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
+def label_names(
+    path: str | Path, text: NDArray[np.uint8], label_at: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the different labels that stand at these places, and the number among them of each, shape (m,)."""
+    stops = svmlight_parser.token_ends(text, label_at)
+    codes, firsts = intern(text, label_at, stops)
+    found = token_bytes(text, label_at[firsts], stops[firsts])
+    return codes, [_name(path, text, label_at[i], word) for i, word in zip(firsts, found, strict=True)]
+
+
+def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
     """Return a label as text; refuse bytes that are not UTF-8 and numbers that are not finite."""
     try:
         name = word.decode()

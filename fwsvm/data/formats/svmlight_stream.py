@@ -17,7 +17,6 @@ from fwsvm.data import array_files
 from fwsvm.data.array_files import ArrayFile
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, svmlight_parser
-from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
 from fwsvm.data.formats.text_file import (
     BYTE_ORDER_MARK,
@@ -200,13 +199,7 @@ class _Words:
 
     def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.int32]:
         """Return the places of a piece's labels."""
-        stops = svmlight_parser.token_ends(text, found.label_at)
-        own, firsts = intern(text, found.label_at, stops)
-        at = found.label_at[firsts]
-        words = token_bytes(text, at, stops[firsts])
-        names = [
-            svmlight.label_name(self.path, text, start, word) for start, word in zip(at, words, strict=True)
-        ]
+        own, names = svmlight.label_names(self.path, text, found.label_at)
         return np.array([self.codes.setdefault(name, len(self.codes)) for name in names], np.int32)[own]
 
     def finish(self, path: Path) -> None:

@@ -176,9 +176,8 @@ class Course:
     def _fits(self, path: list[Trial], rows: int, least: float | None = None) -> bool:
         """Whether so many rows fit into the time left, where seconds grow as the power ``least`` of them at least."""
         if least is None:
-            least = (
-                1.0 if self.engine is self.resolved else 2.0
-            )  # by decomposition as rows times support vectors
+            # seconds of decomposition grow as rows times support vectors
+            least = 1.0 if self.engine is self.resolved else 2.0
         seconds = forecast([at.rows for at in path], [at.seconds for at in path], rows, least)
         return seconds <= SAFE_SHARE * self.left
 

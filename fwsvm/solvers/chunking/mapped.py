@@ -1,7 +1,5 @@
 """A run in chunks on rows of a mapped file: a chunk is in memory, and a look at all rows passes over the file."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from fwsvm._mapped import picked
@@ -36,7 +34,7 @@ class MappedRun(ChunkRun):
         self.qp = SimplexQP(None, plus, ridge, own[self.order] + 1.0 + ridge)  # type: ignore[arg-type]
         few = as_rows(picked(self.X, self.order[:1]))
         before = Counters(compile_seconds=compile_looks(settings.kernel, few))
-        Rounds.__init__(self, replace(settings, deferred=False), float(self.qp.diagonal.max()), before)
+        Rounds.__init__(self, settings, float(self.qp.diagonal.max()), before)
         self.alpha = np.zeros(len(self.y))
         if warm_start is None:
             share = min(FIRST_CHUNK, MOST_FIRST_ROWS / len(self.y))

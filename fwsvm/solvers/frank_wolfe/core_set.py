@@ -8,7 +8,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.formulas import maximum
-from fwsvm.numerics.simd import (  # fmt: skip
+from fwsvm.numerics.simd import (
     broadcast,
     lane_max,
     lane_min,
