@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli._display import SECONDS_BETWEEN_LINES, WORDS, Display, is_animated, without_middle
+from fwsvm.cli._display import SECONDS_BETWEEN_LINES, Display, is_animated
+from fwsvm.cli._display_lines import WORDS, without_middle
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, certificate, margins_of_parts, rounding
+from fwsvm.problems.box_certificate import BoxCertificate, certificate, rounding
+from fwsvm.problems.box_qp import BoxQP, margins_of_parts
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS = 20  # of the interval that holds theta

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
-from fwsvm.cli._display import Display, Line, drawn, indented
+from fwsvm.cli._display import Display
+from fwsvm.cli._display_lines import Line, drawn, indented
 from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.newton.cholesky import factor_in_place

@@ -7,7 +7,8 @@ import numpy as np
 
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.problems.binary import Hyperplane
-from fwsvm.problems.box_qp import BoxCertificate, BoxQP, box_qp, certificate, weights_of_parts
+from fwsvm.problems.box_certificate import BoxCertificate, certificate
+from fwsvm.problems.box_qp import BoxQP, box_qp, weights_of_parts
 from fwsvm.problems.multiple import best_certificate
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven
 from fwsvm.solvers.resolve import Resolved

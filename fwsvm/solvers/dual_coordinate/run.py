@@ -9,7 +9,8 @@ from fwsvm._mapped import let_go
 from fwsvm.kernels.rows import as_they_lie
 from fwsvm.numerics.random import stream
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.box_qp import BoxCertificate, Loss, box_qp, certificate, weights_of_parts
+from fwsvm.problems.box_certificate import BoxCertificate, certificate
+from fwsvm.problems.box_qp import Loss, box_qp, weights_of_parts
 from fwsvm.solvers.dual_coordinate.blocks import rows_of_a_block
 from fwsvm.solvers.dual_coordinate.engine import advance
 from fwsvm.solvers.dual_coordinate.iterate import LinearIterate, from_scratch, outcome_of

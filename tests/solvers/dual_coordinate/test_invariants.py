@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.numerics.random import stream
-from fwsvm.problems.box_qp import certificate, weights_of
+from fwsvm.problems.box_certificate import certificate
+from fwsvm.problems.box_qp import weights_of
 from fwsvm.solvers.dual_coordinate.avsf import schedule
 from fwsvm.solvers.dual_coordinate.state import SURVEYING, SWEEPING
 from tests.solvers.certified import outcome
