@@ -173,12 +173,12 @@ def kernel_matrix(size: Size, itemsize: int) -> int:
     )
 
 
-def samples(size: Size, most: int, count: int, itemsize: int, threads: int) -> int:
-    """Return what scs takes: ``count`` samples of up to ``most`` rows, and a table of rows a thread."""
-    each = _drawn(size, most, itemsize)
+def samples(size: Size, most: int, tested: int, itemsize: int, threads: int) -> int:
+    """Return what scs takes: a sample of up to ``most`` rows, ``tested`` rows besides, and a table of rows a thread."""
+    drawn = _drawn(size, most, itemsize) + _drawn(size, tested, itemsize)
     if size.is_dense:
-        return count * (each + itemsize * most * size.features) + _hinge(size)
-    return count * each + threads * _anchors(size, itemsize) + _hinge(size)
+        return drawn + itemsize * (most + tested) * size.features + _hinge(size)
+    return drawn + threads * _anchors(size, itemsize) + _hinge(size)
 
 
 def expansion(size: Size, pool: int, itemsize: int) -> int:

@@ -1,9 +1,10 @@
 """The test of a step on rows T_k drawn without regard to the sample S_k (004 Algorithm 1 step 4).
 
-T_k has as many rows as S_k. `ResampledTest` draws all of them anew each iteration, which costs |S_k|^2 kernel values.
-`GrowingTest` lets T_k grow as S_k does, by a random stream of its own, so that <beta, phi(x)> and <d, phi(x)> at its
-rows follow the method's steps as those at the rows of S_k do, at the same cost. T_k is independent of S_k either way;
-under `GrowingTest` the incumbent has passed tests on T_{k-1}, but has not been fitted to it.
+`ResampledTest` draws as many rows as S_k has anew in each iteration, which costs |S_k|^2 kernel values. `TrackedTest`
+has rows at which <beta, phi(x)> and <d, phi(x)> follow the method's steps as those at the rows of S_k do, at the same
+cost a row: either rows that grow as S_k does, by a random stream of their own, or the rows that S_{k+1} is about to
+add, whose products S_{k+1} then takes over. T_k is independent of S_k in all three. Rows that grow have passed tests of
+earlier steps, but nothing was fitted to them.
 """
 
 import numpy as np
@@ -34,35 +35,48 @@ class ResampledTest:
         return mean_losses(self.problem.y[rows], both[0], both[1], float(state.now["step"][0]))
 
 
-class GrowingTest:
-    """A test sample T_k that grows with S_k, and the products <., phi(x)> of the state's vectors with its rows.
+class TrackedTest:
+    """A test sample T_k, and the products <., phi(x)> of the state's vectors with its rows.
 
     Attributes
     ----------
-    alpha, d, g, inside : ndarrays of float64, shape (capacity,)
+    alpha, d, g, inside, u : ndarrays of float64, shape (capacity,)
     """
 
     def __init__(self, sample: Sample, capacity: int) -> None:
         self.sample = sample
-        self.alpha, self.d, self.g, self.inside = np.zeros((4, capacity))
+        self.alpha, self.d, self.g, self.inside, self.u = np.zeros((5, capacity))
         self.kernel_evaluations = 0  # they are counted with those of the sample
 
     def pad(self, old: int, products: np.ndarray) -> None:
         """Append the rows drawn, with the sums of `state.coefficients` at them, (4, r)."""
         n = len(self.sample)
-        self.alpha[old:n], self.d[old:n], self.inside[old:n], _ = products
+        self.alpha[old:n], self.d[old:n], self.inside[old:n], self.u[old:n] = products
+
+    def products(self, rows: int) -> np.ndarray:
+        """Return the sums of `state.coefficients` at the first rows, (4, rows)."""
+        return np.stack([self.alpha[:rows], self.d[:rows], self.inside[:rows], self.u[:rows]])
 
     def subgradient(self, state: StochasticState) -> None:
         """Set <g, phi(x)> after the state's g; ``inside`` is up to date. For a Euclidean g, set 0 to add to."""
+        n = len(self.sample)
         if state.euclid:
-            self.g[: len(self.sample)] = 0.0
+            self.g[:n] = 0.0
         else:
-            _subgradient(state, self.alpha, self.d, self.inside, self.g)
+            _subgradient(state, n, self.alpha, self.d, self.inside, self.g)
 
     def turn(self, state: StochasticState) -> None:
         """Set <d, phi(x)> after the state has set d."""
         n, last = len(self.sample), float(state.now["last"][0])
         self.d[:n] = last * self.d[:n] - (1.0 - last) * self.g[:n]
+        self.u[:n] = last * self.u[:n] + (1.0 - last) * self.inside[:n]
+
+    def carry(self, share: float, added: np.ndarray, rows: int) -> None:
+        """Follow `direction.carry`: ``added`` are the sums of the rows that d came to have, here, shape (r,)."""
+        n = len(self.sample)
+        self.d[:n] += share * self.u[:n] + added / rows
+        self.u[:n] += added
+        self.inside[:n] += added
 
     def move(self, state: StochasticState) -> None:
         """Set <beta, phi(x)> after the state has moved."""
@@ -76,10 +90,10 @@ class GrowingTest:
 
 
 @njit
-def _subgradient(s, alpha, d, inside, out):
+def _subgradient(s, rows, alpha, d, inside, out):
     now = s.now[0]
     n, t = now.rows, now.at
-    for i in range(n):
+    for i in range(rows):
         out[i] = s.lam * (alpha[i] + t * d[i]) - inside[i] / n
 
 

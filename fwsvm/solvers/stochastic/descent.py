@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.stochastic.acceptance import GrowingTest
-from fwsvm.solvers.stochastic.direction import update_direction
+from fwsvm.solvers.stochastic.acceptance import TrackedTest
+from fwsvm.solvers.stochastic.direction import carry, update_direction
 from fwsvm.solvers.stochastic.line_search import Constants, line_search
 from fwsvm.solvers.stochastic.objective import (
     evaluate_incumbent,
@@ -54,7 +54,7 @@ class Descent:
     state : StochasticState
     sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
     eps : float, the length of a subgradient below which it counts as 0
-    tracked_test : Kept, optional, a test whose sums follow the point
+    tracked_test : TrackedTest, optional, whose sums follow the point
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Descent:
         state: StochasticState,
         sums: Any,
         eps: float,
-        tracked_test: GrowingTest | None = None,
+        tracked_test: TrackedTest | None = None,
     ) -> None:
         self.directions, self.constants, self.state = directions, constants, state
         self.sums, self.eps, self.tracked_test = sums, eps, tracked_test
@@ -104,6 +104,16 @@ class Descent:
         set_direction(self.directions, s)
         if tracked_test:
             tracked_test.turn(s)
+
+    def carry(self, old: int) -> None:
+        """Make the last direction one of the sample, which has grown from ``old`` rows."""
+        s, n, tracked_test = self.state, int(self.state.now["rows"][0]), self.tracked_test
+        which = old + np.flatnonzero(s.w[old:n] * s.Q_alpha[old:n] < 1.0)
+        here, there = np.zeros(n), np.zeros(len(tracked_test.sample) if tracked_test else 0)
+        self._add(which, s.w[which], here, there if tracked_test else None)
+        share = carry(s, old, which, here)
+        if tracked_test:
+            tracked_test.carry(share, there, n)
 
     def _add(
         self, which: np.ndarray, weights: np.ndarray, here: np.ndarray, there: np.ndarray | None

@@ -82,6 +82,31 @@ def _turn_two(directions, s):
         s.Q_u[i] = last * s.Q_u[i] + (1.0 - last) * s.Q_inside[i]
 
 
+@njit
+def carry(s, old, which, added):
+    """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
+
+    d = -lambda a + W u / n for a mean a of points and a mean u of ``inside``. Over the grown sample u of a new row is
+    its ``inside`` at the incumbent, and 1/n is smaller. Without this d fits the rows of the smaller sample.
+
+    Parameters
+    ----------
+    which : ndarray of int, shape (j,), the new rows inside their margins
+    added : ndarray, shape (at least rows,), sum_j w_j k(x_j, .) over them
+    """
+    n = s.now[0].rows
+    share = 1.0 / n - 1.0 / old
+    for i in range(n):
+        s.d[i] += share * s.w[i] * s.u[i]
+        s.Q_d[i] += share * s.Q_u[i] + added[i] / n
+        s.Q_u[i] += added[i]
+        s.Q_inside[i] += added[i]
+    for i in which:
+        s.d[i] += s.w[i] / n
+        s.u[i] = s.inside[i] = 1.0
+    return share
+
+
 @update_direction.implements(Bundle)
 def _turn_many(directions, s):
     now = s.now[0]

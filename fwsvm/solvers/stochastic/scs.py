@@ -11,7 +11,7 @@ from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.stochastic.acceptance import GrowingTest, ResampledTest
+from fwsvm.solvers.stochastic.acceptance import ResampledTest, TrackedTest
 from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
@@ -22,6 +22,7 @@ from fwsvm.solvers.stochastic.state import Metric, coefficients, empty_state, pa
 from fwsvm.solvers.stochastic.sums import RecomputedSums
 from fwsvm.status import Status
 
+ALWAYS_ENOUGH = 20_000  # rows that a sample may have whatever lambda is: a run of a second
 SAMPLING, TESTING = 1, 2  # streams of random numbers: T_k is independent of S_k
 
 
@@ -33,10 +34,18 @@ class Growth(Enum):
 
 
 class Test(Enum):
-    """Whether the rows that a step is tested on are drawn anew each time."""
+    """Which rows a step is tested on."""
 
+    NEXT = "next"
     KEPT = "kept"
     FRESH = "fresh"
+
+
+class Last(Enum):
+    """What becomes of the last direction when the sample grows."""
+
+    CARRIED = "carried"
+    KEPT = "kept"
 
 
 @register(
@@ -56,12 +65,18 @@ class Scs(NamedTuple):
     Parameters
     ----------
     metric : rkhs, or euclid, which reads "subgradient in alpha" to the letter
-    growth : linear, first + more (k - 1) rows; or theory, first (radius / delta_k)^4 (Theorem 3.3)
-    test : kept, T_k grows as S_k does, at the cost of its new rows; or fresh, all of T_k is new each time
+    growth : linear, first rows and then more a time; or theory, first (radius / delta_k)^4 (Theorem 3.3)
+    test : next, T_k is the rows that S_{k+1} is about to add, whose kernel values it needs anyway; kept, T_k has as
+        many rows as S_k, as in the paper, and grows as it does, which doubles the kernel values; or fresh, and all of
+        T_k is new each time. Once S_k has all rows, next tests nothing: f_k is f
+    last : carried, -d_{k-1} becomes a combination of subgradients over the grown sample; or kept, as in the paper, and
+        it fits rows of which the next sample has many more, so that T_k refuses step after step. With euclid it is kept
     first : rows of S_1; 1000, as the co-author's program has for another problem
-    more : rows an iteration adds; 500: with 250 more iterations are spent on samples too small for what is left to
-        learn (tried on synthetic:gaussians of 12 features)
-    largest : rows at most; 20,000: up to so many rows the sample may become all of them, and the gap is exact
+    more : rows an iteration adds at least; 250
+    rate : rows an iteration adds at least, as a part of S_k; 0.05, so that T_k is never too few to tell small steps
+    largest : rows at most; 100,000
+    enough : rows at most for each 1 / lambda, but 20,000 anyway; 10: what a sample's minimiser is above the optimum
+        falls as 1 / (lambda rows), so a larger lambda needs fewer. Where all rows are no more, the gap is exact
     radius : delta_0; 0.1
     least_radius : delta_min; 0.01: every halving below costs a success to win back, once the sample has grown
     greatest_radius : delta_max; 1, the ball that holds the minimiser
@@ -76,10 +91,13 @@ class Scs(NamedTuple):
 
     metric: Metric = Metric.RKHS
     growth: Growth = Growth.LINEAR
-    test: Test = Test.KEPT
+    test: Test = Test.NEXT
+    last: Last = Last.CARRIED
     first: int = 1000
-    more: int = 500
-    largest: int = 20_000
+    more: int = 250
+    rate: float = 0.05
+    largest: int = 100_000
+    enough: float = 10.0
     radius: float = 0.1
     least_radius: float = 0.01
     greatest_radius: float = 1.0
@@ -91,6 +109,22 @@ class Scs(NamedTuple):
     m2: float = 0.4
     n: float = 1000.0
 
+    def most_rows(self, m: int, lam: float) -> int:
+        """Return how many of m rows S_k may come to have."""
+        return min(m, self.largest, max(ALWAYS_ENOUGH, int(min(self.enough / lam, m))))
+
+    def added_rows(self, rows: int) -> int:
+        """Return how many rows S_{k+1} has more than S_k, which has so many, if it grows linearly."""
+        return max(self.more, int(np.ceil(self.rate * rows)))
+
+    def orders(self, m: int, lam: float, stream: tuple[int, ...]) -> list[np.ndarray]:
+        """Return the rows that S_k, and T_k where it is kept, may come to have, as they are drawn."""
+        most = self.most_rows(m, lam)
+        if self.test is Test.NEXT:
+            return [random_order(m, min(m, most + self.added_rows(most)), (*stream, SAMPLING))]
+        streams = (SAMPLING, TESTING) if self.test is Test.KEPT else (SAMPLING,)
+        return [random_order(m, most, (*stream, number)) for number in streams]
+
 
 class ScsRun(StochasticRun):
     """A `Solver`: one iteration of Algorithm 1 a step."""
@@ -99,22 +133,17 @@ class ScsRun(StochasticRun):
         super().__init__(problem, resolved)
         _check(rule)
         self.rule = rule
-        most = self.most = min(self.m, rule.largest)
+        most = self.most = rule.most_rows(self.m, self.lam)
         self.state = empty_state(most, self.lam, euclid=rule.metric is Metric.EUCLID)
-        self.samples = [
-            Sample(
-                problem, resolved.kernel, self.dtype, random_order(self.m, most, (*problem.stream, number))
-            )
-            for number in ((SAMPLING, TESTING) if rule.test is Test.KEPT else (SAMPLING,))
-        ]
-        self.sample = self.samples[0]
-        tracked_test = GrowingTest(self.samples[1], most) if rule.test is Test.KEPT else None
+        self.order, *testing = rule.orders(self.m, self.lam, problem.stream)
+        self.sample = self._sample_of(self.order)
+        self.sums = RecomputedSums(resolved.kernel, [self.sample], resolved.threads)
+        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps)
         random = np.random.default_rng((*problem.stream, TESTING))
-        self.test = tracked_test or ResampledTest(problem, self.sample, random, resolved.threads)
-        self.sums = RecomputedSums(resolved.kernel, self.samples, resolved.threads)
-        self.descent = Descent(
-            TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps, tracked_test
-        )
+        self.test: TrackedTest | ResampledTest
+        self.test = ResampledTest(problem, self.sample, random, resolved.threads)
+        if rule.test is not Test.FRESH:
+            self._test_on(self._sample_of(testing[0] if testing else self.order[:0]))
         self.unit = radius_unit(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
         self.iterations = self.steps = self.failures = 0
@@ -151,27 +180,51 @@ class ScsRun(StochasticRun):
         return True
 
     def _grow(self) -> None:
-        """Draw s_{k-1}, so that S_k has the size that the growth rule says."""
-        rule, k = self.rule, self.iterations
-        if rule.growth is Growth.LINEAR:
-            size = rule.first + rule.more * k
+        """Draw s_{k-1}, so that S_k has the size that the growth rule says, and T_k."""
+        old, size = len(self.sample), self._size()
+        if size == old:
+            return
+        self.sample.draw(size)
+        tested = self.descent.tracked_test
+        known, first = np.zeros((4, 0)), 0
+        if self.rule.test is Test.NEXT and tested:
+            known = tested.products(min(len(tested.sample), size - old))
+            end = min(size + self.rule.added_rows(size), len(self.order))
+            tested = self._test_on(self._sample_of(self.order[size:end]))
+            tested.sample.draw(end - size)
+        elif tested:
+            first = len(tested.sample)
+            tested.sample.draw(size)
+        self.sums.grown()
+        used, weights = coefficients(self.state)
+        rest = self.sums.at_rows_from(0, used, weights, old + known.shape[1])
+        pad(self.state, self.sample.w[old:size], np.hstack([known, rest]))
+        if tested:
+            tested.pad(first, self.sums.at_rows_from(1, used, weights, first))
+        if old and self.rule.last is Last.CARRIED and not self.state.euclid:
+            self.descent.carry(old)
+
+    def _size(self) -> int:
+        """Return the size of S_k: k iterations are done."""
+        rule, old = self.rule, len(self.sample)
+        if not old or rule.growth is Growth.LINEAR:
+            size = old + rule.added_rows(old) if old else rule.first
         else:
             ratio = rule.radius * self.unit / float(self.state.now["ball"][0])
             size = int(np.ceil(min(rule.first * ratio**4, self.most)))
-        old, size = len(self.sample), min(max(size, len(self.sample)), self.most)
-        if size > old:
-            for sample in self.samples:
-                sample.draw(size)
-            self.sums.grown()
-            used, weights = coefficients(self.state)
-            products = [np.zeros((4, size - old)) for _ in self.samples]
-            self.sums.add(used, weights, products, old)
-            pad(self.state, self.sample.w[old:size], products[0])
-            if self.descent.tracked_test:
-                self.descent.tracked_test.pad(old, products[1])
+        return min(max(size, old), self.most)
+
+    def _sample_of(self, order: np.ndarray) -> Sample:
+        return Sample(self.problem, self.resolved.kernel, self.dtype, order)
+
+    def _test_on(self, sample: Sample) -> TrackedTest:
+        """Let T_k be drawn from the rows of that sample."""
+        self.sums.replace(1, sample)
+        self.test = self.descent.tracked_test = TrackedTest(sample, len(sample.order))
+        return self.test
 
     def _succeeds(self) -> bool:
-        """Test the candidate on T_k, as many rows as S_k has, drawn without regard to it."""
+        """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
         now, rule = self.state.now[0], self.rule
         if now["step"] == 0.0 or np.sqrt(now["length2"]) <= rule.eta2 * self.lam * now["ball"]:
             return False
@@ -181,8 +234,10 @@ class ScsRun(StochasticRun):
         return bool(confirmed)
 
     def _on_test_sample(self) -> tuple[float, float]:
-        """Return f_T at the incumbent and at the candidate."""
+        """Return f_T at the incumbent and at the candidate; f_k where S_k has all rows and none are next."""
         s, now, n = self.state, self.state.now[0], len(self.sample)
+        if self.rule.test is Test.NEXT and n == self.m:
+            return float(now["value"]), float(now["value_after"])
         t, linear, square = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n]), float(now["square"])
         grown = square + 2.0 * t * linear + t * t * float(now["curvature"]) / self.lam
         before, after = self.test.losses(s)
@@ -233,8 +288,10 @@ def _check(rule: Scs) -> None:
         raise UsageError("scs needs 0 < least_radius < radius <= greatest_radius")
     if not (rule.factor > 1 and 0 < rule.eta1 < 1 and rule.eta2 > 0):
         raise UsageError("scs needs factor > 1, eta1 between 0 and 1, and eta2 > 0")
-    if min(rule.first, rule.largest, rule.patience) < 1 or rule.more < 0:
-        raise UsageError("scs needs first, largest and patience of at least 1, and more of at least 0")
+    if min(rule.first, rule.more, rule.largest, rule.patience) < 1 or not 0 <= rule.rate <= 1:
+        raise UsageError("scs needs first, more, largest and patience of at least 1, and rate from 0 to 1")
+    if not rule.enough > 0:
+        raise UsageError("scs needs a positive number for enough")
 
 
 @begin.register
@@ -246,13 +303,12 @@ def _(rule: Scs, problem: Binary, resolved: Resolved) -> ScsRun:
 def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
     if rule.test is Test.FRESH:
         return rows_drawn.dispatch(object)(rule, resolved, m, stream)
-    most = min(m, rule.largest)
-    return np.union1d(random_order(m, most, (*stream, SAMPLING)), random_order(m, most, (*stream, TESTING)))
+    return np.unique(np.concatenate(rule.orders(m, resolved.lambda_, stream)))
 
 
 @memory_needed.register
 def _(rule: Scs, size: Size, resolved: Resolved) -> int:
-    count = 2 if rule.test is Test.KEPT else 1
-    return samples(
-        size, min(size.rows, rule.largest), count, np.dtype(precision(resolved)).itemsize, resolved.threads
-    )
+    most = rule.most_rows(size.rows, resolved.lambda_)
+    tested = {Test.NEXT: rule.added_rows(most), Test.KEPT: most, Test.FRESH: 0}[rule.test]
+    itemsize = np.dtype(precision(resolved)).itemsize
+    return samples(size, most, min(tested, size.rows), itemsize, resolved.threads)

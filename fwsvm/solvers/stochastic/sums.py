@@ -25,11 +25,15 @@ class RecomputedSums:
     """Sums at the rows of several samples, the first of which is the one that coefficients are over."""
 
     def __init__(self, kernel: Any, samples: Sequence[Sample], threads: int) -> None:
-        self.kernel, self.samples, self.threads = kernel, samples, threads
+        self.kernel, self.samples, self.threads = kernel, list(samples), threads
         self.kernel_evaluations = 0
         self.tiles = [_room(sample) for sample in samples]
         self.laid = [0] * len(samples)
         self.left_block: list[LeftBlock] = []
+
+    def replace(self, k: int, sample: Sample) -> None:
+        """Let sample k be another one; `grown` comes next."""
+        self.samples[k:], self.tiles[k:], self.laid[k:] = [sample], [_room(sample)], [0]
 
     def grown(self) -> None:
         """Update the tiles after the samples have drawn rows."""
@@ -41,23 +45,32 @@ class RecomputedSums:
             self.left_block = []  # before others are taken: they are as large
             self.left_block = [empty_left_block(self.samples[0].store.rows) for _ in range(self.threads)]
 
-    def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray], first: int = 0) -> None:
-        """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t - first]`` for the rows t >= first of each sample.
+    def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray]) -> None:
+        """Add sum_j weights[o, j] k(s_which[j], x_t) to ``out[o, t]`` for the rows t of each sample.
 
         Parameters
         ----------
         which : ndarray of int, shape (j,)
         weights : ndarray, shape (outputs, j)
-        outs : ndarrays of float64, shape (outputs, at least rows - first), one a sample
+        outs : ndarrays of float64, shape (outputs, at least rows), one a sample
         """
-        for k, (sample, out) in enumerate(zip(self.samples, outs, strict=True)):
-            size = len(sample) - first
-            self.kernel_evaluations += len(which) * size
-            parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
-            if len(self.tiles[k].numbers):
-                self._by_panels(k, which, weights, out, first, parts)
-            else:
-                self._by_stored(sample, which, weights, out, first, parts)
+        for k, out in enumerate(outs):
+            self._add(k, which, weights, out, 0)
+
+    def at_rows_from(self, k: int, which: np.ndarray, weights: np.ndarray, first: int) -> np.ndarray:
+        """Return these sums at the rows t >= first of sample k, float64, shape (outputs, rows - first)."""
+        out = np.zeros((len(weights), len(self.samples[k]) - first))
+        self._add(k, which, weights, out, first)
+        return out
+
+    def _add(self, k: int, which: np.ndarray, weights: np.ndarray, out: np.ndarray, first: int) -> None:
+        size = len(self.samples[k]) - first
+        self.kernel_evaluations += len(which) * size
+        parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
+        if len(self.tiles[k].numbers):
+            self._by_panels(k, which, weights, out, first, parts)
+        else:
+            self._by_stored(self.samples[k], which, weights, out, first, parts)
 
     def _by_panels(
         self, k: int, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int

@@ -61,7 +61,7 @@ def test_every_iteration_keeps_what_the_algorithm_says(seed, C, growth, metric):
         size = n
 
 
-@pytest.mark.parametrize("test", ["kept", "fresh"])
+@pytest.mark.parametrize("test", ["next", "kept", "fresh"])
 def test_the_test_estimates_the_objective_on_its_rows(test):
     X, y = drawn(400)
     p = started("scs", X, y, lambda_=0.01, parameters={**SMALL, "test": test})
@@ -74,7 +74,8 @@ def test_the_test_estimates_the_objective_on_its_rows(test):
         T = p.test.random.choice(400, n, replace=False, shuffle=False)
     else:
         F0, F1 = p._on_test_sample()
-        T = p.test.sample.order[:n]
+        T = p.test.sample.order[: len(p.test.sample)]
+        assert len(T) == (n if test == "kept" else 10)
     S = p.sample.order[:n]
     Q = gram(X, p.resolved.kernel.gamma)
     alpha, square = s.alpha[:n], now["square"]
@@ -95,24 +96,74 @@ def test_the_two_samples_come_from_streams_of_their_own():
     other.advance(5)
     assert np.array_equal(one.sample.order, other.sample.order)
     assert one.test.random.random() != other.test.random.random()
-    cached = started("scs", X, y, parameters=SMALL)
-    assert np.array_equal(cached.sample.order, one.sample.order)
-    assert not np.array_equal(cached.sample.order, cached.test.sample.order)
+    kept = started("scs", X, y, parameters={**SMALL, "test": "kept"})
+    assert np.array_equal(kept.sample.order, one.sample.order)
+    assert not np.array_equal(kept.sample.order, kept.test.sample.order)
+
+
+@pytest.mark.parametrize("growth", ["linear", "theory"])
+def test_a_step_is_tested_on_rows_that_the_next_sample_adds(growth):
+    X, y = drawn(300)
+    p = started("scs", X, y, parameters={**SMALL, "growth": growth, "radius": 0.2})
+    for _ in range(30):
+        if p.advance(1) == 0:
+            break
+        n, tested = len(p.sample), p.test.sample
+        assert len(tested) == len(tested.order) == 10
+        assert not set(tested.order) & set(p.sample.order[:n])
+        assert np.array_equal(p.sample.order[n : n + 10], tested.order)
+    assert n > 20
+
+
+def test_nothing_is_tested_once_the_sample_is_everything():
+    X, y = drawn(60)
+    p = started("scs", X, y, C=10.0, parameters=SMALL)
+    p.advance(5)
+    assert len(p.sample) == 60
+    now = p.state.now[0]
+    assert p._on_test_sample() == (now["value"], now["value_after"])
+    status, outcome = finished(p)
+    assert status is Status.CONVERGED
+    assert outcome.gap_kind == "exact"
+
+
+@pytest.mark.parametrize("test", ["next", "kept"])
+def test_a_carried_direction_weighs_old_and_new_rows_alike(test):
+    X, y = drawn(400)
+    p = started("scs", X, y, lambda_=0.01, parameters={**SMALL, "test": test})
+    p.advance(6)
+    s, old = p.state, len(p.sample)
+    point = s.d[:old] - s.w[:old] * s.u[:old] / old  # -lambda times a mean of the points so far
+    at = s.w * s.Q_alpha
+    p._grow()
+    n = len(p.sample)
+    np.testing.assert_allclose(s.d[:old] - s.w[:old] * s.u[:old] / n, point, atol=1e-14)
+    assert np.array_equal(s.u[old:n], (s.w[old:n] * s.Q_alpha[old:n] < 1.0).astype(float))
+    np.testing.assert_allclose(s.d[old:n], s.w[old:n] * s.u[old:n] / n)
+    assert np.array_equal(at[:old], (s.w * s.Q_alpha)[:old])  # the incumbent is where it was
 
 
 @pytest.mark.parametrize("metric", ["rkhs", "euclid"])
-def test_the_sums_are_right_after_any_number_of_steps(metric):
+@pytest.mark.parametrize("test", ["next", "kept"])
+@pytest.mark.parametrize("last", ["carried", "kept"])
+@pytest.mark.parametrize("growth", ["linear", "theory"])
+def test_the_sums_are_right_after_any_number_of_steps(metric, test, last, growth):
     X, y = drawn(500)
-    p = started("scs", X, y, lambda_=0.01, tolerance=1e-6, parameters={**SMALL, "metric": metric})
+    parameters = {**SMALL, "metric": metric, "test": test, "last": last, "growth": growth}
+    p = started("scs", X, y, lambda_=0.01, tolerance=1e-6, parameters=parameters)
     p.advance(15)
-    n, s, T = len(p.sample), p.state, p.test
+    n, r, s, T = len(p.sample), len(p.test.sample), p.state, p.test
     Q = gram(X, p.resolved.kernel.gamma)
-    S, tested = p.sample.order[:n], T.sample.order[:n]
-    inside = s.w[:n] * s.inside[:n]
-    for vector, here in ((s.alpha[:n], s.Q_alpha), (s.d[:n], s.Q_d), (inside, s.Q_inside)):
+    S, tested = p.sample.order[:n], T.sample.order[:r]
+    inside, u = s.w[:n] * s.inside[:n], s.w[:n] * s.u[:n]
+    for vector, here, there in (
+        (s.alpha[:n], s.Q_alpha, T.alpha),
+        (s.d[:n], s.Q_d, T.d),
+        (inside, s.Q_inside, T.inside),
+        (u, s.Q_u, T.u),
+    ):
         np.testing.assert_allclose(here[:n], Q[np.ix_(S, S)] @ vector, atol=1e-9 * n)
-    for vector, there in ((s.alpha[:n], T.alpha), (s.d[:n], T.d), (inside, T.inside)):
-        np.testing.assert_allclose(there[:n], Q[np.ix_(tested, S)] @ vector, atol=1e-9 * n)
+        np.testing.assert_allclose(there[:r], Q[np.ix_(tested, S)] @ vector, atol=1e-9 * n)
 
 
 def test_threads_change_the_sums_by_rounding_at_most():
@@ -143,6 +194,15 @@ def test_memory_is_that_of_the_sample():
     assert p.state.alpha.shape == (400,)
     assert len(p.sample) == 400
     assert p.sample.store.rows.height == 400
+
+
+def test_a_larger_lambda_needs_fewer_rows():
+    X, y = drawn(30)
+    rule = started("scs", X, y, lambda_=0.1).rule
+    assert [rule.most_rows(10**6, lam) for lam in (1e-2, 1e-3, 2e-4, 1e-4, 1e-9)] == [
+        20_000, 20_000, 50_000, 100_000, 100_000,
+    ]  # fmt: skip
+    assert rule.most_rows(700, 1e-9) == 700
 
 
 def test_theory_asks_for_the_fourth_power():
@@ -217,6 +277,8 @@ def test_a_lambda_beyond_double_precision_is_refused(method):
         ("scs", {"factor": 1.0}, "factor"),
         ("scs", {"least_radius": 2.0}, "least_radius"),
         ("scs", {"first": 0}, "first"),
+        ("scs", {"rate": 1.5}, "rate from 0 to 1"),
+        ("scs", {"enough": 0.0}, "enough"),
         ("wolfe", {"m1": 0.6}, "m1"),
         ("wolfe", {"n": 1.0}, "n > 1"),
         ("wolfe", {"keep": "full", "size": 1}, "size"),
