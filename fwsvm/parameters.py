@@ -1,14 +1,21 @@
 """Parameters of methods and kernels: fields of a NamedTuple, as users type them and as tables show them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from functools import cache
+from typing import Any, get_type_hints
 
 from fwsvm.errors import UsageError, nearest, shown
 
 BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
+
+
+@cache
+def types_of(rule: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the types of a rule's or a kernel's parameters: looking them up takes as long as some steps."""
+    return get_type_hints(rule)
 
 
 def values(owner: str, given: Any, kinds: Mapping[str, Any], noun: str = "") -> dict[str, Any]:

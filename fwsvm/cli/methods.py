@@ -37,12 +37,11 @@ def command(name: str | None, as_json: bool) -> None:
 
 def facts_of(method: "Method") -> dict[str, Any]:
     """Return the description of a method as plain values."""
-    from typing import get_type_hints
-
     from fwsvm.kernels.kernel import KERNELS
+    from fwsvm.parameters import types_of
     from fwsvm.solvers import FAMILIES
 
-    family, kinds = FAMILIES[method.family], get_type_hints(method.rule)
+    family, kinds = FAMILIES[method.family], types_of(method.rule)
     description, meanings = _docstring(method.rule)
     return {
         "name": method.name,

@@ -11,7 +11,7 @@ what LIBSVM calls it (`KernelFamily`), and these functions. Other packages add t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +21,7 @@ from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.formulas import muladd
-from fwsvm.parameters import labelled, values
+from fwsvm.parameters import labelled, types_of, values
 from fwsvm.plugins import enter
 
 #: Parameters that LIBSVM's kernels have, with options, settings and columns of their own.
@@ -91,7 +91,7 @@ class KernelFamily:
 
     def own_values(self, given: Any) -> dict[str, Any]:
         """Return the parameters that only this kernel has, as given or by default; `UsageError` where one is wrong."""
-        kinds = get_type_hints(self.make)
+        kinds = types_of(self.make)
         return self.own | values(f"the {self.name} kernel", given, {name: kinds[name] for name in self.own})
 
     def range_of(self, name: str) -> Range:
@@ -105,7 +105,7 @@ class KernelFamily:
 
     def checked(self, **parameters: Any) -> Any:
         """Return the kernel with these parameters; `UsageError` where nothing may be trained with it."""
-        kinds = get_type_hints(self.make)
+        kinds = types_of(self.make)
         for name, value in parameters.items():
             bounds = self.range_of(name)
             if not bounds.least <= value <= bounds.most:

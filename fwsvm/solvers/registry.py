@@ -5,10 +5,10 @@ The fields' names, types and defaults are the method's parameters on the command
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any
 
 from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.parameters import require_defaults, values
+from fwsvm.parameters import require_defaults, types_of, values
 from fwsvm.plugins import enter
 
 
@@ -102,7 +102,7 @@ class Method:
 
     def make(self, given: Any) -> Any:
         """Return the rule with the given parameters; `UsageError` names a wrong one and its nearest."""
-        found = values(self.name, given, get_type_hints(self.rule), "method")
+        found = values(self.name, given, types_of(self.rule), "method")
         return self.rule(**found)
 
 

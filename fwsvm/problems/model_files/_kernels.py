@@ -5,10 +5,11 @@ have stands under its own name, which LIBSVM's programs refuse; parameters that 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import KERNELS, SHARED, KernelFamily, Range, family_of
+from fwsvm.parameters import types_of
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import quoted
 from fwsvm.problems.model_files._numbers import shortest
@@ -56,7 +57,7 @@ def _in_libsvm(kernel: Any) -> tuple[KernelFamily, Any]:
 
 def _shared(header: Header, family: KernelFamily, name: str) -> float | int:
     allowed = family.range_of(name)
-    if get_type_hints(family.make)[name] is int:
+    if types_of(family.make)[name] is int:
         return header.whole(name, int(allowed.least), int(allowed.most))
     value = header.number(name)
     if not allowed.least <= value <= allowed.most:

@@ -85,7 +85,7 @@ class Scs(NamedTuple):
     eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
-    m1, m2 : of the line search, see wolfe; 0.1 and 0.4
+    m1, m2 : of the line search, see wolfe; 0.05 and 0.1: conjugate directions want the end of a line nearly found
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
 
@@ -105,8 +105,8 @@ class Scs(NamedTuple):
     eta1: float = 0.1
     eta2: float = 1e-3
     patience: int = 10
-    m1: float = 0.1
-    m2: float = 0.4
+    m1: float = 0.05
+    m2: float = 0.1
     n: float = 1000.0
 
     def most_rows(self, m: int, lam: float) -> int:
