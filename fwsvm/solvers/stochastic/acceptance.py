@@ -23,8 +23,8 @@ class ResampledTest:
         self.problem, self.sample, self.random, self.threads = problem, sample, random, threads
         self.kernel_evaluations = 0
 
-    def losses(self, state: StochasticState) -> tuple[float, float]:
-        """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
+    def losses(self, state: StochasticState) -> tuple[float, float, float]:
+        """Return the mean hinge loss over T_k at the incumbent and at the candidate, and their difference's error."""
         sample, n = self.sample, len(self.sample)
         rows = self.random.choice(len(self.problem.y), n, replace=False, shuffle=False)
         sources = np.column_stack([state.alpha[:n], state.d[:n]])
@@ -83,8 +83,8 @@ class TrackedTest:
         n = len(self.sample)
         self.alpha[:n] += state.now["step"][0] * self.d[:n]
 
-    def losses(self, state: StochasticState) -> tuple[float, float]:
-        """Return the mean hinge loss over T_k at the incumbent and at the candidate."""
+    def losses(self, state: StochasticState) -> tuple[float, float, float]:
+        """Return the mean hinge loss over T_k at the incumbent and at the candidate, and their difference's error."""
         n = len(self.sample)
         return mean_losses(self.sample.w[:n], self.alpha[:n], self.d[:n], float(state.now["step"][0]))
 
@@ -99,9 +99,17 @@ def _subgradient(s, rows, alpha, d, inside, out):
 
 @njit
 def mean_losses(w, at, ahead, step):
-    """Return the mean hinge losses of outputs ``at`` and of at + step ahead, all of shape (n,)."""
-    before = after = 0.0
-    for i in range(w.size):
-        before += max(0.0, 1.0 - w[i] * at[i])
-        after += max(0.0, 1.0 - w[i] * (at[i] + step * ahead[i]))
-    return before / w.size, after / w.size
+    """Return the mean hinge losses of outputs ``at`` and of at + step ahead, (n,), and their difference's error.
+
+    It is the standard error of a mean over n rows drawn at random; 0 for fewer than two.
+    """
+    n, before, after, squares = w.size, 0.0, 0.0, 0.0
+    for i in range(n):
+        loss = max(0.0, 1.0 - w[i] * at[i])
+        then = max(0.0, 1.0 - w[i] * (at[i] + step * ahead[i]))
+        before += loss
+        after += then
+        squares += (loss - then) ** 2
+    fall = (before - after) / n
+    variance = max(0.0, squares / n - fall * fall)
+    return before / n, after / n, np.sqrt(variance / (n - 1)) if n > 1 else 0.0

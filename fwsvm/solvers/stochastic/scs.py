@@ -82,6 +82,8 @@ class Scs(NamedTuple):
     greatest_radius : delta_max; 1, the ball that holds the minimiser
     factor : gamma, by which a success widens and a failure narrows the ball; 2
     eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
+    doubt : standard errors of the decrease on T_k that count for the step; 1: with none, as in the paper, chance
+        refuses half of the good steps where T_k is small
     eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
@@ -103,6 +105,7 @@ class Scs(NamedTuple):
     greatest_radius: float = 1.0
     factor: float = 2.0
     eta1: float = 0.1
+    doubt: float = 1.0
     eta2: float = 1e-3
     patience: int = 10
     m1: float = 0.05
@@ -228,20 +231,23 @@ class ScsRun(StochasticRun):
         now, rule = self.state.now[0], self.rule
         if now["step"] == 0.0 or np.sqrt(now["length2"]) <= rule.eta2 * self.lam * now["ball"]:
             return False
-        before, after = self._on_test_sample()
-        confirmed = before - after >= rule.eta1 * (now["value"] - now["value_after"])
+        before, after, error = self._on_test_sample()
+        confirmed = before - after + rule.doubt * error >= rule.eta1 * (now["value"] - now["value_after"])
         self.objective = after if confirmed else before
         return bool(confirmed)
 
-    def _on_test_sample(self) -> tuple[float, float]:
-        """Return f_T at the incumbent and at the candidate; f_k where S_k has all rows and none are next."""
+    def _on_test_sample(self) -> tuple[float, float, float]:
+        """Return f_T at the incumbent and at the candidate, and the standard error of the difference.
+
+        Where S_k has all rows and none are next, f_k, without an error.
+        """
         s, now, n = self.state, self.state.now[0], len(self.sample)
         if self.rule.test is Test.NEXT and n == self.m:
-            return float(now["value"]), float(now["value_after"])
+            return float(now["value"]), float(now["value_after"]), 0.0
         t, linear, square = float(now["step"]), float(s.alpha[:n] @ s.Q_d[:n]), float(now["square"])
         grown = square + 2.0 * t * linear + t * t * float(now["curvature"]) / self.lam
-        before, after = self.test.losses(s)
-        return 0.5 * self.lam * square + before, 0.5 * self.lam * grown + after
+        before, after, error = self.test.losses(s)
+        return 0.5 * self.lam * square + before, 0.5 * self.lam * grown + after, error
 
     # ---------------------------------------------------------------- the end
 
@@ -286,8 +292,8 @@ class ScsRun(StochasticRun):
 def _check(rule: Scs) -> None:
     if not 0 < rule.least_radius < rule.radius <= rule.greatest_radius:
         raise UsageError("scs needs 0 < least_radius < radius <= greatest_radius")
-    if not (rule.factor > 1 and 0 < rule.eta1 < 1 and rule.eta2 > 0):
-        raise UsageError("scs needs factor > 1, eta1 between 0 and 1, and eta2 > 0")
+    if not (rule.factor > 1 and 0 < rule.eta1 < 1 and rule.eta2 > 0 and rule.doubt >= 0):
+        raise UsageError("scs needs factor > 1, eta1 between 0 and 1, eta2 > 0, and doubt of at least 0")
     if min(rule.first, rule.more, rule.largest, rule.patience) < 1 or not 0 <= rule.rate <= 1:
         raise UsageError("scs needs first, more, largest and patience of at least 1, and rate from 0 to 1")
     if not rule.enough > 0:

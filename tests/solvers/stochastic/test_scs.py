@@ -69,11 +69,11 @@ def test_the_test_estimates_the_objective_on_its_rows(test):
     s, now, n = p.state, p.state.now[0], len(p.sample)
     if test == "fresh":
         stream = p.test.random.bit_generator.state
-        F0, F1 = p._on_test_sample()
+        F0, F1, error = p._on_test_sample()
         p.test.random.bit_generator.state = stream
         T = p.test.random.choice(400, n, replace=False, shuffle=False)
     else:
-        F0, F1 = p._on_test_sample()
+        F0, F1, error = p._on_test_sample()
         T = p.test.sample.order[: len(p.test.sample)]
         assert len(T) == (n if test == "kept" else 10)
     S = p.sample.order[:n]
@@ -84,8 +84,9 @@ def test_the_test_estimates_the_objective_on_its_rows(test):
         F0, rel=1e-5
     )
     ahead = alpha + now["step"] * s.d[:n]
-    hinge_loss = np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ ahead)).mean()
-    assert 0.5 * p.lam * ahead @ Q[np.ix_(S, S)] @ ahead + hinge_loss == pytest.approx(F1, rel=1e-4)
+    losses = [np.maximum(0, 1 - y[T] * (Q[np.ix_(T, S)] @ at)) for at in (alpha, ahead)]
+    assert 0.5 * p.lam * ahead @ Q[np.ix_(S, S)] @ ahead + losses[1].mean() == pytest.approx(F1, rel=1e-4)
+    assert error == pytest.approx((losses[0] - losses[1]).std(ddof=1) / np.sqrt(len(T)), rel=1e-4)
 
 
 def test_the_two_samples_come_from_streams_of_their_own():
@@ -117,11 +118,11 @@ def test_a_step_is_tested_on_rows_that_the_next_sample_adds(growth):
 
 def test_nothing_is_tested_once_the_sample_is_everything():
     X, y = drawn(60)
-    p = started("scs", X, y, C=10.0, parameters=SMALL)
+    p = started("scs", X, y, C=1.0, parameters=SMALL)
     p.advance(5)
     assert len(p.sample) == 60
     now = p.state.now[0]
-    assert p._on_test_sample() == (now["value"], now["value_after"])
+    assert p._on_test_sample() == (now["value"], now["value_after"], 0.0)
     status, outcome = finished(p)
     assert status is Status.CONVERGED
     assert outcome.gap_kind == "exact"
@@ -194,6 +195,23 @@ def test_memory_is_that_of_the_sample():
     assert p.state.alpha.shape == (400,)
     assert len(p.sample) == 400
     assert p.sample.store.rows.height == 400
+
+
+@pytest.mark.parametrize("doubt", [0.0, 1.0])
+def test_a_step_is_taken_unless_the_test_is_that_sure_that_it_is_bad(doubt):
+    X, y = drawn(2000)
+    p = started("scs", X, y, lambda_=1e-3, parameters={**SMALL, "largest": 1000, "doubt": doubt})
+    refused = 0
+    for _ in range(60):
+        steps = p.steps
+        if p.advance(1) == 0:
+            break
+        now = p.state.now[0]
+        if p.steps == steps and now["step"] > 0.0:  # refused, and everything is as it was when tested
+            before, after, error = p._on_test_sample()
+            assert before - after + doubt * error < 0.1 * (now["value"] - now["value_after"])
+            refused += 1
+    assert refused > 0
 
 
 def test_a_larger_lambda_needs_fewer_rows():
@@ -277,6 +295,7 @@ def test_a_lambda_beyond_double_precision_is_refused(method):
         ("scs", {"factor": 1.0}, "factor"),
         ("scs", {"least_radius": 2.0}, "least_radius"),
         ("scs", {"first": 0}, "first"),
+        ("scs", {"doubt": -1.0}, "doubt of at least 0"),
         ("scs", {"rate": 1.5}, "rate from 0 to 1"),
         ("scs", {"enough": 0.0}, "enough"),
         ("wolfe", {"m1": 0.6}, "m1"),
