@@ -59,11 +59,11 @@ def _solve_at_once(*given: Any) -> Any:
 def _in_time(
     X: Any, codes: Any, classes: Any, weights: Any, settings: Any, resolved: Resolved, watch: Any
 ) -> Any:
-    from fwsvm.solvers.auto.in_time import Course, Data, suits
+    from fwsvm.solvers.auto.in_time import Data, SampleTrials, suits
 
     if not suits(len(codes), resolved):
         return None
-    return Course(Data(X, codes, classes, weights), settings, resolved, watch).run()
+    return SampleTrials(Data(X, codes, classes, weights), settings, resolved, watch).run()
 
 
 FAMILIES["auto"] = replace(
