@@ -41,7 +41,7 @@ def chunks(monkeypatch):
     sizes, start = [], run.ChunkRun._start
 
     def noted(self, chunk, **given):
-        if len(self.y) > ROWS:  # that many has the problem that a method is warmed up on
+        if self.m > ROWS:  # that many has the problem that a method is warmed up on
             sizes.append(len(chunk))
         start(self, chunk, **given)
 
@@ -181,8 +181,8 @@ def test_a_rule_that_speaks_of_all_rows_does_so_on_a_chunk(monkeypatch):
 
     def noted(self, chunk, **given):
         start(self, chunk, **given)
-        if len(self.y) > ROWS and self.found is not None:
-            goals.append((self.inner.resolved.stop, self.inner.resolved.tolerance, self.qp.diagonal.max()))
+        if self.m > ROWS and self.found is not None:
+            goals.append((self.inner.resolved.stop, self.inner.resolved.tolerance, self.widest))
 
     monkeypatch.setattr(run.ChunkRun, "_start", noted)
     X, codes = clouds(10, 1500)
