@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
-from fwsvm.solvers.chunking import run
+from fwsvm.solvers.chunking import in_memory, run
 from fwsvm.solvers.chunking.working_set import drawn, select_rows
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, SMALL_CLASS
 from fwsvm.solvers.warm_up import ROWS
@@ -114,7 +114,7 @@ def test_an_interrupt_between_two_chunks_keeps_the_point_reached(monkeypatch):
     def interrupt(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "gradient", interrupt)
+    monkeypatch.setattr(in_memory.RowsInMemory, "gradient", interrupt)
     X, codes = clouds(4)
     found = train(X, codes)
     assert found.status is Status.INTERRUPTED
