@@ -133,7 +133,7 @@ LINEAR = tuple(
 )
 SAMPLED = tuple(
     train(f"synthetic:adult-like?rows={rows}", "1", method, search="sampled")
-    for rows, method in ((20_000, "fw"), (50_000, "swap"), (50_000, "cvm"))
+    for rows, method in ((5_000, "fw"), (10_000, "swap"))
 )  # fmt: skip
 
 DEVICES = {
@@ -167,8 +167,9 @@ DEVICES = {
     "columns kept along C": Device(
         {"solvers/column_store.py": (("if found is not None and (", "if False and ("),)}, PATHS, 84,
     ),
-    "surveys of the rows at rest": Device(
-        constants(REST_MARGIN="1e300"), LINEAR, 60,
+    "visits of rows at rest": Device(
+        {"solvers/dual_coordinate/avsf.py": (("return s.now[0].distance < s.coordinates[i].slack", "return False"),)},
+        LINEAR, 20,
     ),
     "surveys before they are due": Device(constants(IDLE_VISITS_FOR_SURVEY="1e300"), LINEAR, 8),
     "multiples of w": Device(constants(MULTIPLE_TRY_FACTOR="0.0"), LINEAR, 40),

@@ -102,6 +102,32 @@ def test_importing_the_package_imports_nothing_heavy():
     assert python(code).split() == []
 
 
+def test_numba_is_imported_by_a_thread_of_its_own():
+    """Where the frames of the imports around it end by chance must not cost time (`fwsvm.numerics.import_numba`)."""
+    code = (
+        "import sys, threading\n"
+        "class Finder:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name == 'numba': print(threading.current_thread() is threading.main_thread())\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        "import fwsvm.solvers\n"
+    )
+    assert python(code).split() == ["False"]
+
+
+def test_training_on_a_file_that_is_here_loads_no_ssl(tmp_path):
+    (tmp_path / "rows").write_text("1 1:1\n-1 1:-1\n1 1:2\n-1 1:-2\n")
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from fwsvm.cli import main\n"
+        "assert CliRunner().invoke(main, ['train', 'rows']).exit_code == 0\n"
+        "print('ssl' in sys.modules)\n"
+    )
+    assert python(code, tmp_path).split() == ["False"]
+
+
 def test_imports_go_one_way(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     assert lint_imports(config_filename="pyproject.toml", no_cache=True) == 0, capsys.readouterr().out

@@ -14,7 +14,7 @@ from fwsvm import __version__
 from fwsvm.errors import FwsvmError, UsageError, WriteError
 from fwsvm.files.atomic import make_folder
 from fwsvm.files.folders import FACTS, code_folder, is_carried, own_root
-from fwsvm.numerics.carried_code import Facts, facts_for, read_facts, write_facts
+from fwsvm.numerics.carried_code import CodeFacts, facts_for, read_facts, write_facts
 from fwsvm.numerics.processor import NATIVE, lacking, level_target, native_target
 from fwsvm.solvers.second_compiler import to_run
 
@@ -61,7 +61,7 @@ def carry(folder: Path, processor: str, words: Sequence[str]) -> None:
     )
 
 
-def _facts(processor: str) -> Facts:
+def _facts(processor: str) -> CodeFacts:
     if processor == NATIVE:
         return facts_for(native_target(), __version__)
     said = lacking(processor)
@@ -70,7 +70,7 @@ def _facts(processor: str) -> Facts:
     return facts_for(level_target(processor), __version__)
 
 
-def _refuse_what_is_there(code: Path, facts: Facts) -> None:
+def _refuse_what_is_there(code: Path, facts: CodeFacts) -> None:
     in_use = {os.path.realpath(place) for place in (own_root() / "numba", code_folder())}
     if os.path.realpath(code) in in_use and not is_carried(code):
         raise UsageError(f"{code} is the cache in use, to which runs add: let --to name another folder")
@@ -85,7 +85,7 @@ def _refuse_what_is_there(code: Path, facts: Facts) -> None:
         raise UsageError(f"{code} has what `fwsvm warmup --to` did not make: let --to name another folder")
 
 
-def _compile(root: Path, facts: Facts, words: Sequence[str]) -> None:
+def _compile(root: Path, facts: CodeFacts, words: Sequence[str]) -> None:
     """Run ``fwsvm warmup`` in a process whose cache is ``root``, and say what it says."""
     surroundings = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     surroundings |= {"FWSVM_CACHE": str(root), "PYTHONUTF8": "1"}

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset, LabelledRows
     from fwsvm.experiments.record import Row
-    from fwsvm.experiments.width_and_penalty import Chosen
+    from fwsvm.experiments.width_and_penalty import SearchResult
     from fwsvm.solvers import Result
 
 SHOWN_CLASSES, SHOWN_LABEL = 10, 20  # classes that a table has, and letters of a label
@@ -92,7 +92,7 @@ def met_in_scaling(data: "Dataset", whole: "Dataset") -> list[str]:
     return [f"{notice}: are they rows of the same kind?" for notice in whole.notices[len(data.notices) :]]
 
 
-def chosen(found: "Chosen", data: "Dataset", folds: int) -> list[str]:
+def chosen(found: "SearchResult", data: "Dataset", folds: int) -> list[str]:
     """Return sentences on how C and width were chosen."""
     part = f"{found.rows:,} of the {data.train.rows:,} rows" if found.rows < data.train.rows else "the rows"
     said = [
@@ -152,7 +152,7 @@ def interval(right: float, judged: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / judged), (middle + half) / (1 + z * z / judged)
 
 
-def tested(data: "Dataset", found: "Chosen", row: "Row") -> list[str]:
+def tested(data: "Dataset", found: "SearchResult", row: "Row") -> list[str]:
     """Return sentences on how good the machine is on rows that it was not trained on."""
     if data.test is not None and row.get("test_accuracy") is not None:
         right = row["test_accuracy"] * data.test.rows
@@ -192,7 +192,7 @@ STEPS = ("check", "scale", "choose", "train", "test", "save", "report")
 
 
 def interrupted(
-    done: int, found: "Chosen | None", kept: str, train: str, scaling: str, model: Path
+    done: int, found: "SearchResult | None", kept: str, train: str, scaling: str, model: Path
 ) -> str:  # fmt: skip
     """Return what an interrupt after so many steps leaves, and how to go on."""
     at = STEPS[min(done, len(STEPS) - 1)]
@@ -229,7 +229,7 @@ def confused(result: "Result", data: "Dataset") -> Counter[tuple[str, str]] | No
 
 
 def report(
-    steps: Sequence[tuple[str, str]], data: "Dataset", found: "Chosen", result: "Result", model: Path,
+    steps: Sequence[tuple[str, str]], data: "Dataset", found: "SearchResult", result: "Result", model: Path,
     confusion: Counter[tuple[str, str]] | None,
 ) -> str:  # fmt: skip
     """Return the report in Markdown: the steps, what was tried, what was confused, and how to repeat it."""
@@ -255,7 +255,7 @@ def report(
     return "\n".join(lines) + "\n"
 
 
-def _grid(found: "Chosen") -> list[str]:
+def _grid(found: "SearchResult") -> list[str]:
     gammas = sorted({one.gamma for one in found.tried})
     at = {(one.C, one.gamma): one for one in found.tried}
     lines = [

@@ -17,7 +17,7 @@ from fwsvm.numerics.threads import MOST_THREADS
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
-    from fwsvm.experiments.width_and_penalty import Chosen
+    from fwsvm.experiments.width_and_penalty import SearchResult
     from fwsvm.solvers import Result, Settings
 
 SEARCH_SHARE = 0.6  # of a time limit, that the choice of C and width may take
@@ -32,7 +32,7 @@ class Steps:
 
     said: list[tuple[str, str]] = field(default_factory=list)
     scaling: str = "none"
-    chosen: "Chosen | None" = None
+    chosen: "SearchResult | None" = None
     kept: str = ""
 
     def __call__(self, title: str, *sentences: str) -> None:

@@ -181,9 +181,9 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
 
 def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "Executor":
     if scheduler is not None:
-        from fwsvm.experiments.executors.cluster import Cluster
+        from fwsvm.experiments.executors.cluster import ClusterExecutor
 
-        return Cluster(scheduler, resources)
+        return ClusterExecutor(scheduler, resources)
     if workers > 1:
         from fwsvm.experiments.executors.workers import Workers
 

@@ -101,10 +101,12 @@ def command(
                     machine, pieces, data, used, probability=probability, decision=decision
                 )
         else:
-            from fwsvm.experiments.cluster_prediction import Asked, predict
+            from fwsvm.experiments.cluster_prediction import WantedOfRows, predict
 
             loaded, used = time.perf_counter() - begun, 1
-            predicted, notices = predict(scheduler, machine, data, Asked(decision, probability, zero_based))
+            predicted, notices = predict(
+                scheduler, machine, data, WantedOfRows(decision, probability, zero_based)
+            )
     _echo(notices)
     _tell(predicted, machine.features)
     columns = prediction.decision_columns(machine)

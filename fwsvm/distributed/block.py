@@ -15,7 +15,7 @@ from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.machines import KernelModel
 from fwsvm.scaling import Ranges
-from fwsvm.solvers.chunking.run import compile_looks
+from fwsvm.solvers.chunking.in_memory import compile_looks
 
 
 class Facts(NamedTuple):

@@ -16,7 +16,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, LinearModel
 
 
-class Asked(NamedTuple):
+class WantedOfRows(NamedTuple):
     """What is wanted of each row besides its label, and how its file is read."""
 
     decision: bool
@@ -32,7 +32,7 @@ class PartPrediction(NamedTuple):
 
 
 def predict(
-    address: str, machine: KernelModel | LinearModel, data: str, asked: Asked
+    address: str, machine: KernelModel | LinearModel, data: str, asked: WantedOfRows
 ) -> tuple[Prediction, tuple[str, ...]]:
     """Predict the rows of a file, or of a folder's files, on a cluster; return also what was ignored.
 
@@ -58,7 +58,7 @@ def predict(
 
 
 def predict_partition(
-    partition: Partition, machine: KernelModel | LinearModel, asked: Asked
+    partition: Partition, machine: KernelModel | LinearModel, asked: WantedOfRows
 ) -> PartPrediction:
     """Read and predict a partition; this runs on a worker."""
     table, _, notices = read(partition, zero_based=asked.zero_based, unlabelled=True)

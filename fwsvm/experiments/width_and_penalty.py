@@ -47,7 +47,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SearchResult:
     """What a search came to.
 
     Attributes
@@ -77,7 +77,7 @@ class Chosen:
 def choose(
     data: Dataset, settings: Settings, folds: int, *, seconds: float | None = None, watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Chosen:  # fmt: skip
+) -> SearchResult:  # fmt: skip
     """Try widths and penalties on folds of the training rows, or of a stratified sample of them if there are many.
 
     Parameters
@@ -123,7 +123,7 @@ def choose(
     except KeyboardInterrupt:
         interrupted = True
     in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma)))
-    return Chosen(in_order, table.rows, search.runs, search.is_over and not interrupted, interrupted)
+    return SearchResult(in_order, table.rows, search.runs, search.is_over and not interrupted, interrupted)
 
 
 class _Search:

@@ -28,7 +28,7 @@ MOST = 1 << 16  # bytes of a file of facts
 
 
 @dataclass(frozen=True)
-class Facts:
+class CodeFacts:
     """What a folder of machine code is for."""
 
     fwsvm: str
@@ -47,10 +47,10 @@ class Facts:
         return Target(self.system, self.processor, self.features)
 
 
-def facts_for(made_for: Target, fwsvm: str) -> Facts:
+def facts_for(made_for: Target, fwsvm: str) -> CodeFacts:
     """Return the facts of code that this Python, numba and version of ``fwsvm`` make for a target."""
     sources = [package_digest(*FOUNDATION, *part, compiled=True) for part in (READING, SOLVING)]
-    return Facts(
+    return CodeFacts(
         fwsvm=fwsvm,
         sources=hashlib.sha256("".join(sources).encode()).hexdigest(),
         python=str(sys.implementation.cache_tag),
@@ -63,13 +63,13 @@ def facts_for(made_for: Target, fwsvm: str) -> Facts:
     )
 
 
-def write_facts(folder: Path, facts: Facts) -> None:
+def write_facts(folder: Path, facts: CodeFacts) -> None:
     """Say what a folder of machine code is for; from then on it is only read."""
     text = json.dumps(asdict(facts), indent=2) + "\n"
     write_whole(folder / FACTS, text.encode("ascii"), WriteError)
 
 
-def read_facts(folder: Path) -> Facts:
+def read_facts(folder: Path) -> CodeFacts:
     """Return what a folder of machine code is for.
 
     Raises
@@ -88,13 +88,13 @@ def read_facts(folder: Path) -> Facts:
         raise DataError(f"{file} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise DataError(f"{file} is no JSON") from None
-    kinds: Any = {field.name: field.type for field in fields(Facts)}
+    kinds: Any = {field.name: field.type for field in fields(CodeFacts)}
     if not isinstance(known, dict) or known.keys() != kinds.keys():
         raise DataError(f"{file} is not what `fwsvm warmup --to` of this version writes")
     for name, value in known.items():
         if not isinstance(value, kinds[name]) or (isinstance(value, str) and not value.isprintable()):
             raise DataError(f"{file} says {name} is {shown(value)}")
-    return Facts(**known)
+    return CodeFacts(**known)
 
 
 @functools.cache
@@ -124,7 +124,7 @@ def code_places() -> Places:
     return found._replace(read=tuple(place for place in found.read if place != named))
 
 
-def unlike(facts: Facts) -> str | None:
+def unlike(facts: CodeFacts) -> str | None:
     """Say in a clause what it was made by, if that is not what runs here."""
     here = facts_for(facts.target, facts.fwsvm)
     for name, called in {

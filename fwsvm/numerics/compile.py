@@ -10,6 +10,9 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from fwsvm.numerics import import_numba  # noqa: F401 - before anything else imports it
+
+# isort: split
 import numba
 from numba import extending
 

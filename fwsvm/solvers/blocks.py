@@ -38,7 +38,7 @@ Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
 Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
-class Survey(NamedTuple):
+class BlockSurvey(NamedTuple):
     """What a pass over the blocks found.
 
     Attributes
@@ -54,7 +54,7 @@ class Survey(NamedTuple):
     spread: float
 
 
-def survey(blocks: Blocks) -> Survey:
+def survey(blocks: Blocks) -> BlockSurvey:
     """Go through the blocks once.
 
     Raises
@@ -89,7 +89,7 @@ def survey(blocks: Blocks) -> Survey:
         labels += [label for label in distinct[np.argsort(firsts)].tolist() if label not in labels]
     if rows < 2:
         raise UsageError("the blocks hold fewer than two rows")
-    return Survey(rows, features, np.array(labels), 2.0 * squares / (rows - 1))
+    return BlockSurvey(rows, features, np.array(labels), 2.0 * squares / (rows - 1))
 
 
 def _moments(X: Table) -> tuple[np.ndarray, float]:
@@ -132,7 +132,7 @@ class Picked:
 
 
 def fit_blocks(
-    blocks: Blocks, found: Survey, encode: Encode, classes: tuple[str, ...], settings: Settings, *,
+    blocks: Blocks, found: BlockSurvey, encode: Encode, classes: tuple[str, ...], settings: Settings, *,
     watch: Watch | None = None,
 ) -> Result:  # fmt: skip
     """Train a machine for two classes; memory is that of the rows the method draws, and of one block.

@@ -1,9 +1,9 @@
 """What may be called certified and converged: decided here alone, for all families and all ways to run them.
 
 A family's `certify` takes `Candidate`s, one or many on the same rows: it computes objective, gap, primal and dual from
-scratch and says what its stopping rule wants of them; `proven` makes the `Outcome` of it. `verdict` makes the status
-and the message of a run out of those of its parts. No method's own word makes a run converged, and no number that is
-not finite takes part in a certificate.
+scratch and says what its stopping rule wants of them; `proven` makes the `Outcome` of it. `status_of_parts` makes the
+status of a run out of those of its parts. No method's own word makes a run converged, and no number that is not finite
+takes part in a certificate.
 """
 
 import math
@@ -124,7 +124,7 @@ def proven_together(certificates: np.ndarray) -> Outcome:
     return Outcome(objective, gap, relative, primal, dual, "exact", within=True)
 
 
-def verdict(parts: Sequence[Status], total: Outcome) -> Status:
+def status_of_parts(parts: Sequence[Status], total: Outcome) -> Status:
     """Return how a run ended, from the `status_of` its parts (those not reached included) and `together`."""
     status = worst(parts)
     return Status.STALLED if status is Status.CONVERGED and not is_certified(total) else status

@@ -14,7 +14,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Pairs, Part, Solved, Subproblems, Table
+from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems, Table
 from fwsvm.status import Status
 
 
@@ -38,7 +38,7 @@ def gathered(run: Trained) -> Result:
     """Return the result of the parts of a run."""
     X, read, codes, classes, resolved, problems, solved, compile_seconds = run
     parts, pairs = solved.parts, [solved.pairs] if solved.pairs is not None else []
-    together: list[Pairs | Part] = [*pairs, *parts]
+    together: list[SolvedPairs | Part] = [*pairs, *parts]
     total = certify.together([one.outcome for one in together])
     counters = reduce(Counters.plus, (one.counters for one in together), Counters())
     model: KernelModel | LinearModel
@@ -53,7 +53,7 @@ def gathered(run: Trained) -> Result:
     ended += [certify.status_of(Status.CONVERGED, pair.outcome) for pair in pairs]
     if unreached or solved.interrupted:
         ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
-    status = certify.verdict(ended, total)
+    status = certify.status_of_parts(ended, total)
     lacking = f"{unreached} of {len(problems)} subproblems were not reached." if unreached else ""
     requests = counters.column_requests
     return Result(
@@ -90,7 +90,7 @@ def _kernel_model(
     classes: tuple[str, ...],
     resolved: Resolved,
     parts: list[Part],
-    pairs: Pairs | None,
+    pairs: SolvedPairs | None,
 ) -> KernelModel:
     """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
     K = len(classes)
@@ -113,7 +113,7 @@ def _kernel_model(
     return KernelModel(classes, resolved.kernel, vectors, counts, coefficients[support], biases)
 
 
-def support_rows(codes: np.ndarray, parts: list[Part], pairs: Pairs | None = None) -> np.ndarray:
+def support_rows(codes: np.ndarray, parts: list[Part], pairs: SolvedPairs | None = None) -> np.ndarray:
     """Return the numbers of the rows that are support vectors of any pair, class by class and ascending in each."""
     used: np.ndarray = np.zeros(len(codes), dtype=bool)
     if pairs is not None:

@@ -36,12 +36,9 @@ class Family:
     certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
-    start : callable (Binary, rule, Resolved, WarmStart or None, SharedColumns or None) -> Process
-    certify : callable (Rows, y, sequence of `Candidate`, threads) -> list of Outcome, or None
-        Computes deferred certificates of several runs on the same rows together; None where none are deferred.
     solve_at_once : callable (X, class numbers, weights, Subproblems, Resolved, watch) -> Solved or None, or None
         Solves all subproblems together, where it can.
-    chosen : callable (Process) -> str, or None
+    chosen : callable (`Solver`) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
     in_time : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result or None, or None
         Answers where there is a time limit, if it has a way of its own; `fit` asks it before all rows are trained on.

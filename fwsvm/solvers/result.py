@@ -21,7 +21,7 @@ class TracePoint:
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleFacts:
     """That a machine is of a sample of the rows (`fwsvm.solvers.auto.in_time`), and how good it is on others.
 
     Attributes
@@ -70,7 +70,7 @@ class Result:
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
     chosen : str
         The methods that ``auto`` chose; empty for any other.
-    sample : Sample or None
+    sample : SampleFacts or None
         Of which rows the machine is, where it is not of all: objective, gap, certificate and lambda are of the problem
         of these rows, ``train_seconds`` of all samples.
     """
@@ -99,7 +99,7 @@ class Result:
     gap_error: float = float("nan")
     solved: int = 1
     chosen: str = ""
-    sample: Sample | None = None
+    sample: SampleFacts | None = None
 
     def with_ranges(self, ranges: Ranges | None) -> Self:
         """Return the result with a machine that knows what its training rows were scaled by."""

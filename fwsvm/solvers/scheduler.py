@@ -113,7 +113,7 @@ class Work(ABC):
         return part
 
     def _say(self, me: int, number: int, progress: Progress) -> None:
-        """Tell the watcher, who is in the first worker's thread; that one hears of the others when it lends itself."""
+        """Tell the watcher, who is in the first worker's thread; that one hears of the others when it helps."""
         if me == 0 and self.watch is not None:
             self.watch(progress)
         else:

@@ -100,7 +100,7 @@ class Solver(Protocol):
         """Return where the run stands (off the clock, cheap)."""
 
     def help(self, me: int) -> None:
-        """Lend this thread, the ``me``-th, to an `advance` that runs in another; return when it ends, or at once."""
+        """Work, as thread ``me``, for an `advance` that runs in another thread; return when it ends, or at once."""
 
     @property
     def counters(self) -> Counters:

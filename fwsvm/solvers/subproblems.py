@@ -75,12 +75,12 @@ class Solved:
     seconds: float
     interrupted: bool = False
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
-    pairs: "Pairs | None" = None
+    pairs: "SolvedPairs | None" = None
     compile_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SolvedPairs:
     """What pairs of classes came to that were solved together.
 
     Attributes

@@ -185,8 +185,6 @@ SURVEY_INCREMENT = 10
 #: Goals that the gap of w may be above the goal for a multiple of w to be tried. Evidence: as above; large C asks for
 #: it.
 MULTIPLE_TRY_FACTOR = 1000.0
-#: Times what w has moved that a row could rest on before a survey passes it by; above 1. Evidence: as above.
-REST_MARGIN = 2.0
 #: Times the goal at which the gap is awaited to be surveyed. Evidence: near the goal a survey costs less than a sweep
 #: too many.
 EARLY_SURVEY_FACTOR = 2.0

@@ -137,8 +137,8 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pyt
 def test_of_equal_pairs_the_smallest_C_wins_and_then_the_widest_kernel() -> None:  # noqa: N802
     pairs = [(2.0, 1.0), (1.0, 2.0), (0.5, 2.0)]
     tried = tuple(width_and_penalty.Tried(gamma, C, 9, 10) for gamma, C in pairs)
-    assert width_and_penalty.Chosen(tried, 10, 3, cut=False).best == tried[0]
-    assert width_and_penalty.Chosen(tried[1:], 10, 2, cut=False).best == tried[2]
+    assert width_and_penalty.SearchResult(tried, 10, 3, cut=False).best == tried[0]
+    assert width_and_penalty.SearchResult(tried[1:], 10, 2, cut=False).best == tried[2]
 
 
 def test_an_interval_holds_what_was_seen_and_narrows_with_the_rows() -> None:

@@ -142,8 +142,8 @@ def test_a_chain_goes_on_without_a_cell_whose_worker_dies_twice() -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_the_cell_of_a_chain_that_kills_a_clusters_workers_is_found(length: int) -> None:
-    """As `Cluster.run` does: a piece with the guilty cell is lost, any other is run."""
-    from fwsvm.experiments.executors.cluster import Cluster, _Attempt
+    """As `ClusterExecutor.run` does: a piece with the guilty cell is lost, any other is run."""
+    from fwsvm.experiments.executors.cluster import ClusterExecutor, _Attempt
 
     cells = [replace(one, run_id=f"{number}") for number, one in enumerate((chain() * 2)[:length])]
     lost = SimpleNamespace(exception=lambda: "killed")
@@ -152,7 +152,7 @@ def test_the_cell_of_a_chain_that_kills_a_clusters_workers_is_found(length: int)
         while waiting:
             piece = waiting.pop()
             if guilty in piece.cells:
-                waiting.extend(Cluster._retry(piece, lost, errors.append))
+                waiting.extend(ClusterExecutor._retry(piece, lost, errors.append))
             else:
                 done.append(list(piece.cells))
                 waiting.extend(piece.extended())
@@ -227,7 +227,7 @@ def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
 def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fwsvm.experiments.executors.cluster import Cluster
+    from fwsvm.experiments.executors.cluster import ClusterExecutor
 
     address, workers = cluster.address, cluster.workers
     client = tmp_path / "client"  # where the workers are not: they know no such file
@@ -244,7 +244,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
             workers[0].kill()
         found[record.cell.run_id] = record
 
-    executor = Cluster(address, Resources())
+    executor = ClusterExecutor(address, Resources())
     try:
         assert executor.slots == 2
         executor.run([[one] for one in cells], deliver, Killer(cells[0], 0), at_once=2)
@@ -260,9 +260,9 @@ def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_wh
 ) -> None:
     import distributed
 
-    from fwsvm.experiments.executors.cluster import Cluster
+    from fwsvm.experiments.executors.cluster import ClusterExecutor
 
-    executor = Cluster(cluster[0], Resources())
+    executor = ClusterExecutor(cluster[0], Resources())
     pids = executor.client.run(os.getpid)
     chains = [[replace(one, run_id=f"{k}{one.run_id}") for one in chain(long=False)] for k in range(2)]
     delivered: list[Record] = []

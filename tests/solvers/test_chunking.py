@@ -9,7 +9,7 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
-from fwsvm.solvers.chunking import run
+from fwsvm.solvers.chunking import in_memory, run
 from fwsvm.solvers.chunking.working_set import drawn, select_rows
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, SMALL_CLASS
 from fwsvm.solvers.warm_up import ROWS
@@ -41,7 +41,7 @@ def chunks(monkeypatch):
     sizes, start = [], run.ChunkRun._start
 
     def noted(self, chunk, **given):
-        if len(self.y) > ROWS:  # that many has the problem that a method is warmed up on
+        if self.m > ROWS:  # that many has the problem that a method is warmed up on
             sizes.append(len(chunk))
         start(self, chunk, **given)
 
@@ -114,7 +114,7 @@ def test_an_interrupt_between_two_chunks_keeps_the_point_reached(monkeypatch):
     def interrupt(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "gradient", interrupt)
+    monkeypatch.setattr(in_memory.RowsInMemory, "gradient", interrupt)
     X, codes = clouds(4)
     found = train(X, codes)
     assert found.status is Status.INTERRUPTED
@@ -181,8 +181,8 @@ def test_a_rule_that_speaks_of_all_rows_does_so_on_a_chunk(monkeypatch):
 
     def noted(self, chunk, **given):
         start(self, chunk, **given)
-        if len(self.y) > ROWS and self.found is not None:
-            goals.append((self.inner.resolved.stop, self.inner.resolved.tolerance, self.qp.diagonal.max()))
+        if self.m > ROWS and self.found is not None:
+            goals.append((self.inner.resolved.stop, self.inner.resolved.tolerance, self.widest))
 
     monkeypatch.setattr(run.ChunkRun, "_start", noted)
     X, codes = clouds(10, 1500)

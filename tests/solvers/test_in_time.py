@@ -37,7 +37,7 @@ def whole_never_fits(monkeypatch):
     def fits(course, path, rows, *least):
         return rows < len(course.data.codes)
 
-    monkeypatch.setattr(in_time.Course, "_fits", fits)
+    monkeypatch.setattr(in_time.SampleTrials, "_fits", fits)
 
 
 @given(st.lists(st.integers(1, 400), min_size=2, max_size=5), st.integers(0, 2**32))
@@ -97,20 +97,20 @@ def test_where_the_time_is_enough_by_far_one_sample_is_drawn_and_the_result_is_t
 
 def test_where_even_the_forecast_of_the_cube_is_needed_more_samples_decide(monkeypatch):
     X, codes = noisy()
-    real, asked = in_time.Course._fits, []
+    real, asked = in_time.SampleTrials._fits, []
 
     def fits(course, path, rows, *least):
         asked.append(least)
         return not least and real(course, path, rows)
 
-    monkeypatch.setattr(in_time.Course, "_fits", fits)
+    monkeypatch.setattr(in_time.SampleTrials, "_fits", fits)
     assert train(X, codes).certified
     assert asked[0] == (in_time.MOST_POWER,)
     assert len(asked) > 1
 
 
 def test_fewer_rows_other_methods_and_runs_without_a_limit_are_as_they_were(monkeypatch):
-    monkeypatch.setattr(in_time.Course, "run", lambda _: pytest.fail("no sample was to be drawn"))
+    monkeypatch.setattr(in_time.SampleTrials, "run", lambda _: pytest.fail("no sample was to be drawn"))
     X, codes = noisy()
     assert train(X, codes, samples_from=1201).certified
     assert train(X, codes, time_limit=None).certified

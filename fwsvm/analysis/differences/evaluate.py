@@ -31,7 +31,7 @@ Pairs = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ComparedColumn:
     """What is compared: a column, whether larger is better, and whether by ratios or by differences."""
 
     name: str
@@ -41,8 +41,8 @@ class Measured:
 
 
 MEASURED = {
-    "accuracy": Measured("accuracy", "test_accuracy", larger_is_better=True, ratio=False),
-    "time": Measured("time", "train_seconds", larger_is_better=False, ratio=True),
+    "accuracy": ComparedColumn("accuracy", "test_accuracy", larger_is_better=True, ratio=False),
+    "time": ComparedColumn("time", "train_seconds", larger_is_better=False, ratio=True),
 }
 
 
@@ -169,7 +169,10 @@ def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
 
 
 def _of_measure(
-    done: pd.DataFrame, measured: Measured, margin: float, named: dict[tuple[object, ...], tuple[str, ...]]
+    done: pd.DataFrame,
+    measured: ComparedColumn,
+    margin: float,
+    named: dict[tuple[object, ...], tuple[str, ...]],
 ) -> list[Difference]:
     columns = [f"{measured.column}_{side}" for side in ("old", "new")]
     usable = done[np.isfinite(done[columns].to_numpy(dtype=float)).all(axis=1)]
@@ -203,7 +206,9 @@ def _over_data_sets(paired: list[Pairs]) -> list[Pairs]:
     ]
 
 
-def _difference(measured: Measured, margin: float, paired: Pairs, test: Wilcoxon, p: float) -> Difference:
+def _difference(
+    measured: ComparedColumn, margin: float, paired: Pairs, test: Wilcoxon, p: float
+) -> Difference:
     labels, old, new = paired[0], float(paired[1].mean()), float(paired[2].mean())
     ranks = test.rank_sum_positive + test.rank_sum_negative
     signed = (test.rank_sum_positive - test.rank_sum_negative) / ranks if ranks else 0.0

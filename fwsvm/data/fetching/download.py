@@ -5,7 +5,6 @@ minimum speed. Bytes are not decompressed on the way, and redirects are followed
 file (an HTML page, more bytes than pinned, an encoding that was not requested) is refused before it is kept.
 """
 
-import http.client
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -151,6 +150,8 @@ def _body(response: Any) -> Iterator[bytes]:
 
     The body is read from http.client, which bounds the length of chunk headers; urllib3's own reader does not.
     """
+    import http.client  # late: it loads ssl, which takes 10 ms
+
     body: http.client.HTTPResponse = response.raw._original_response  # noqa: SLF001
     left = body.length
     while chunk := body.read1(CHUNK):
@@ -163,6 +164,8 @@ def _body(response: Any) -> Iterator[bytes]:
 @contextmanager
 def _as_fetch_errors(watch: Any) -> Iterator[None]:
     """Turn whatever the network raises into a `FetchError`."""
+    import http.client
+
     import requests
     import urllib3
 

@@ -56,7 +56,7 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
     return records
 
 
-class Cluster:
+class ClusterExecutor:
     """The executor of a Dask cluster at an address, see `fwsvm.distributed.cluster.connect`."""
 
     def __init__(self, address: str, resources: Resources) -> None:

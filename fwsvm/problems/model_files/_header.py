@@ -9,7 +9,7 @@ from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import LARGEST, number, whole
 
 
-class Entry(NamedTuple):
+class HeaderField(NamedTuple):
     """The values of a keyword and where they stand."""
 
     values: list[str]
@@ -19,7 +19,7 @@ class Entry(NamedTuple):
 class Header:
     """The entries of a header by keyword, each at most once, and the word that ended it."""
 
-    def __init__(self, lines: Lines, entries: Mapping[str, Entry], end: str) -> None:
+    def __init__(self, lines: Lines, entries: Mapping[str, HeaderField], end: str) -> None:
         self.lines = lines
         self.entries = entries
         self.end = end
@@ -87,7 +87,7 @@ def read_header(
     lines: Lines, rest: Iterator[str], keywords: AbstractSet[str], ends: AbstractSet[str]
 ) -> Header:
     """Return the entries up to the line that is one of the words ``ends``; ``rest`` then stands after it."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, HeaderField] = {}
     for line in rest:
         keyword, *values = line.split() or [""]
         if keyword in ends and not values:
@@ -96,5 +96,5 @@ def read_header(
             raise lines.refusal(f"{quoted(keyword)} is no keyword of a model file's header")
         if keyword in entries:
             raise lines.refusal(f"{keyword} stands in line {entries[keyword].line} already")
-        entries[keyword] = Entry(values, lines.number)
+        entries[keyword] = HeaderField(values, lines.number)
     raise lines.refusal(f"the file ends before the header does, with a line {' or '.join(sorted(ends))}")

@@ -30,11 +30,7 @@ def _start(
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
-    if is_mapped(problem.X):
-        from fwsvm.solvers.chunking.mapped import MappedRun
-
-        return MappedRun(problem, settings, warm_start)
-    if len(problem.y) >= rule.fewest and not samples:
+    if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples):
         return ChunkRun(problem, settings, warm_start)
     run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return run
@@ -59,11 +55,11 @@ def _solve_at_once(*given: Any) -> Any:
 def _in_time(
     X: Any, codes: Any, classes: Any, weights: Any, settings: Any, resolved: Resolved, watch: Any
 ) -> Any:
-    from fwsvm.solvers.auto.in_time import Course, Data, suits
+    from fwsvm.solvers.auto.in_time import Data, SampleTrials, suits
 
     if not suits(len(codes), resolved):
         return None
-    return Course(Data(X, codes, classes, weights), settings, resolved, watch).run()
+    return SampleTrials(Data(X, codes, classes, weights), settings, resolved, watch).run()
 
 
 FAMILIES["auto"] = replace(

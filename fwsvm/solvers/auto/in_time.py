@@ -30,7 +30,7 @@ from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.result import Result, Sample
+from fwsvm.solvers.result import Result, SampleFacts
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Table
 from fwsvm.solvers.tuning import (
@@ -62,7 +62,7 @@ class Data(NamedTuple):
         return Data(picked(self.X, which), self.codes[which], self.classes, self.weights[which])
 
 
-class Trial(NamedTuple):
+class SampleTrial(NamedTuple):
     """A sample, its machine, and what they cost.
 
     Attributes
@@ -96,7 +96,7 @@ def suits(rows: int, resolved: Resolved) -> bool:
     )
 
 
-class Course:
+class SampleTrials:
     """Trials so far, and the clock they are on; `run` makes them.
 
     Parameters
@@ -117,7 +117,7 @@ class Course:
         self.widths_left = self.gamma is not None and (
             (settings.gamma, settings.sigma2, settings.width_rule) == (None, None, None)
         )
-        self.trials: list[Trial] = []
+        self.trials: list[SampleTrial] = []
         self.engine = resolved  # what samples are solved by
 
     @property
@@ -169,11 +169,11 @@ class Course:
             at = self._try(rows, at.gamma)
             path.append(at)
 
-    def _is_hopeless(self, at: Trial) -> bool:
+    def _is_hopeless(self, at: SampleTrial) -> bool:
         """Whether the whole problem does not fit even if seconds grow as the rows, the least that they do."""
         return at.seconds * len(self.data.codes) / at.rows > self.left
 
-    def _fits(self, path: list[Trial], rows: int, least: float | None = None) -> bool:
+    def _fits(self, path: list[SampleTrial], rows: int, least: float | None = None) -> bool:
         """Whether so many rows fit into the time left, where seconds grow as the power ``least`` of them at least."""
         if least is None:
             # seconds of decomposition grow as rows times support vectors
@@ -181,7 +181,7 @@ class Course:
         seconds = forecast([at.rows for at in path], [at.seconds for at in path], rows, least)
         return seconds <= SAFE_SHARE * self.left
 
-    def _next_rows(self, path: list[Trial]) -> int:
+    def _next_rows(self, path: list[SampleTrial]) -> int:
         """Return the rows of the next sample: all that fit, but twice as many where far more do; 0 for no more."""
         at, most = path[-1].rows, len(self.order)
         jumps = np.geomspace(LARGEST_JUMP, SMALLEST_JUMP, 24)
@@ -189,7 +189,7 @@ class Course:
         fits = next((rows for rows in sizes if self._fits(path, rows)), 0)
         return min(most, 2 * at) if fits == round(LARGEST_JUMP * at) else fits
 
-    def _climb(self, at: Trial, factor: float) -> Trial:
+    def _climb(self, at: SampleTrial, factor: float) -> SampleTrial:
         """Return the best trial of the same rows among widths times and over powers of a factor, while it is better."""
         for way in (factor, 1.0 / factor):
             found = at
@@ -222,7 +222,7 @@ class Course:
             engine, C=C, lambda_=1.0 / (C * rows), kernel=kernel, width_rule=rule, time_limit=max(1e-3, limit)
         )
 
-    def _try(self, rows: int, gamma: float | None, limit: float | None = None) -> Trial:
+    def _try(self, rows: int, gamma: float | None, limit: float | None = None) -> SampleTrial:
         """Train on the first rows of the order, and judge the machine."""
         began, some = self.seconds, self.data.some(self.order[:rows])
         left = self.left - self._seconds_after(rows)
@@ -233,7 +233,7 @@ class Course:
         if result.status is not Status.INTERRUPTED:
             accuracy = self._accuracy(result)
         after = result.check_seconds + self.seconds - judged
-        trial = Trial(rows, gamma, result, accuracy, self.seconds - began, after)
+        trial = SampleTrial(rows, gamma, result, accuracy, self.seconds - began, after)
         self.trials.append(trial)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -260,7 +260,7 @@ class Course:
 
     # ---------------------------------------------------------------- what is returned
 
-    def _best(self) -> Trial:
+    def _best(self) -> SampleTrial:
         """Return the trial of the highest accuracy, of equal ones the smallest; the last where none was judged."""
         judged = [trial for trial in self.trials if trial.accuracy == trial.accuracy]
         return max(judged, key=lambda trial: (trial.accuracy, -trial.rows)) if judged else self.trials[-1]
@@ -275,8 +275,8 @@ class Course:
             compile_seconds=self.compiled,
         )
 
-    def _of_sample(self, best: Trial, status: Status) -> Result:
-        sample = Sample(best.rows, len(self.data.codes), len(self.held_out.codes), best.accuracy)
+    def _of_sample(self, best: SampleTrial, status: Status) -> Result:
+        sample = SampleFacts(best.rows, len(self.data.codes), len(self.held_out.codes), best.accuracy)
         told, of = self._told(best.result), best.result
         void = promises.of_gap(status, of.objective, of.gap, of.relative_gap, of.gap_kind)
         return replace(
@@ -284,7 +284,7 @@ class Course:
             message=" ".join(filter(None, [self._said(sample, of, status), void])),
         )  # fmt: skip
 
-    def _said(self, sample: Sample, result: Result, status: Status) -> str:
+    def _said(self, sample: SampleFacts, result: Result, status: Status) -> str:
         """Return in sentences of which rows the machine is, and how it was chosen."""
         why = (
             status.sentence if status is Status.INTERRUPTED

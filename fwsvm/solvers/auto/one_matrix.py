@@ -20,7 +20,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Pairs, Solved, Subproblems
+from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems
 from fwsvm.solvers.warm_up import compile_runs, once
 
 MOST_ROWS = 2048  # their kernel matrix takes 32 MiB
@@ -161,12 +161,12 @@ def _solve(numbers: np.ndarray, threads: int, *given: Any) -> None:
     )
 
 
-def _joined(solutions: Solutions, grouped: Grouped, compile_seconds: float) -> Pairs:
+def _joined(solutions: Solutions, grouped: Grouped, compile_seconds: float) -> SolvedPairs:
     """Return what the pairs that reached the goal came to together."""
     coefficients = np.empty_like(solutions.coefficients)
     coefficients[grouped.order] = solutions.coefficients
     steps = int(solutions.steps.sum())
-    return Pairs(
+    return SolvedPairs(
         count=int(solutions.reached.sum()),
         outcome=certify.proven_together(solutions.certificates[solutions.reached]),
         counters=Counters(steps, steps, len(grouped.order) ** 2, compile_seconds=compile_seconds),

@@ -1,6 +1,7 @@
 """A method of ours on the simplex: solve on some of the rows, then on those that matter by what that found.
 
-`select_rows` says which rows matter, `run` is the `Solver`; another method of the simplex solves on each set of rows.
+`working_set` says which rows matter, `run` is the `Solver`, over rows that are `in_memory` or `mapped`; another method
+of the simplex solves on each set of rows.
 """
 
 from dataclasses import replace
@@ -25,11 +26,7 @@ def _start(
 
     rule.check()
     settings = inner_settings(rule, resolved)
-    if is_mapped(problem.X):
-        from fwsvm.solvers.chunking.mapped import MappedRun
-
-        return MappedRun(problem, settings, warm_start)
-    if len(problem.y) < rule.fewest:
+    if len(problem.y) < rule.fewest and not is_mapped(problem.X):
         run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         return run
     return ChunkRun(problem, settings, warm_start)

@@ -1,75 +1,95 @@
 """A run in chunks on one two-class problem: runs of the inner method, and between two of them a look at all rows."""
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import column_cache
-from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm._mapped import is_mapped
+from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import certificate, gradient, simplex_qp
+from fwsvm.problems.simplex_qp import certificate
+from fwsvm.solvers.chunking.in_memory import RowsInMemory
+from fwsvm.solvers.chunking.mapped import MappedRows
 from fwsvm.solvers.chunking.rounds import Rounds
 from fwsvm.solvers.chunking.working_set import drawn, select_rows
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class
-from fwsvm.solvers.memory import for_columns
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.warm_start import WarmStart
-from fwsvm.solvers.warm_up import layouts, once, tiny_problem
+
+
+class AllRows(Protocol):
+    """All rows of a two-class problem, those of the class +1 first, wherever they are.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (m,), their numbers in the problem
+    plus : int, rows of the class +1
+    y, penalties, ridge, diagonal : ndarrays of float64, shape (m,), with 1 / C_i and K~_ii
+    first_share : float, the part of each class in the first chunk
+    compile_seconds : float
+    """
+
+    order: np.ndarray
+    plus: int
+    y: np.ndarray
+    penalties: np.ndarray
+    ridge: np.ndarray
+    diagonal: np.ndarray
+    first_share: float
+    compile_seconds: float
+
+    def chunk(self, numbers: np.ndarray) -> Rows:
+        """Return some rows, ascending."""
+
+    def gradient(self, alpha: np.ndarray, dtype: type) -> np.ndarray:
+        """Return q = K~ alpha (m,) from scratch, in a precision."""
 
 
 class ChunkRun(Rounds):
-    """A `Solver` on rows in memory.
+    """A `Solver` on rows in memory or in a mapped file.
 
-    Rows are kept with the class +1 first, as the inner runs keep theirs: a chunk in ascending order is in theirs, too.
+    Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too.
     """
 
     def __init__(self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None) -> None:
-        self.stream = problem.stream
-        self.order, self.rows = by_class(problem)
-        plus = int(np.count_nonzero(problem.y > 0))
-        self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
-        for_columns(settings, len(self.y), np.float32)  # a later chunk may be all rows
-        self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), plus, self.penalties)
-        before = Counters(compile_seconds=compile_looks(settings.kernel, self.rows))
-        super().__init__(settings, float(self.qp.diagonal.max()), before)
-        self.alpha = np.zeros(len(self.y))
+        rows: AllRows = (MappedRows if is_mapped(problem.X) else RowsInMemory)(problem, settings)
+        super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
+        self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
+        self.alpha = np.zeros(self.m)
         if warm_start is None:
-            self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream)))
+            random = np.random.default_rng(self.stream)
+            self._start(drawn(rows.plus, self.m, random, rows.first_share))
         else:  # of a run with another penalty
-            self.alpha = warm_start.weights[self.order]
+            self.alpha = warm_start.weights[rows.order]
             self._start(self._matters(self._survey(np.float32)))
 
     def _start(self, chunk: np.ndarray) -> None:
         self.chunk = chunk
         settings = self._of_chunk()
-        problem = Binary(self._rows_of(chunk), self.y[chunk], self.penalties[chunk], self.stream)
+        rows = self.rows
+        problem = Binary(rows.chunk(chunk), rows.y[chunk], rows.penalties[chunk], self.stream)
         warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
 
     def _again(self) -> None:
         self._start(self.chunk)
 
-    def _rows_of(self, chunk: np.ndarray) -> Rows:
-        return self.rows if self._is_whole else some_rows(self.rows, chunk)
-
     @property
     def _is_whole(self) -> bool:
-        return len(self.chunk) == len(self.y)
+        return len(self.chunk) == self.m
 
     def _end(self) -> SimplexIterate:
         last, before = self.iterate(), self.counters
-        self.alpha, self.last, self.before = last.alpha[self.order], last, before
+        self.alpha, self.last, self.before = last.alpha[self.rows.order], last, before
         self.found = self.outcome = self.inner = None
         return last
 
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Find the certificate of alpha, and return q (m,)."""
-        q = gradient(self.qp, in_precision(self.rows, dtype), self.alpha, self.settings.threads)
-        self.found = certificate(self.qp.ridge, self.qp.diagonal, self.alpha, q)
+        q = self.rows.gradient(self.alpha, dtype)
+        self.found = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q)
         return q
 
     def _outside(self, q: np.ndarray) -> float:
@@ -81,10 +101,10 @@ class ChunkRun(Rounds):
         evaluations = self.before.kernel_evaluations + len(q) * int(np.count_nonzero(self.alpha))
         self.before = self.before._replace(kernel_evaluations=evaluations)
         R = float(self.alpha @ q)
-        return select_rows((q - self.qp.ridge * self.alpha) / R, self.alpha, self.qp.plus)
+        return select_rows((q - self.rows.ridge * self.alpha) / R, self.alpha, self.rows.plus)
 
     def _everything(self) -> np.ndarray:
-        return np.arange(len(self.y))
+        return np.arange(self.m)
 
     def iterate(self) -> SimplexIterate:
         """Return alpha over all rows, R and the support size, and the gap over all rows when they were last seen."""
@@ -92,23 +112,11 @@ class ChunkRun(Rounds):
             assert self.last is not None  # noqa: S101  (an inner run has ended)
             gap = self.last.gap if self.found is None else self.found.gap
             return replace(self.last, gap=gap, outcome=self.outcome)
-        here, alpha = self.inner.iterate(), np.zeros(len(self.y))
+        here, alpha = self.inner.iterate(), np.zeros(self.m)
         assert isinstance(here, SimplexIterate)  # noqa: S101  (of a method on the simplex)
-        alpha[self.order[self.chunk]] = here.alpha
+        alpha[self.rows.order[self.chunk]] = here.alpha
         gap = here.gap if self._is_whole else self.found.gap if self.found is not None else np.nan
         return replace(
             here, iterations=self.before.iterations + here.iterations, gap=gap, alpha=alpha,
             outcome=here.outcome if self._is_whole else None, warm_start=WarmStart(alpha),
         )  # fmt: skip
-
-
-def compile_looks(kernel: Any, X: Rows) -> float:
-    """Compile what looks at rows laid out as X need, in both precisions; return the seconds."""
-
-    def work(gaps: int) -> None:
-        rows = as_rows(tiny_problem(gaps).X)
-        column_cache(kernel, rows, 0)
-        rows = in_precision(rows, np.float32)
-        weighted_sums(kernel, rows, np.arange(1), np.ones((1, 1)), rows)
-
-    return sum(once(("looks", gaps, type(kernel)), partial(work, gaps)) for gaps in layouts(X))

@@ -1,15 +1,15 @@
 """One loop for dual coordinate descent on the box: sweeps of coordinate steps, and occasional surveys of all rows.
 
 A visit computes g_i = dD/dalpha_i and moves alpha_i to the best place in its interval. A method says in which
-order a sweep visits (`begin`), which rows leave it (`leaves`), what it learns from a gain (`learn`), and when
-it would stop by its own rule (`end`).
+order a sweep visits (`begin`), which rows leave it (`is_shrunk`), what it learns from a gain (`update_preference`),
+and when it would stop by its own rule (`end`).
 
 A survey computes margins with w at rest: the exact gap, and for every row at a bound how far w can move until that
 row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is known to be a step
-of length zero, and a method that only needs to know that (`rests`) is spared the inner product; so is the next
-survey, which only takes off what w has moved. Surveys are made when visits have computed inner products that a
-survey would have spared, and when the gap as last seen row by row suggests that the goal is near. If w misses it, the
-best multiple of w is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
+of length zero, and a method that only needs to know that (`is_at_rest`) is spared the inner product. Surveys are made
+when visits have computed inner products that a survey would have spared, and when the gap as last seen row by row
+suggests that the goal is near. If w misses it, the best multiple of w is tried (`fwsvm.problems.multiple`): nothing but
+the stop depends on that, no step does.
 """
 
 import numpy as np
@@ -26,7 +26,6 @@ from fwsvm.solvers.tuning import (
     MAX_SURVEYS_AT_REST,
     MULTIPLE_TRY_FACTOR,
     RECORDS_AHEAD,
-    REST_MARGIN,
     ROWS_AHEAD,
     SURVEY_GROWTH,
     SURVEY_INCREMENT,
@@ -157,29 +156,11 @@ def _sweep(rule, s, budget):
 
 
 @njit(forceinline=True)
-def _rests_on(s, i):
-    """Let row i stay at rest if it was far from moving; return whether it stays.
-
-    Its margin is set to a known lower bound. Quantities computed from margins are then not too small: `moved`, since
-    alpha_i can only increase from 0, and the gap of a multiple of w.
-    """
-    now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
-    if row.alpha != 0.0 or not row.slack > REST_MARGIN * now.distance:
-        return False
-    row.slack -= now.distance
-    row.margin = 1.0 + SAFETY_FACTOR * row.slack * np.sqrt(point.curvature - point.ridge)
-    row.shortfall = 0.0
-    return True
-
-
-@njit(forceinline=True)
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
     now, qp = s.now[0], s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
-        if _rests_on(s, i):
-            continue
         point, row = qp.points[i], s.coordinates[i]
         row.margin = point.y * inner(qp, s.w, i)
         g = 1.0 - row.margin - point.ridge * row.alpha

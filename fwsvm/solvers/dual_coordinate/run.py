@@ -30,7 +30,7 @@ from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 
-class Found(NamedTuple):
+class CheckedPoint(NamedTuple):
     """What was computed from scratch at an earlier point: w and the certificate."""
 
     iterations: int
@@ -69,7 +69,7 @@ class LinearRun:
         if warm_start is not None:
             self._start_from(warm_start.weights)
         self._set_goal()
-        self.found: Found | None = None  # the last certificate
+        self.found: CheckedPoint | None = None  # the last certificate
         self.found_at = self.found_seconds = 0.0
         self.misses = 0
 
@@ -192,15 +192,15 @@ class LinearRun:
         """Rows visited, and update steps as the paper counts them."""
         return Counters(int(self.state.now["iterations"][0]), int(self.state.now["steps"][0]))
 
-    def _from_scratch(self) -> "Found":
+    def _from_scratch(self) -> "CheckedPoint":
         """Return w and the certificate of the present alpha, computed once."""
         iterations = int(self.state.now["iterations"][0])
         if self.found is None or self.found.iterations != iterations:
             started = time.perf_counter()
-            self.found = Found(iterations, *from_scratch(self.qp, self._alpha, self.resolved.stop))
+            self.found = CheckedPoint(iterations, *from_scratch(self.qp, self._alpha, self.resolved.stop))
             self.found_at = time.perf_counter()
             self.found_seconds = self.found_at - started
         return self.found
 
-    def _outcome_of(self, found: "Found") -> Outcome:
+    def _outcome_of(self, found: "CheckedPoint") -> Outcome:
         return outcome_of(found.certificate, self.resolved, empty=not len(self.qp.rows))

@@ -14,7 +14,7 @@ SWEEPING, SURVEYING = range(2)
 COORDINATE = np.dtype(
     [
         ("alpha", np.float64),
-        ("margin", np.float64),  # y_i <w, x_i> at the last survey, or less if that passed the row by
+        ("margin", np.float64),  # y_i <w, x_i> at the last survey
         ("slack", np.float64),  # the row rests while |w - w at the survey| is below this; -1: it does not
         ("shortfall", np.float64),  # its part of the gap when last visited
     ]

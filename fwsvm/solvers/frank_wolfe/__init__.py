@@ -24,9 +24,9 @@ def _start(
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
     if is_mapped(problem.X):
-        from fwsvm.solvers.chunking.mapped import MappedRun
+        from fwsvm.solvers.chunking.run import ChunkRun
 
-        return MappedRun(problem, resolved, warm_start)
+        return ChunkRun(problem, resolved, warm_start)
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
     return SimplexRun(problem, rule, resolved, warm_start, columns)

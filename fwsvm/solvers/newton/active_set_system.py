@@ -7,9 +7,12 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from fwsvm import phases
+from fwsvm.errors import UsageError
+from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.newton.bordered_factor import BorderedFactor
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
+from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
 
 
@@ -26,20 +29,45 @@ class ActiveSetSystem:
     ridge : ndarray of float64, shape (m,)
     before_double : callable, optional
         Called before the first factor in float64 over lines in float32: what that needs may be compiled there.
+    room : ndarray of one dimension, optional
+        Memory that factors of an earlier system were made in.
+
+    Attributes
+    ----------
+    room : ndarray of one dimension or None
+        Memory that the last factor was made in, and the next one will be if it fits.
     """
 
     def __init__(
-        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], None] = lambda: None
-    ) -> None:
+        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], None] = lambda: None,
+        room: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
         self.before_double = before_double
         self.border: BorderedFactor | None = None
-        self._room: np.ndarray | None = None
+        self.room = room
 
     @property
     def held(self) -> int:
         """The bytes of the room for factors that is there."""
-        return 0 if self._room is None else int(self._room.nbytes)
+        return 0 if self.room is None else int(self.room.nbytes)
+
+    def check_room(self, active: int, resolved: Resolved) -> None:
+        """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that.
+
+        Raises
+        ------
+        UsageError
+            It does not fit in the memory available, or in what the run was given.
+        """
+        for_factor(active, held=self.held)
+        m, itemsize = len(self.ridge), self.lines.dtype.itemsize
+        needed = active * (itemsize * m + 8 * (active + 3 * active // 4))
+        if needed > resolved.cache_bytes or active > self.lines.most:
+            raise UsageError(
+                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
+                f"{resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
+            )
 
     def solve(
         self, rows: np.ndarray, b: np.ndarray, f: np.ndarray, accuracy: float
@@ -109,8 +137,8 @@ class ActiveSetSystem:
     def _factored(self, rows: np.ndarray) -> BorderedFactor | None:
         """Factor K~_AA; None where it is not positive definite."""
         self.border = None  # its memory is wanted for the next
-        square = CholeskyFactor(self.lines, rows, self.ridge, self.dtype, self._room)
-        self._room = square.room
+        square = CholeskyFactor(self.lines, rows, self.ridge, self.dtype, self.room)
+        self.room = square.room
         if square.definite:
             self.border = BorderedFactor(square, self.lines, self.ridge)
         return self.border

@@ -17,17 +17,14 @@ pairs need more and more steps as C grows. What makes it cheap:
   K~_AA: for small C these reach the goal, and Newton has nothing to do.
 * From a point that far off, a step's A can be wrong in hundreds of rows, and the next overshoots. While more than an
   eighth are, swap-2o takes m / 2 steps from max(b, 0) instead of the next step: weight goes to a row that lacks it in
-  one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most `REPAIRS`
-  times; then Newton's steps alone, for which the proof above holds.
+  one of its steps, of some microseconds, and b is already right in what swap-2o is slow at. This at most
+  `MOST_REPAIRS` times; then Newton's steps alone, for which the proof above holds.
 * Rows of Q are swap-2o's float32 columns, which do not depend on C, sums over them are float64, and factors float32
   (`cholesky_factor`). The error of rounded columns enters only through the steps since f was last computed from
   scratch, in float64, as it is wherever the goal seems reached; if that does not pass, and going on from there does
   not help, the columns become float64.
 * Next to an optimum for another C few rows change sides: from there on no step of swap-2o is taken if the run that
-  found it needed Newton. Its factor differs by the ridge alone: up to four times that, it is the preconditioner of this
-  run, too.
-* Where few rows matter, a run that begins next to such an optimum takes place among these rows; the others' q follow
-  once, before the end, which is over all rows (`working_set`). Grids along C gain from that: w7a a tenth.
+  found it needed Newton.
 * An inexact system is enough while rows change sides; the last one is solved until what has to be clipped off b, whose
   error is C times the residual, leaves the gap within the goal.
 
@@ -61,7 +58,7 @@ class Newton(NamedTuple):
 
     Parameters
     ----------
-    switch : relative gap at which swap-2o hands over, if not after 2 m steps or the time of a factor before
+    switch : relative gap at which Newton steps begin, if not after 2 m steps or the time of a factor before
     beyond : where a factor does not fit in the memory allowed, refuse, or go on with swap-2o's steps
     """
 

@@ -14,7 +14,6 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
-from fwsvm.solvers.memory import for_factor
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
@@ -78,7 +77,7 @@ class NewtonRun:
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns, gradient=known)
         self.compile_seconds = 0.0
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
-        self.resolved, self.switch = resolved, rule.switch
+        self.resolved, self.switch, self.columns = resolved, rule.switch, columns
         self.beyond, self.has_room = rule.beyond, True
         self.newton, self.stuck = False, False
         self.ended: Status | None = None
@@ -104,7 +103,8 @@ class NewtonRun:
     def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
         lines = GramRows(self.simplex.qp.columns, self.y, self.resolved.threads)
-        return ActiveSetSystem(lines, self.ridge, self._compile_double)
+        room = None if self.columns is None else self.columns.room
+        return ActiveSetSystem(lines, self.ridge, self._compile_double, room)
 
     def _compile_double(self) -> None:
         """Compile what factors in float64 need: few runs come to them."""
@@ -220,7 +220,7 @@ class NewtonRun:
             return
         active = np.flatnonzero(self.b if self.fresh else self.f < 1.0)
         try:
-            self._check_room(len(active))
+            self.system.check_room(len(active), self.resolved)
         except UsageError:
             if self.beyond is Beyond.REFUSE:
                 raise
@@ -233,6 +233,8 @@ class NewtonRun:
         except LinAlgError:
             self.stuck = True
             return
+        if self.columns is not None and self.system.room is not None:
+            self.columns.keep_room(self.system.room, self.resolved.cache_bytes)
         self.wrong = len(np.setxor1d(np.flatnonzero(Qx < 1.0), active, assume_unique=True))
         below = np.minimum(x, 0.0)
         alpha = x - below
@@ -286,14 +288,3 @@ class NewtonRun:
         if self.best is None or here.R < self.best.R:
             self.best = here
         self.simplex.stand_at(alpha, q)
-
-    def _check_room(self, active: int) -> None:
-        """Refuse a face too large: its lines are kept, its matrix is factored, and a border goes beside that."""
-        for_factor(active, held=self.system.held)
-        lines = self.system.lines
-        needed = active * (lines.dtype.itemsize * len(self.y) + 8 * (active + 3 * active // 4))
-        if needed > self.resolved.cache_bytes or active > lines.most:
-            raise UsageError(
-                f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "
-                f"{self.resolved.cache_mib:,}; give more (threads with a pair of classes each share it), or use swap-2o"
-            )

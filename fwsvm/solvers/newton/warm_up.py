@@ -14,7 +14,7 @@ ROWS = 24
 def compile_systems(columns: ColumnCache) -> float:
     """Solve them, once in a process for the precision of the columns, which is that of the factor; return the seconds.
 
-    The columns lend their types alone: the kernel values are those of the identity, which always has a factor.
+    Of the columns only the types matter: the kernel values are those of the identity, which always has a factor.
     """
     return once((ActiveSetSystem, columns.cached.dtype), lambda: _solve_two(_identity(columns)))
 

@@ -62,9 +62,7 @@ def _rows_at_rest_would_not_move(run, w):
 
 @given(**{key: cases[key] for key in ("method", "loss", "seed", "C", "bias")})
 @settings(max_examples=40, deadline=None)
-def test_a_survey_that_passes_rows_by_sees_the_exact_gap_and_no_movement_is_missed(
-    method, loss, seed, C, bias
-):
+def test_a_survey_sees_the_exact_gap_and_no_movement_is_missed(method, loss, seed, C, bias):
     X, y = text_like(seed)
     run = start(method, X, y, C, loss=loss, bias=bias, tolerance=1e-12, seed=seed)
     qp, s, now = run.qp, run.state, run.state.now[0]
@@ -72,14 +70,12 @@ def test_a_survey_that_passes_rows_by_sees_the_exact_gap_and_no_movement_is_miss
     while now["sweeps"] < 40 and run.advance(1) == 1:
         if now["doing"] == SURVEYING and now["at"] == len(qp.points) - 1:
             surveyed = s.w.copy()
-            passed_by = (s.coordinates["alpha"] == 0) & (s.coordinates["slack"] > 2 * now["distance"])
             seen = certificate(qp, s.coordinates["alpha"].copy(), surveyed)
             if run.advance(1) < 1:
                 break
             margins = qp.points["y"] * (_rows(run) @ surveyed)
             assert s.coordinates["shortfall"].sum() == pytest.approx(seen.gap, rel=1e-9, abs=1e-12)
-            assert (s.coordinates["margin"] <= margins + 1e-9 * (1 + abs(margins))).all()
-            assert (s.coordinates["margin"][passed_by] >= 1).all()
+            np.testing.assert_allclose(s.coordinates["margin"], margins, rtol=1e-9, atol=1e-9)
         elif surveyed is not None:
             change = s.w - surveyed
             assert now["moved"] >= change @ change * (1 - 1e-9) - 1e-15
