@@ -21,6 +21,7 @@ NO_PAIRS = "fewer than two data sets have"
 #: Sweeps over C are compared at one of its values.
 ONE_SETTING = {
     "003-c-sweep": ("--where", "C=1"),
+    "003-c-sweep-as-run": ("--where", "C=1"),
     "avsf": ("--where", "C=1", "--where", "tolerance=0.01"),
     "equal-gap": ("--where", "tolerance=0.001"),
     "why": (
