@@ -13,7 +13,7 @@ import click
 )
 @click.argument("data")
 def command(zero_based: bool, lenient: bool, data: str) -> None:
-    """Check that DATA is in LIBSVM's format, and list every line that is not.
+    """List every line of DATA that is not in LIBSVM's format.
 
     DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format.
 

@@ -65,11 +65,12 @@ def command(
     train: str, test: Path | None, model: Path | None, folds: int, time_limit: float | None, seed: int,
     threads: int | None, *, offline: bool,
 ) -> None:  # fmt: skip
-    """Check and scale the rows of TRAIN, choose C and width, train, test on TEST, and write machine and report.
+    """Scale, choose C and width, train, test: all in one.
 
-    TRAIN and TEST are files in LIBSVM's format; TRAIN may be a name of `fwsvm data list`. Each step says what it does
-    and why. The machine keeps the scaling, so `fwsvm predict` takes rows as they are in their files. MODEL.report.md
-    has on one page what was done, what came out, and the commands that repeat it.
+    The rows of TRAIN are checked and scaled, C and width chosen, a machine trained and tested on TEST, and machine and
+    report written. TRAIN and TEST are files in LIBSVM's format; TRAIN may be a name of `fwsvm data list`. Each step
+    says what it does and why. The machine keeps the scaling, so `fwsvm predict` takes rows as they are in their files.
+    MODEL.report.md has on one page what was done, what came out, and the commands that repeat it.
 
     \b
     fwsvm easy train.svm test.svm

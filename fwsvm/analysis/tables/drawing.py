@@ -13,7 +13,7 @@ from fwsvm.analysis.tables import sizes
 from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn, fill_sheet, setting_of
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
-from fwsvm.errors import ResultsError, UsageError
+from fwsvm.errors import ResultsError, UsageError, nearest, shown
 
 
 def paper_tables(name: str, ours: pd.DataFrame | None, *, with_published: bool = True) -> list[Table]:
@@ -142,7 +142,9 @@ def measured_names(cells: pd.DataFrame) -> list[str]:
 def layout_named(name: str) -> Layout:
     """Return the layout of that name; UsageError names the known ones."""
     if name not in LAYOUTS:
-        raise UsageError(f"there is no table {name}; known are {', '.join([*SIZES, *LAYOUTS])}")
+        known = [*SIZES, *LAYOUTS]
+        hint = nearest(name, known, f"known are {', '.join(known)}")
+        raise UsageError(f"there is no table {shown(name)}; {hint}")
     return LAYOUTS[name]
 
 
