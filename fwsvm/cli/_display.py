@@ -137,6 +137,7 @@ class Display:
             if self.present is not None:
                 self.present.leave()
             self.previous, self.present = self.present, self.lines.setdefault(phase, Line(phase))
+            self.present.inside = ""
             self._entered = time.monotonic()
         self.present.resume()
 
@@ -153,10 +154,10 @@ class Display:
             self._said = time.monotonic()
             click.echo(plain, err=True)
 
-    def inside(self, what: str, part: float) -> None:
-        """Show how far a long step of the present phase is."""
+    def inside(self, what: str, part: float | None = None) -> None:
+        """Show a long step of the present phase, and how far it is if that is known."""
         if self.present is not None:
-            self.present.inside = f"{what} {math.floor(100 * part)}%"
+            self.present.inside = what if part is None else f"{what} {math.floor(100 * part)}%"
 
     def count(self, label: str, done: int, total: int, more: str = "") -> None:
         """Show how many of the runs or folds are done."""

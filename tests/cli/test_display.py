@@ -152,7 +152,7 @@ def test_no_word_of_a_run_is_cut_at_80_columns(
     parts: int, iterations: int, objective: float, gap: float, size: int
 ) -> None:
     said = _runs._words(Progress(parts - 1, parts, 1.0, iterations, objective, gap, 1e-3, size))
-    for inside in ("", "kernel values 100%", "factoring 100%"):
+    for inside in ("", "kernel values 100%", "matrix 100%", "factoring 100%", "CG step 12"):
         line = Line(Phase.TRAIN, 0.5, said, inside)
         assert len(drawn(line, ascii_only=True).plain) <= 79
         assert line.words.endswith(inside)
