@@ -159,7 +159,10 @@ def test_no_word_of_a_run_is_cut_at_80_columns(
         assert set(line.words.split(", ")) - {inside} <= set(said)
 
 
-def test_a_long_step_is_shown_as_far_as_it_is_and_forgotten_when_the_run_goes_on() -> None:
+def test_a_long_step_is_shown_as_far_as_it_is_and_forgotten_when_the_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fwsvm.solvers.newton.cholesky.FACTOR_PANEL", 1024)
     with Display() as display:
         display.show(Phase.TRAIN, 0.5, ("gap 1.0e-02", "7 iter.", "3 SV"))
         matrix = np.eye(3000, dtype=np.float32, order="F")

@@ -55,7 +55,7 @@ def test_labels_go_to_a_file(folder):
 def test_what_is_ignored_in_the_rows_is_said_of_a_large_file_too(folder, monkeypatch, large):
     if large:
         monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
-        monkeypatch.setattr(svmlight_stream, "PIECE", 64)
+        monkeypatch.setattr(svmlight_stream, "PIECE", 300)
         monkeypatch.setattr(svmlight_stream, "HEAD_BYTES", 16)
     lines = (folder / "bare").read_text().splitlines()
     (folder / "queries").write_text("".join(f"M qid:{i} {line}\n" for i, line in enumerate(lines)))

@@ -68,7 +68,7 @@ def test_huge_values_are_no_traceback_and_no_warning_of_numpy(rows, command, val
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = CliRunner().invoke(main, [*command.split(), "rows"])
-    assert result.exit_code in ({0} if command in {"summary", "check"} else {0, 3})
+    assert result.exit_code in ({0} if command in {"summary", "check"} else {0, 2, 3})
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
@@ -153,13 +153,13 @@ def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
         ("train --stop rel", "relative"),
         ("train --search sampeld", "sampled"),
         ("train --search sampled --gradient cheap", "cheaper"),
-        ("train --search sampled --candidates balance", "balanced"),
+        ("train -m cvm --search sampled --candidates balance", "balanced"),
         ("train --scale [0,2]", "[0,1]"),
         ("cv --score acc", "accuracy"),
         ("cv --score balanced_accuracy", "balanced-accuracy"),
         ("warmup --processor x86-64-v5", "x86-64-v4"),
         ("plot --format pgn", "png"),
-        ("plot --figure sweeep", "sweep"),
+        ("plot --out figures --figure sweeep", "sweep"),
         ("table --layout 003-33", "003-3"),
         ("table --layout timee", "time"),
         ("compare --measure tim", "time"),

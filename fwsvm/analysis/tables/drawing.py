@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import measure
+from fwsvm.analysis.measures import MEASURES, measure
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
@@ -113,6 +113,7 @@ def draw_tables(
     """
     drawn: list[Table] = []
     for name in names:
+        _refuse_unknown(name, [*SIZES, *LAYOUTS, *(() if cells is None else MEASURES)])
         if name in SIZES:
             drawn.append(sizes.table(SIZES[name], cells))
         elif cells is None or name in LAYOUTS:
@@ -139,12 +140,15 @@ def measured_names(cells: pd.DataFrame) -> list[str]:
     ]
 
 
-def layout_named(name: str) -> Layout:
-    """Return the layout of that name; UsageError names the known ones."""
-    if name not in LAYOUTS:
-        known = [*SIZES, *LAYOUTS]
+def _refuse_unknown(name: str, known: list[str]) -> None:
+    if name not in known:
         hint = nearest(name, known, f"known are {', '.join(known)}")
         raise UsageError(f"there is no table {shown(name)}; {hint}")
+
+
+def layout_named(name: str) -> Layout:
+    """Return the layout of that name; UsageError names the known ones."""
+    _refuse_unknown(name, list(LAYOUTS))
     return LAYOUTS[name]
 
 
