@@ -85,9 +85,13 @@ def test_the_wheel_runs_alone_in_an_empty_folder(installed: Path, tmp_path: Path
 def test_the_wheel_installs_into_a_new_environment_of_each_python(
     built: Path, tmp_path: Path, version: str
 ) -> None:
-    python = shutil.which(f"python{version}")
-    if python is None or subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode:
+    found = shutil.which(f"python{version}")
+    asked = found and subprocess.run(
+        [found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=False
+    )
+    if not asked or asked.returncode:
         pytest.skip(f"there is no python{version}")
+    python = asked.stdout.strip()  # what was found may be a script that needs the environment of a user
     bare = {"HOME": str(tmp_path), "PATH": os.defpath, "LANG": "C.UTF-8"}
     bare |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
     empty = tmp_path / "empty"
