@@ -64,6 +64,11 @@ class Compiled:
 
     @property
     def words(self) -> str:
+        """What is said, and where no part of it is known how many functions are done."""
+        return self.said if self.expected is not None else f"{self.said}, {self.functions:,} done"
+
+    @property
+    def said(self) -> str:
         """For whom, how often and how long, judged by the functions so far."""
         seconds = time.monotonic() - self.began
         if self.fraction is None or seconds < SAY_COMPILING_AFTER or self.functions < LEAST_FUNCTIONS:
@@ -177,7 +182,7 @@ class Display:
         late = now - compiled.began > SAY_COMPILING_AFTER and compiled.functions >= LEAST_FUNCTIONS
         if late and not self.is_live and not compiled.announced:
             compiled.announced = True
-            click.echo(f"compiling {compiled.words.replace(', once', ' (once', 1)})", err=True)
+            click.echo(f"compiling {compiled.said.replace(', once', ' (once', 1)})", err=True)
 
     def _rendered(self, width: int, *, ascii_only: bool) -> "Text":
         """Return the lines, none wider than ``width``."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
 from fwsvm.cli._display import Display
-from fwsvm.cli._display_lines import Line, drawn, indented
+from fwsvm.cli._display_lines import WORDS, Line, drawn, indented
 from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.newton.cholesky import factor_in_place
@@ -248,6 +248,11 @@ def test_where_it_is_not_known_how_much_will_be_compiled_no_time_is_said(
             display.enter(Phase.COMPILE)
     assert capsys.readouterr().err == "compiling for this machine (once)\n"
     assert display.compiled.fraction is None
+    assert display.compiled.words == "for this machine, once, 30 done"
+    display.enter(Phase.COMPILE)
+    display.enter(Phase.COMPILE)
+    assert display.compiled.words == "for this machine, once, 31 done"
+    assert len(display.compiled.words.replace("31", "1,234")) <= WORDS
 
 
 def test_a_single_function_is_compiled_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:
