@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from fwsvm import __version__
+from fwsvm.cli._lines import echo
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
 DISK_FULL = NO_MEMORY = 4
@@ -71,16 +72,16 @@ class Commands(Summaries):
             with _terminated_as_interrupted():
                 return super().invoke(ctx)
         except FwsvmError as error:
-            click.echo(f"fwsvm: {error}", err=True)
+            echo(f"fwsvm: {error}", 2, err=True)
             sys.exit(error.exit_code)
         except MemoryError as error:
             from fwsvm._memory import ran_out
 
-            click.echo(f"fwsvm: {ran_out(error)}", err=True)
+            echo(f"fwsvm: {ran_out(error)}", 2, err=True)
             sys.exit(NO_MEMORY)
         except OSError as error:
             if error.errno in NO_NAMES and error.filename is not None:
-                click.echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", err=True)
+                echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", 2, err=True)
                 sys.exit(NO_FILE)
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise

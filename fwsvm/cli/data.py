@@ -13,6 +13,7 @@ from fwsvm.cli._data_options import (
     seconds_option,
     source_option,
 )
+from fwsvm.cli._lines import echo
 from fwsvm.errors import DataError, UsageError
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
@@ -103,10 +104,10 @@ def fetch(
             if len(entries) == 1:
                 raise
             failed += 1
-            click.echo(f"fwsvm: {error}", err=True)
+            echo(f"fwsvm: {error}", 2, err=True)
             continue
         for notice in got.notices:
-            click.echo(f"fwsvm: {notice}", err=True)
+            echo(f"fwsvm: {notice}", 2, err=True)
         if got.source.generate:
             click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
             continue

@@ -155,8 +155,9 @@ def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[
 
 
 def _write(model: Path, result: "Result", row: "Row") -> None:
+    from fwsvm.cli._lines import echo
     from fwsvm.cli._training_text import with_run_facts
     from fwsvm.problems import model_files
 
     for notice in model_files.write(model, with_run_facts(result, row)):
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)

@@ -20,8 +20,9 @@ def command(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
     unless --allow-mixed, and then named.
     """
     from fwsvm.analysis.merge import merge
+    from fwsvm.cli._lines import echo
 
     merged = merge(folders, out, allow_mixed=allow_mixed)
     for notice in merged.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
     click.echo(f"{out}: {merged.rows} runs")

@@ -13,6 +13,7 @@ from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._lines import echo
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -156,14 +157,14 @@ def _loaded(
 
 def _echo(notices: tuple[str, ...]) -> None:
     for notice in notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
 
 
 def _tell(predicted: "Prediction", features: int) -> None:
     """Print on stderr what was ignored and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
-        click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)
+        echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", 2, err=True)
     _echo(predicted.notices)
     if predicted.correct is None:
         return
@@ -171,7 +172,7 @@ def _tell(predicted: "Prediction", features: int) -> None:
         from fwsvm.data.labels import named
 
         some = named(predicted.unknown)
-        click.echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", err=True)
+        echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", 2, err=True)
     share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
     click.echo(f"Accuracy = {share}", err=True)
 

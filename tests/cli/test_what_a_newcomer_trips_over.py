@@ -188,6 +188,18 @@ def test_a_full_disk_is_one_line():
     assert ended.stderr == "fwsvm: the output cannot be written: No space left on device\n"
 
 
+def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with pytest.raises(SystemExit):
+        main(["train", "nothing"])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("fwsvm: nothing: ")
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 40
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
 def test_lines_go_on_below_on_a_narrow_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
