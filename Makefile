@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: dist all help install hooks docs run test check fuzz kills smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs run test check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -54,6 +54,9 @@ fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minute
 kills: .venv/installed ## searches killed at random, KILLS=200 times, against an uninterrupted one (half an hour)
 	for executor in inline workers dask; do \
 		$(BIN)/python -m tests.experiments.kills --kills $(or $(KILLS),200) --executor $$executor || exit 1; done
+
+versions: .venv/installed ## install the wheel into a new environment of each Python from 3.11 on that is here, and train (minutes)
+	FWSVM_INSTALL=1 $(BIN)/python -m pytest -rs -k new_environment tests/test_package.py
 
 smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)

@@ -33,5 +33,6 @@ def feature_widths(X: np.ndarray | sparse.csr_array) -> np.ndarray:
         if sparse.issparse(part):
             above, below = above.toarray(), below.toarray()
         most, least = np.maximum(most, np.ravel(above)), np.minimum(least, np.ravel(below))
-    widths: np.ndarray = most - least
+    with np.errstate(over="ignore"):  # a width beyond doubles is infinite
+        widths: np.ndarray = most - least
     return widths

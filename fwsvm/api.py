@@ -191,7 +191,7 @@ def predict(
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
         if not given and (pieces := unseen.pieces(data)) is not None:
-            parts = [predict(model, piece, threads=threads, probability=probability) for piece in pieces]
+            parts = [predict(model, piece, threads=threads, probability=probability) for piece, _ in pieces]
             return np.concatenate(parts)
         data = unseen.load(data, zero_based=given).table
     elif not isinstance(data, LabelledRows):

@@ -69,10 +69,17 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
 
     >>> nearest("quikstart", ["quickstart", "web"]), nearest("x", ["web"], "it has web")
     ("did you mean 'quickstart'?", 'it has web')
+
+    The only name that begins so is near, however long it is.
+
+    >>> nearest("rel", ["relative", "gap"])
+    "did you mean 'relative'?"
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name)[:SHOWN], known, 1)
+    given, names = str(name)[:SHOWN], list(known)
+    longer = [one for one in names if given and one.startswith(given)]
+    near = longer if len(longer) == 1 else get_close_matches(given, names, 1)
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 

@@ -40,7 +40,10 @@ def converted(what: str, raw: Any, kind: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         names = {member.name.lower(): member for member in kind}
         if str(raw).lower() not in names:
-            raise UsageError(f"{what} must be one of {', '.join(names)}, not {shown(raw)}")
+            hint = nearest(str(raw).lower(), names)
+            raise UsageError(
+                f"{what} must be one of {', '.join(names)}, not {shown(raw)}{hint and f'; {hint}'}"
+            )
         return names[str(raw).lower()]
     if kind is bool:
         if str(raw).lower() not in {"true", "false"}:

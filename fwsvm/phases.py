@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 
 Listener = Callable[[Phase], None]
-InsideListener = Callable[[str, float], None]
+InsideListener = Callable[[str, float | None], None]
 
 _inside: ContextVar[InsideListener | None] = ContextVar("inside", default=None)
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -35,8 +35,8 @@ def enter(phase: Phase) -> None:
         listener(phase)
 
 
-def inside(what: str, part: float) -> None:
-    """Announce that a long step of the present phase, named by one word, is done in part (0 to 1)."""
+def inside(what: str, part: float | None = None) -> None:
+    """Announce a long step of the present phase, in a word or two, and what part of it is done (0 to 1) if known."""
     listener = _inside.get()
     if listener is not None:
         listener(what, part)

@@ -51,6 +51,7 @@ def commands(
 
 
 COMMANDS = dict(commands(main))
+MOST_IN_A_SUMMARY = 66  # characters beside the longest name, on a terminal of 80 columns
 
 
 def python(code: str, folder: Path = ROOT) -> str:
@@ -67,10 +68,31 @@ def python(code: str, folder: Path = ROOT) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize(
+    "words", [words for words, command in COMMANDS.items() if isinstance(command, click.Group)]
+)
+def test_no_summary_of_a_command_is_cut(words, columns):
+    group = COMMANDS[words]
+    result = CliRunner().invoke(
+        main, [*words, "--help"], env={"COLUMNS": str(columns)}, terminal_width=columns
+    )
+    text = " ".join(result.output.split())
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        assert f"{name} {group.get_command(context, name).get_short_help_str(1000)}" in text
+    assert max(map(len, result.output.splitlines())) <= columns
+    assert columns < 80 or len(result.output.split("Commands:")[1].splitlines()) == 1 + len(
+        group.list_commands(context)
+    )
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_and_option_is_explained(words):
     command = COMMANDS[words]
-    assert command.get_short_help_str().strip(), f"{' '.join(words)} has no help"
+    summary = command.get_short_help_str(1000)
+    assert summary.strip(), f"{' '.join(words)} has no help"
+    assert len(summary) <= MOST_IN_A_SUMMARY, summary
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     assert [option.name for option in options if not option.help] == []
     for flag in ("--help", "-h"):

@@ -3,6 +3,7 @@
 import email
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -75,6 +76,41 @@ def test_the_wheel_runs_alone_in_an_empty_folder(installed: Path, tmp_path: Path
         done = run(installed, tmp_path, "-m", "fwsvm", *words)
         assert done.returncode == 0, (words, done.stderr)
         assert done.stdout or words[0] == "predict"
+
+
+@pytest.mark.skipif(
+    "FWSVM_INSTALL" not in os.environ, reason="needs a package registry and minutes: make versions"
+)
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_wheel_installs_into_a_new_environment_of_each_python(
+    built: Path, tmp_path: Path, version: str
+) -> None:
+    found = shutil.which(f"python{version}")
+    asked = found and subprocess.run(
+        [found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=False
+    )
+    if not asked or asked.returncode:
+        pytest.skip(f"there is no python{version}")
+    python = asked.stdout.strip()  # what was found may be a script that needs the environment of a user
+    bare = {"HOME": str(tmp_path), "PATH": os.defpath, "LANG": "C.UTF-8"}
+    bare |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    def call(*words: str) -> str:
+        done = subprocess.run(words, cwd=empty, env=bare, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
+
+    call(python, "-m", "venv", str(tmp_path / "env"))
+    own = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
+    call(str(own / "python"), "-m", "pip", "install", "--quiet", str(wheel_of(built)))
+    assert re.search(rf"^python +{version}\.", call(str(own / "fwsvm"), "info"), re.MULTILINE)
+    assert "(certified: recomputed from scratch)" in call(
+        str(own / "fwsvm"), "train", "wdbc", "--model", "model"
+    )
+    call(str(own / "fwsvm"), "predict", "model", "wdbc", "labels")
+    call(str(own / "fwsvm"), "grid", "quickstart", "--profile", "smoke", "--only", "method=swap-2o")
 
 
 def test_the_wheel_has_the_package_its_lock_and_experiments_and_nothing_else(built: Path) -> None:

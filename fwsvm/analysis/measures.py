@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, nearest, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +75,6 @@ MEASURED = [measure.column for measure in _ALL if not measure.derived]
 def measure(name: str) -> Measure:
     """Return the measure of that name; UsageError names the known ones."""
     if name not in MEASURES:
-        raise UsageError(f"there is no measure {name}; the measures are {', '.join(MEASURES)}")
+        hint = nearest(name, MEASURES, f"the measures are {', '.join(MEASURES)}")
+        raise UsageError(f"there is no measure {shown(name)}; {hint}")
     return MEASURES[name]

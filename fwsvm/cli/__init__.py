@@ -19,15 +19,28 @@ from typing import Any
 import click
 
 from fwsvm import __version__
+from fwsvm.cli._lines import echo
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
 DISK_FULL = NO_MEMORY = 4
 NO_FILE = 3
+LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
-class Commands(click.Group):
+class Summaries(click.Group):
+    """A group whose help says the first sentence of each command whole, where click cuts it to one line."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their summaries, which go on below where a line is too short."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, one.get_short_help_str(LONGEST_SUMMARY)) for name, one in commands if one is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class Commands(Summaries):
     """The commands of this package; an `FwsvmError` becomes one line on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -59,16 +72,16 @@ class Commands(click.Group):
             with _terminated_as_interrupted():
                 return super().invoke(ctx)
         except FwsvmError as error:
-            click.echo(f"fwsvm: {error}", err=True)
+            echo(f"fwsvm: {error}", 2, err=True)
             sys.exit(error.exit_code)
         except MemoryError as error:
             from fwsvm._memory import ran_out
 
-            click.echo(f"fwsvm: {ran_out(error)}", err=True)
+            echo(f"fwsvm: {ran_out(error)}", 2, err=True)
             sys.exit(NO_MEMORY)
         except OSError as error:
             if error.errno in NO_NAMES and error.filename is not None:
-                click.echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", err=True)
+                echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", 2, err=True)
                 sys.exit(NO_FILE)
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise

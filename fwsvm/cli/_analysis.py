@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli._choice import Choice
 from fwsvm.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
         "--format",
         "-f",
         "form",
-        type=click.Choice(forms),
+        type=Choice(forms),
         default=forms[0],
         show_default=True,
         help="How to write it.",

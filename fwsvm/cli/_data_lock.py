@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli._choice import Choice
 from fwsvm.cli._data_options import (
     fetch_options,
     find_entries,
@@ -43,10 +44,10 @@ def lock(
     into_checkout: bool,
     offline: bool,
 ) -> None:
-    """Fetch the files of NAME, print what they are against what the lock says, and record it for you.
+    """Fetch the files of NAME, and record their digests for you.
 
-    A digest that is not known yet is recorded; one that differs is recorded only with --accept, and exit 3
-    says so without it.
+    What they are is printed beside what the lock says. A digest that is not known yet is recorded; one that differs is
+    recorded only with --accept, and exit 3 says so without it.
     """
     from fwsvm.data.lock import pinning
 
@@ -86,7 +87,7 @@ def _comparison(fetched: "FetchedFile") -> list[str]:
 @click.argument("name")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option("--test", type=click.Path(path_type=Path), help="Test rows of a new data set.")
-@click.option("--scaling", type=click.Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
+@click.option("--scaling", type=Choice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
 @click.option("--title", help="Of a new data set.")
 @checkout_option
 def add(
@@ -98,10 +99,10 @@ def add(
     *,
     into_checkout: bool,
 ) -> None:
-    """Take files fetched by hand into the cache, as what the lock says NAME consists of.
+    """Take files fetched by hand into the cache, as those of NAME.
 
-    A NAME that is not in the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with
-    --test.
+    They are taken as what the lock says NAME consists of. A NAME that is not in the lock becomes a new data set: one
+    FILE in LIBSVM's format, and test rows with --test.
     """
     from fwsvm.data.lock import lockfile, pinning
 
@@ -132,7 +133,7 @@ def add(
 @click.argument("name")
 @checkout_option
 def remove(name: str, *, into_checkout: bool) -> None:
-    """Take a data set that you added, or what you locked of NAME, out of your datasets.lock again."""
+    """Take what you added or locked of NAME out of your datasets.lock."""
     from fwsvm.data.lock import editing
     from fwsvm.files.folders import data_folder
 

@@ -64,6 +64,11 @@ class Compiled:
 
     @property
     def words(self) -> str:
+        """What is said, and where no part of it is known how many functions are done."""
+        return self.said if self.expected is not None else f"{self.said}, {self.functions:,} done"
+
+    @property
+    def said(self) -> str:
         """For whom, how often and how long, judged by the functions so far."""
         seconds = time.monotonic() - self.began
         if self.fraction is None or seconds < SAY_COMPILING_AFTER or self.functions < LEAST_FUNCTIONS:
@@ -137,6 +142,7 @@ class Display:
             if self.present is not None:
                 self.present.leave()
             self.previous, self.present = self.present, self.lines.setdefault(phase, Line(phase))
+            self.present.inside = ""
             self._entered = time.monotonic()
         self.present.resume()
 
@@ -153,10 +159,10 @@ class Display:
             self._said = time.monotonic()
             click.echo(plain, err=True)
 
-    def inside(self, what: str, part: float) -> None:
-        """Show how far a long step of the present phase is."""
+    def inside(self, what: str, part: float | None = None) -> None:
+        """Show a long step of the present phase, and how far it is if that is known."""
         if self.present is not None:
-            self.present.inside = f"{what} {math.floor(100 * part)}%"
+            self.present.inside = what if part is None else f"{what} {math.floor(100 * part)}%"
 
     def count(self, label: str, done: int, total: int, more: str = "") -> None:
         """Show how many of the runs or folds are done."""
@@ -176,7 +182,7 @@ class Display:
         late = now - compiled.began > SAY_COMPILING_AFTER and compiled.functions >= LEAST_FUNCTIONS
         if late and not self.is_live and not compiled.announced:
             compiled.announced = True
-            click.echo(f"compiling {compiled.words.replace(', once', ' (once', 1)})", err=True)
+            click.echo(f"compiling {compiled.said.replace(', once', ' (once', 1)})", err=True)
 
     def _rendered(self, width: int, *, ascii_only: bool) -> "Text":
         """Return the lines, none wider than ``width``."""

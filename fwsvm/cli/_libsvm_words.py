@@ -140,11 +140,14 @@ class LibsvmCommand(click.Command):
     def _files(self, args: Sequence[str], *, cross_validates: bool) -> list[str]:
         """Return the files of a line at its end; svm-train's second one is the model, and svm-predict's too.
 
+        Without a second one svm-train names the model by the first.
+
         Who knows our order of predict, the model first, is told it again.
         """
         files = [option for option, _ in _pairs(args) if _is_file(option, args)]
-        if self.name == "train" and len(files) == 2:
-            return files[:1] if cross_validates else ["--model", files[1], files[0]]
+        if self.name == "train" and len(files) in {1, 2}:
+            model = files[1] if len(files) == 2 else f"{Path(files[0]).name}.model"
+            return files[:1] if cross_validates else ["--model", model, files[0]]
         if (
             self.name == "predict"
             and len(files) > 1

@@ -16,10 +16,11 @@ import click
     help="Where to write it [default: RESULTS.zip].",
 )
 def command(results: Path, out: Path | None) -> None:
-    """Pack the folder RESULTS into one zip: rows, traces, log, configuration, data lock, environment, checksums.
+    """Pack the folder RESULTS into one zip, with checksums.
 
-    The same folder makes the same file on every machine with the same packages. `merge`, `report`, `compare`, `table`,
-    `stats`, `plot` and `claims` read it like a folder; a file that was altered is refused.
+    It has rows, traces, log, configuration, data lock and environment. The same folder makes the same file on every
+    machine with the same packages. `merge`, `report`, `compare`, `table`, `stats`, `plot` and `claims` read it like a
+    folder; a file that was altered is refused.
     """
     from fwsvm.cli._files import refuse_overwriting
     from fwsvm.data.lock import lockfile

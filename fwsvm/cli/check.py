@@ -13,13 +13,14 @@ import click
 )
 @click.argument("data")
 def command(zero_based: bool, lenient: bool, data: str) -> None:
-    """Check that DATA is in LIBSVM's format, and list every line that is not.
+    """List every line of DATA that is not in LIBSVM's format.
 
     DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format.
 
     The exit code is 0 if there is no error and 3 if there is one, so that scripts can rely on it.
     """
     from fwsvm import scaling
+    from fwsvm.cli._lines import echo
     from fwsvm.data import labels, training_rows
     from fwsvm.data.formats import svmlight
     from fwsvm.errors import DataError
@@ -36,8 +37,6 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     tables = [svmlight.read(file, zero_based=zero_based)[0] for file in files]
     classes = {name for table in tables for name in labels.classes(table.labels)}
     if len(classes) == 1:
-        click.echo(
-            f"warning: every row has the label {classes.pop()}; it takes two classes to train", err=True
-        )
+        echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)
     if uneven := next(filter(None, (scaling.uneven(table.X) for table in tables)), None):
-        click.echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", err=True)
+        echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", 2, err=True)

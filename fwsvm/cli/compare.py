@@ -14,6 +14,7 @@ from fwsvm.cli._analysis import (
     read_results,
     where_option,
 )
+from fwsvm.cli._choice import Choice
 
 WORSE = 1  # the exit code of a comparison that found something worse, as of diff and grep
 
@@ -21,7 +22,7 @@ WORSE = 1  # the exit code of a comparison that found something worse, as of dif
 @click.command("compare")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option("--measure", "measures", multiple=True, type=click.Choice(["accuracy", "time"]),
+@click.option("--measure", "measures", multiple=True, type=Choice(["accuracy", "time"]),
               help="Compare only this; may be repeated [default: both].")  # fmt: skip
 @click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",
               help="Smallest difference of accuracies that counts, in points of a per cent.")  # fmt: skip
@@ -35,7 +36,7 @@ def command(
     old: Path, new: Path, measures: tuple[str, ...], accuracy_margin: float, time_margin: float, form: str,
     mixed_load: bool, where: tuple[str, ...], out: Path | None,
 ) -> None:  # fmt: skip
-    """Say for each data set and method whether NEW is better, the same or worse than OLD.
+    """Say where NEW is better, the same or worse than OLD.
 
     OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
     and repetition. Six pairs or more are tested (Wilcoxon, Holm), and r is the effect size; fewer are judged by the

@@ -5,18 +5,20 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli._choice import Choice
 from fwsvm.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(SHELLS), required=False)
+@click.argument("shell", type=Choice(SHELLS), required=False)
 @click.option("--install", is_flag=True, help="Put it where the shell looks for it, instead of printing it.")
 def command(shell: str | None, install: bool) -> None:
-    """Print, or install, what completes commands, options, methods, data sets and experiments in SHELL.
+    """Print, or install, what completes words in SHELL.
 
-    Without SHELL it is the one that the environment names.
+    Commands, options, methods, data sets and experiments are completed. Without SHELL it is the one that the
+    environment names.
 
     \b
     fwsvm completion --install

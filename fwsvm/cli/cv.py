@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli import _names
+from fwsvm.cli._choice import Choice
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     "--score",
     "scores",
     multiple=True,
-    type=click.Choice(SCORES),
+    type=Choice(SCORES),
     help="What to measure on each fold; may be repeated. f1 (of the class +1) and auc are for two classes "
     "[default: accuracy].",
 )
@@ -59,11 +60,12 @@ def command(
     offline: bool,
     **options: Any,
 ) -> None:
-    """Cross-validate one setting on DATA, a file or a name of `fwsvm data list`.
+    """Cross-validate one setting on DATA.
 
-    The folds are stratified and drawn by --seed, so they are the same for every method and setting. Where
-    rows are scaled, then by the ranges of the rows that a fold trains on. The accuracy is that over all rows held out;
-    other scores are means over the folds, whose decision values are of different machines.
+    DATA is a file, or a name of `fwsvm data list`. The folds are stratified and drawn by --seed, so they are the same
+    for every method and setting. Where rows are scaled, then by the ranges of the rows that a fold trains on. The
+    accuracy is that over all rows held out; other scores are means over the folds, whose decision values are of
+    different machines.
 
     With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """

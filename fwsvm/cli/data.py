@@ -4,7 +4,7 @@ import json
 
 import click
 
-from fwsvm.cli import _data_lock
+from fwsvm.cli import Summaries, _data_lock
 from fwsvm.cli._data_options import (
     fetch_options,
     find_entries,
@@ -13,13 +13,14 @@ from fwsvm.cli._data_options import (
     seconds_option,
     source_option,
 )
+from fwsvm.cli._lines import echo
 from fwsvm.errors import DataError, UsageError
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 paper_option = click.option("--paper", metavar="000|002|003|004", help="All data sets of this paper.")
 
 
-@click.group()
+@click.group(cls=Summaries)
 def command() -> None:
     """Show, fetch, verify and add data sets.
 
@@ -33,7 +34,7 @@ def command() -> None:
 @mirror_option
 @json_option
 def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
-    """List all data sets: classes, rows, features, and how each can be had."""
+    """List all data sets, their sizes, and how each can be had."""
     from fwsvm.cli import _data_text as text
     from fwsvm.data.lock import lockfile
 
@@ -60,7 +61,7 @@ def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
 @mirror_option
 @json_option
 def info(name: str, mirror: str | None, *, as_json: bool) -> None:
-    """Show an entry: task, scaling, split, published shapes, sources, files, digests, addresses."""
+    """Show an entry: task, scaling, shapes, sources, files, digests."""
     from fwsvm.cli import _data_text as text
     from fwsvm.data.lock import lockfile
 
@@ -85,7 +86,10 @@ def fetch(
     *,
     offline: bool,
 ) -> None:
-    """Fetch data sets into the cache, verified; what is there already is only checked."""
+    """Fetch data sets into the cache, and verify them.
+
+    What is there already is only checked.
+    """
     from fwsvm.data.fetching.obtaining import obtain
 
     if not names and not paper:
@@ -100,10 +104,10 @@ def fetch(
             if len(entries) == 1:
                 raise
             failed += 1
-            click.echo(f"fwsvm: {error}", err=True)
+            echo(f"fwsvm: {error}", 2, err=True)
             continue
         for notice in got.notices:
-            click.echo(f"fwsvm: {notice}", err=True)
+            echo(f"fwsvm: {notice}", 2, err=True)
         if got.source.generate:
             click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
             continue
@@ -118,7 +122,10 @@ def fetch(
 @command.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 def verify(names: tuple[str, ...]) -> None:
-    """Hash files in the cache again, of the data sets named or of all; exit 3 if one is not what it was."""
+    """Hash files in the cache again, of the data sets named or of all.
+
+    The exit code is 3 if one is not what it was.
+    """
     from fwsvm.data.fetching import cache_maintenance
 
     bad = whole = 0
@@ -138,7 +145,10 @@ def verify(names: tuple[str, ...]) -> None:
 @source_option
 @mirror_option
 def path(name: str, source: str | None, mirror: str | None) -> None:
-    """Print where the verified files of NAME lie, training files first, one a line; fetches nothing."""
+    """Print where the verified files of NAME lie.
+
+    Training files come first, one a line. Nothing is fetched.
+    """
     from fwsvm.data.fetching.obtaining import obtain
 
     got = obtain(find_entries((name,), None)[0], source, fetch_options(mirror, offline=True))
@@ -150,7 +160,10 @@ def path(name: str, source: str | None, mirror: str | None) -> None:
 @click.option("--all", "everything", is_flag=True, help="Remove every data file and parsed copy.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 def prune(*, everything: bool, dry_run: bool) -> None:
-    """Remove from the cache what nothing will use again: broken downloads, stale parsed copies."""
+    """Remove from the cache what nothing will use again.
+
+    That is broken downloads and stale parsed copies.
+    """
     from fwsvm.data.fetching import cache_maintenance
 
     removals = cache_maintenance.removable(everything=everything)

@@ -65,11 +65,12 @@ def command(
     train: str, test: Path | None, model: Path | None, folds: int, time_limit: float | None, seed: int,
     threads: int | None, *, offline: bool,
 ) -> None:  # fmt: skip
-    """Check and scale the rows of TRAIN, choose C and width, train, test on TEST, and write machine and report.
+    """Scale, choose C and width, train, test: all in one.
 
-    TRAIN and TEST are files in LIBSVM's format; TRAIN may be a name of `fwsvm data list`. Each step says what it does
-    and why. The machine keeps the scaling, so `fwsvm predict` takes rows as they are in their files. MODEL.report.md
-    has on one page what was done, what came out, and the commands that repeat it.
+    The rows of TRAIN are checked and scaled, C and width chosen, a machine trained and tested on TEST, and machine and
+    report written. TRAIN and TEST are files in LIBSVM's format; TRAIN may be a name of `fwsvm data list`. Each step
+    says what it does and why. The machine keeps the scaling, so `fwsvm predict` takes rows as they are in their files.
+    MODEL.report.md has on one page what was done, what came out, and the commands that repeat it.
 
     \b
     fwsvm easy train.svm test.svm
@@ -154,8 +155,9 @@ def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[
 
 
 def _write(model: Path, result: "Result", row: "Row") -> None:
+    from fwsvm.cli._lines import echo
     from fwsvm.cli._training_text import with_run_facts
     from fwsvm.problems import model_files
 
     for notice in model_files.write(model, with_run_facts(result, row)):
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)

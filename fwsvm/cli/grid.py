@@ -109,7 +109,7 @@ def command(
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)
     for notice in notices:
-        click.echo(notice, err=True)
+        echo(notice, 2, err=True)
     if dry_run:
         rows = {} if force else read_rows(folder / "runs.csv", [])
         _list(forecast(experiment, known, with_reusable(rows, reusable)))

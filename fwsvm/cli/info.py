@@ -21,7 +21,10 @@ MB = 1e6
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> None:
-    """Say what fwsvm runs on: versions, machine, cache folders and their sizes, extras and how to get them."""
+    """Say what fwsvm runs on: versions, machine, caches, extras.
+
+    With the size of each cache folder, and how to get the extras that are missing.
+    """
     facts = _facts()
     click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
 

@@ -9,10 +9,10 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> None:
-    """List the kernels: formula, parameters, and how gamma follows from the training rows where it is not given.
+    """List the kernels: formula, parameters, and default widths.
 
-    D is the mean squared distance of two training rows. Parameters that only one kernel has are given by
-    --kernel-param NAME=VALUE.
+    Where gamma is not given it follows from the training rows: D is the mean squared distance of two training rows.
+    Parameters that only one kernel has are given by --kernel-param NAME=VALUE.
     """
     from fwsvm.kernels.kernel import KERNELS
 

@@ -13,14 +13,16 @@ import click
     "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."
 )
 def command(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
-    """Join result folders DIR... into one: rows, traces, log and configuration.
+    """Join result folders into one.
 
-    A run that several folders hold is written once. Different code (fwsvm, commit), different data under one
-    name, different configurations, and runs that disagree are refused unless --allow-mixed, and then named.
+    Rows, traces, log and configuration of DIR... are joined. A run that several folders hold is written once. Different
+    code (fwsvm, commit), different data under one name, different configurations, and runs that disagree are refused
+    unless --allow-mixed, and then named.
     """
     from fwsvm.analysis.merge import merge
+    from fwsvm.cli._lines import echo
 
     merged = merge(folders, out, allow_mixed=allow_mixed)
     for notice in merged.notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
     click.echo(f"{out}: {merged.rows} runs")

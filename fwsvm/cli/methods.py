@@ -19,7 +19,9 @@ WIDTH = 80
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(name: str | None, as_json: bool) -> None:
-    """List the methods by family; with NAME, say what it does, when it stops and what parameters it has.
+    """List the methods by family, or say what NAME does.
+
+    With NAME, also when it stops and what parameters it has.
 
     \b
     fwsvm methods

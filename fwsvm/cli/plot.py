@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
+from fwsvm.cli._choice import Choice
 from fwsvm.cli._lines import echo
 from fwsvm.errors import ResultsError, UsageError
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--against",
-    type=click.Choice(["time", "iteration"]),
+    type=Choice(["time", "iteration"]),
     default="time",
     show_default=True,
     help="What convergence is drawn against.",
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     "-f",
     "forms",
     multiple=True,
-    type=click.Choice(["png", "svg", "pdf"]),
+    type=Choice(["png", "svg", "pdf"]),
     default=["png"],
     show_default=True,
     help="File format; may be repeated.",
@@ -92,8 +93,9 @@ def command(
     mixed_load: bool,
     where: tuple[str, ...],
 ) -> None:
-    """Draw series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
+    """Draw the figures of the results.
 
+    These are series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
     Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed
     in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """

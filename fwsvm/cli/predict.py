@@ -13,6 +13,7 @@ from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._lines import echo
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -49,12 +50,12 @@ def command(
     as_json: bool,
     zero_based: bool,
 ) -> None:
-    """Predict the rows of DATA with MODEL, one label a line, to OUTPUT or stdout.
+    """Predict the rows of DATA with MODEL.
 
-    MODEL was written by fwsvm, LIBSVM or LIBLINEAR. DATA is a file in LIBSVM's format, with or without
-    labels, or the name of a data set, whose test rows are then used. Where the rows have labels the accuracy is
-    written to stderr. Decision values stand in the order of the pairs of classes (linear machines of several
-    classes: of the classes) and are positive for the first class of the pair.
+    Labels go to OUTPUT or stdout, one a line. MODEL was written by fwsvm, LIBSVM or LIBLINEAR. DATA is a file in
+    LIBSVM's format, with or without labels, or the name of a data set, whose test rows are then used. Where the rows
+    have labels the accuracy is written to stderr. Decision values stand in the order of the pairs of classes (linear
+    machines of several classes: of the classes) and are positive for the first class of the pair.
 
     With --probability the output is svm-predict's under -b 1: a line with the classes, then for each row the most
     probable label and the probability of each class. MODEL was trained with --probability, or by svm-train -b 1.
@@ -158,14 +159,14 @@ def _loaded(
 
 def _echo(notices: tuple[str, ...]) -> None:
     for notice in notices:
-        click.echo(f"fwsvm: {notice}", err=True)
+        echo(f"fwsvm: {notice}", 2, err=True)
 
 
 def _tell(predicted: "Prediction", features: int) -> None:
     """Print on stderr what was ignored and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
-        click.echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", err=True)
+        echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", 2, err=True)
     _echo(predicted.notices)
     if predicted.correct is None:
         return
@@ -173,7 +174,7 @@ def _tell(predicted: "Prediction", features: int) -> None:
         from fwsvm.data.labels import named
 
         some = named(predicted.unknown)
-        click.echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", err=True)
+        echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", 2, err=True)
     share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
     click.echo(f"Accuracy = {share}", err=True)
 

@@ -14,11 +14,12 @@ from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
 @mixed_load_option
 @where_option
 def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
-    """Write one HTML page of the results in DIR...: what was run, what won and what is uncertain, and the details.
+    """Write one HTML page of the results in folders.
 
-    The page needs no network and no other file. Its tables sort and filter. Figures zoom, tell what a point is and
-    hide methods with Bokeh (pip install 'fwsvm[report]'); without it they are pictures, which need matplotlib
-    (pip install 'fwsvm[plots]').
+    The folders are DIR... The page says what was run, what won and what is uncertain, and has the details. It needs no
+    network and no other file. Its tables sort and filter. Figures zoom, tell what a point is and hide methods with
+    Bokeh (pip install 'fwsvm[report]'); without it they are pictures, which need matplotlib (pip install
+    'fwsvm[plots]').
     """
     from fwsvm.analysis.report import page
     from fwsvm.errors import ResultsError

@@ -41,7 +41,7 @@ def command(
     zero_based: bool,
     data: str,
 ) -> None:
-    """Scale every feature of DATA to an interval by its range, as LIBSVM's svm-scale does.
+    """Scale every feature of DATA to an interval, as svm-scale does.
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     Options, output and range files are svm-scale's. For test data, save the ranges of the training data with

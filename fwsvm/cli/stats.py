@@ -16,6 +16,7 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
+from fwsvm.cli._choice import Choice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
                    "without it, the paper's whose methods these are, else pairs.")  # fmt: skip
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
-@click.option("--table", "numbers", type=click.Choice(["5", "6", "7"]), multiple=True,
+@click.option("--table", "numbers", type=Choice(["5", "6", "7"]), multiple=True,
               help="Only this table of 003, ours beside the printed one; may be repeated.")  # fmt: skip
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
@@ -56,11 +57,12 @@ def command(
     where: tuple[str, ...],
     out: Path | None,
 ) -> None:
-    """Compare methods over data sets: Friedman, Iman-Davenport, Nemenyi, Wilcoxon, Holm.
+    """Compare methods over data sets by statistical tests.
 
-    Means over repetitions of the final runs in RESULTS are compared; every number is printed with its
-    convention; with 003's design its Tables 5, 6 and 7 stand beside ours. With --published 003 its printed
-    Tables 5 and 6 are checked against its Tables 2 and 3.
+    The tests are those of Friedman, Iman and Davenport, Nemenyi, and Wilcoxon with Holm's correction. Means over
+    repetitions of the final runs in RESULTS are compared; every number is printed with its convention; with 003's
+    design its Tables 5, 6 and 7 stand beside ours. With --published 003 its printed Tables 5 and 6 are checked against
+    its Tables 2 and 3.
     """
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.papers.p003 import statistics

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli._choice import Choice
 from fwsvm.cli._files import refuse_overwriting
 
 
@@ -11,7 +12,7 @@ from fwsvm.cli._files import refuse_overwriting
 @click.option(
     "-s",
     "--method",
-    type=click.Choice(["0", "1"]),
+    type=Choice(["0", "1"]),
     default="0",
     show_default=True,
     help="0: each class keeps its share. 1: each row has the same chance.",
@@ -24,10 +25,11 @@ from fwsvm.cli._files import refuse_overwriting
 @click.argument("output", type=click.Path(path_type=Path), required=False)
 @click.argument("rest", type=click.Path(path_type=Path), required=False)
 def command(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
-    """Draw SIZE rows of DATA, and write them to OUTPUT (else stdout) and all others to REST.
+    """Draw SIZE rows of DATA.
 
-    DATA is a file, or a name of `fwsvm data list`, of whose training rows, not scaled, some are written in LIBSVM's
-    format. Rows of a file stay as they are written; all stay in their order. The same seed draws the same rows.
+    They are written to OUTPUT (else stdout), and all others to REST. DATA is a file, or a name of `fwsvm data list`, of
+    whose training rows, not scaled, some are written in LIBSVM's format. Rows of a file stay as they are written; all
+    stay in their order. The same seed draws the same rows.
     """
     from fwsvm.data import subset, training_rows
     from fwsvm.files.atomic import replacing

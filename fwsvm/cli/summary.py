@@ -13,7 +13,7 @@ MAX_LISTED_CLASSES = 30  # listed one by one
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("data")
 def command(zero_based: bool, as_json: bool, data: str) -> None:
-    """Say what is in DATA: its size, classes and values, and the kernel widths that follow from them.
+    """Say what is in DATA: size, classes, values, kernel widths.
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     """

@@ -46,10 +46,10 @@ def command(
     where: tuple[str, ...],
     out: Path | None,
 ) -> None:
-    """Draw the papers' tables from RESULTS folders, ours beside the printed numbers.
+    """Draw the papers' tables from RESULTS folders.
 
-    Without RESULTS, --layout draws the printed numbers alone. Only final runs count; means and standard
-    deviations are over repetitions, and what is missing, failed or cut short stays visible.
+    Ours stand beside the printed numbers. Without RESULTS, --layout draws the printed numbers alone. Only final runs
+    count; means and standard deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
     from fwsvm.analysis.cells import cells_of_runs, refuse_mixed_load
     from fwsvm.analysis.tables import drawing

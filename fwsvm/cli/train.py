@@ -47,7 +47,9 @@ def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
     *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Train on DATA: a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
+    """Train a machine on DATA.
+
+    DATA is a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
 
     With --probability five more machines, each for the rows that it was not trained on, decide how decision values
     become probabilities (Platt's sigmoids, in LIBSVM's fields of the model); limits are those of each.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli._choice import Choice
+
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
@@ -24,15 +26,15 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
               help="For this kernel; may be repeated [default: rbf, or the method's only one].")  # fmt: skip
 @click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
-@click.option("--processor", type=click.Choice(PROCESSORS),
+@click.option("--processor", type=Choice(PROCESSORS),
               help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip
 def command(
     methods: tuple[str, ...], kernels: tuple[str, ...], folder: Path | None, processor: str | None
 ) -> None:
-    """Compile solvers, kernels and the file reader, so that later runs start at once.
+    """Compile everything now, so that later runs start at once.
 
-    Without this each of them is compiled when it is first used. The code is kept for every later process, until
-    fwsvm itself changes.
+    Without this solvers, kernels and the file reader are compiled when each is first used. The code is kept for every
+    later process, until fwsvm itself changes.
 
     With --to it is kept in a folder that runs only read, on this machine or on others with the same fwsvm, Python,
     numba and kind of system, and a processor of the level. Runs execute what is in it: guard it as the program itself.

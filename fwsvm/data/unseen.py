@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from fwsvm import data
 from fwsvm.data import formats
 from fwsvm.data.dataset import Dataset, LabelledRows
+
+Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 
 
 class UnseenRows(NamedTuple):
@@ -45,8 +47,10 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
-def pieces(name_or_path: str | Path, *, zero_based: bool = False) -> Iterator[LabelledRows] | None:
+def pieces(name_or_path: str | Path, *, zero_based: bool = False) -> Pieces | None:
     """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
+
+    With each come the notices of the file up to its end.
 
     Raises
     ------

@@ -98,18 +98,21 @@ def predict(
 
 
 def predict_pieces(
-    model: KernelModel | LinearModel, pieces: Iterable[LabelledRows], data: str, threads: int = 1,
-    *, probability: bool = False, decision: bool = True,
+    model: KernelModel | LinearModel, pieces: Iterable[tuple[LabelledRows, tuple[str, ...]]], data: str,
+    threads: int = 1, *, probability: bool = False, decision: bool = True,
 ) -> Prediction:  # fmt: skip
     """Predict tables of rows one after another, of which one is in memory at a time; see `predict`.
 
+    With each table come the notices of all up to its end; those with the last one are the first of the prediction's.
     Without ``decision`` no decision values are kept.
     """
-    found = []
-    for table in pieces:
+    found: list[Prediction] = []
+    notices: tuple[str, ...] = ()
+    for table, notices in pieces:  # noqa: B007 - the last ones are wanted
         part = predict(model, table, threads, probability=probability)
         found.append(part if decision else replace(part, decision=np.zeros((0, 0))))
-    return joined(found, data)
+    whole = joined(found, data)
+    return replace(whole, notices=(*notices, *whole.notices))
 
 
 def joined(parts: Sequence[Prediction], data: str) -> Prediction:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm import phases
 from fwsvm.kernels.dense_sums import add_sums_of_rows
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
 from fwsvm.kernels.distances import cancels, sums_by_distances
@@ -83,6 +84,7 @@ def _sums_of_sparse(
         _add_range(kernel, left_block, rows, own, lines, first, last, out)
 
     for first in range(0, len(which), WIDE):
+        phases.inside("kernel values", first / len(which))
         some = np.ascontiguousarray(which[first : first + WIDE], dtype=np.int32)
         lines[:, : len(some)] = weights[first : first + WIDE].T
         lines[:, len(some) :] = 0.0

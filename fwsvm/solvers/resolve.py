@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from fwsvm._memory import MIB, available_bytes
-from fwsvm.errors import DataError, UsageError, shown
+from fwsvm.errors import DataError, UsageError, nearest, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
 from fwsvm.kernels.survey import largest_of
@@ -241,7 +241,8 @@ def _penalty(settings: Settings, m: int) -> tuple[float, float]:
 
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in allowed:
-        raise UsageError(f"{what} must be {' or '.join(allowed)}, not {shown(value)}")
+        hint = nearest(value, allowed)
+        raise UsageError(f"{what} must be {' or '.join(allowed)}, not {shown(value)}{hint and f'; {hint}'}")
 
 
 def _number(what: str, value: Any) -> float:

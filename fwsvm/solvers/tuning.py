@@ -150,9 +150,9 @@ HELD_COLUMNS = 0.75
 #: Rows of a factor from which on BLAS has several threads. Evidence: with fewer, BLAS's threads wait for each other
 #: where others use the cores.
 SHARED_FACTOR = 4096
-#: Rows of a panel of a factor, after each of which it is announced how much is done. Evidence: of 2500 and
-#: 5000 rows, floats, one thread, 1.01 and 1.00 times the time of one call of LAPACK, with 512 rows 1.06 and 1.01.
-FACTOR_PANEL = 1024
+#: Rows of a panel of a factor, after each of which it is announced how much is done. Evidence: of 2500, 4000 and 6000
+#: rows, floats, one thread, the processor's time of panels of 1024 rows times 1.00, 1.02 and 0.97.
+FACTOR_PANEL = 256
 
 # ---------------------------------------------------------------- chunking
 

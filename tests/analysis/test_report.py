@@ -60,6 +60,17 @@ def test_the_summary_says_what_ran_what_won_and_what_is_uncertain(tmp_path) -> N
     assert "no file" in said
 
 
+def test_the_summary_says_when_it_ran_and_names_the_cells_that_promise_little(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method=m, relative_gap=gap, certified=False, status="sampled_stop",
+            started_utc=f"2026-03-0{1 + i}T1{i}:07:31+00:00")
+        for i, d in enumerate("ab") for m, gap in (("fw", 1e-4), ("mfw", 3.2))
+    ]  # fmt: skip
+    said = text_of(made(tmp_path, rows), "summary")
+    assert "started between 2026-03-01 10:07 and 2026-03-02 11:07 UTC." in said
+    assert "MFW on a (relative gap 3.2), MFW on b (relative gap 3.2)." in said
+
+
 def test_one_problem_that_ran_once_is_summed_up_without_means(tmp_path) -> None:
     said = text_of(
         made(tmp_path, [row(dataset="a", method=m, train_seconds=t) for m, t in (("fw", 1), ("mfw", 3))]),
@@ -139,6 +150,15 @@ def test_a_chart_has_the_numbers_of_its_drawing() -> None:
     style = style_of("fw", ["fw"])
     (line,) = left.plot([1, 2, 4], [3.0, 3.0, float("nan")], **style)
     hollow(left, [2], [3.0], style)
+    left.plot(
+        [4],
+        [1.0],
+        marker="o",
+        markersize=12,
+        markerfacecolor="none",
+        markeredgecolor="#0072b2",
+        linestyle="none",
+    )
     band(left, [1, 2, 4], [1, 1, 1], [2, 3, 4], style)
     left.axhline(7)
     left.set_xscale("log")
@@ -151,11 +171,13 @@ def test_a_chart_has_the_numbers_of_its_drawing() -> None:
     first, second = numbers["panels"]
     assert first["x"]["log"]
     assert first["rules"] == [{"at": 7, "across": "x"}]
-    curve, mark = first["curves"]
+    curve, mark, ring = first["curves"]
     assert curve["name"] == mark["name"] == "FW"
     assert curve["turns"] == [[1, 2, 4], [3, 3, None]]
     assert (curve["fields"], curve["rows"]) == (["data set"], [["a"], ["b"], ["c"]])
     assert mark["hollow"]
+    assert (mark["ring"], curve["ring"]) == (None, None)
+    assert (ring["ring"], ring["colour"], ring["hollow"]) == (16, "#0072B2", False)
     assert mark["line"] is None
     assert {area["name"] for area in first["areas"]} == {"FW"}
     assert second["y"]["ticks"] == [[0, 1], ["one", "$two"]]

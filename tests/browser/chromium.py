@@ -58,9 +58,7 @@ class Tab:
         """Show a file in a window of that width, and wait until it is loaded."""
         self.complaints.clear()
         self.requests.clear()
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
-        )
+        self.resize(width)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
@@ -69,6 +67,12 @@ class Tab:
         end = time.monotonic() + SECONDS
         while not self.loaded:
             self._message(end)
+
+    def resize(self, width: int) -> None:
+        """Make the window that wide."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+        )
 
     def value(self, expression: str) -> Any:
         """Return the value of an expression, awaited if it is a promise."""

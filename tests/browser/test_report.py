@@ -100,6 +100,32 @@ def test_it_fits_every_width_and_nothing_complains(tab, request, which, width, d
     assert tab.value(beyond) == []
 
 
+NARROW = """[...document.querySelectorAll(".table tbody th, .table tbody td")]
+    .filter(e => e.checkVisibility() && e.textContent.trim().length > 12 && e.clientWidth < 64)
+    .map(e => [e.clientWidth, e.textContent.slice(0, 40)])"""
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_no_cell_with_words_is_a_column_of_letters(tab, page, width):
+    tab.open(page, width=width)
+    tab.value("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert tab.value("document.querySelectorAll('#claims tbody').length") > 10
+    assert tab.value(NARROW) == []
+    heads = "[...document.querySelectorAll('.table thead th')].filter(e => e.clientHeight > 150).length"
+    assert tab.value(heads) == 0
+
+
+def test_a_verdict_has_the_colour_of_its_own_word(tab, page):
+    tab.open(page)
+    colours = """(words) => [...new Set([...document.querySelectorAll("#claims td strong")]
+        .filter(e => words.includes(e.textContent)).map(e => getComputedStyle(e).color))]"""
+    good = tab.value(f"({colours})(['reproduced', 'holds in the printed numbers'])")
+    bad = tab.value(f"({colours})(['not reproduced', 'does not hold in the printed numbers'])")
+    assert len(good) == len(bad) == 1
+    assert good != bad
+    assert not {*good, *bad} & set(tab.value(f"({colours})(['not run'])"))
+
+
 def test_every_method_has_marks_that_are_seen(tab, hostile):
     tab.open(hostile)
     first_figure(tab)
@@ -329,6 +355,18 @@ CONTRAST = """(() => {
     && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())).map(e => {
       const [a, b] = [light(parts(getComputedStyle(e).color)), light(behind(e))].sort((p, q) => q - p);
       return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 60)]; }).filter(([ratio]) => ratio < 4.5); })()"""
+
+
+IN_PICTURES = CONTRAST.replace('"main *, header *"', '"figure svg text"').replace(
+    '!e.closest("svg, .panels [role=img]")', "true").replace(".color))", ".fill))")  # fmt: skip
+
+
+@pytest.mark.parametrize("dark", [LIGHT, DARK])
+def test_the_words_of_its_pictures_have_contrast(tab, page, dark):
+    tab.open(page, dark=dark, scripts=False)  # all figures are pictures
+    tab.value("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert tab.value("document.querySelectorAll('figure svg text').length") > 50
+    assert tab.value(IN_PICTURES) == []
 
 
 @pytest.mark.parametrize("dark", [LIGHT, DARK])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
 from fwsvm.cli._display import Display
-from fwsvm.cli._display_lines import Line, drawn, indented
+from fwsvm.cli._display_lines import WORDS, Line, drawn, indented
 from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.newton.cholesky import factor_in_place
@@ -152,14 +152,17 @@ def test_no_word_of_a_run_is_cut_at_80_columns(
     parts: int, iterations: int, objective: float, gap: float, size: int
 ) -> None:
     said = _runs._words(Progress(parts - 1, parts, 1.0, iterations, objective, gap, 1e-3, size))
-    for inside in ("", "kernel values 100%", "factoring 100%"):
+    for inside in ("", "kernel values 100%", "matrix 100%", "factoring 100%", "CG step 12"):
         line = Line(Phase.TRAIN, 0.5, said, inside)
         assert len(drawn(line, ascii_only=True).plain) <= 79
         assert line.words.endswith(inside)
         assert set(line.words.split(", ")) - {inside} <= set(said)
 
 
-def test_a_long_step_is_shown_as_far_as_it_is_and_forgotten_when_the_run_goes_on() -> None:
+def test_a_long_step_is_shown_as_far_as_it_is_and_forgotten_when_the_run_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fwsvm.solvers.newton.cholesky.FACTOR_PANEL", 1024)
     with Display() as display:
         display.show(Phase.TRAIN, 0.5, ("gap 1.0e-02", "7 iter.", "3 SV"))
         matrix = np.eye(3000, dtype=np.float32, order="F")
@@ -245,6 +248,11 @@ def test_where_it_is_not_known_how_much_will_be_compiled_no_time_is_said(
             display.enter(Phase.COMPILE)
     assert capsys.readouterr().err == "compiling for this machine (once)\n"
     assert display.compiled.fraction is None
+    assert display.compiled.words == "for this machine, once, 30 done"
+    display.enter(Phase.COMPILE)
+    display.enter(Phase.COMPILE)
+    assert display.compiled.words == "for this machine, once, 31 done"
+    assert len(display.compiled.words.replace("31", "1,234")) <= WORDS
 
 
 def test_a_single_function_is_compiled_without_a_word(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,21 +27,30 @@ def ours(said: str) -> str:
 @pytest.mark.parametrize(
     ("line", "same"),
     [
-        ("train -c 10 -g 0.5 a.svm", "fwsvm train -C 10 --gamma 0.5 a.svm"),
+        ("train -c 10 -g 0.5 a.svm", "fwsvm train -C 10 --gamma 0.5 --model a.svm.model a.svm"),
         ("train -c10 -g0.5 a.svm a.model", "fwsvm train -C 10 --gamma 0.5 --model a.model a.svm"),
-        ("train -s 0 -t 1 -d 2 -r 0 a.svm", "fwsvm train --kernel poly --degree 2 --coef0 0 a.svm"),
+        (
+            "train -s 0 -t 1 -d 2 -r 0 a.svm",
+            "fwsvm train --kernel poly --degree 2 --coef0 0 --model a.svm.model a.svm",
+        ),
         ("train -v 5 -c 2 a.svm a.model", "fwsvm cv --folds 5 -C 2 a.svm"),
-        ("train -e 0.01 -m 200 -h 0 -q a.svm", "fwsvm train --tol 0.01 --cache-mb 200 a.svm"),
+        (
+            "train -e 0.01 -m 200 -h 0 -q a.svm",
+            "fwsvm train --tol 0.01 --cache-mb 200 --model a.svm.model a.svm",
+        ),
         ("train -m fw -C 3 -g 2 'a b'", "fwsvm train -m fw -C 3 --gamma 2 'a b'"),
         ("train --stop gap -v 3 a.svm", "fwsvm cv --stop gap --folds 3 a.svm"),
         ("cv -c 1 a.svm", "fwsvm cv -C 1 a.svm"),
-        ("train -w1 5 -w-1 2 a.svm", "fwsvm train --class-weight 1=5 --class-weight -1=2 a.svm"),
+        (
+            "train -w1 5 -w-1 2 a.svm",
+            "fwsvm train --class-weight 1=5 --class-weight -1=2 --model a.svm.model a.svm",
+        ),
         ("train -b 1 a.svm a.model", "fwsvm train --probability --model a.model a.svm"),
         ("predict -b 1 test model out", "fwsvm predict --probability model test out"),
         ("train -t 4 a.svm a.model", "fwsvm train --kernel precomputed --model a.model a.svm"),
         ("train -w1 5 -v 5 a.svm", "fwsvm cv --class-weight 1=5 --folds 5 a.svm"),
-        ("train -m 100 a.svm", "fwsvm train --cache-mb 100 a.svm"),
-        ("train -h 0 a.svm", "fwsvm train a.svm"),
+        ("train -m 100 a.svm", "fwsvm train --cache-mb 100 --model a.svm.model a.svm"),
+        ("train -h 0 a.svm", "fwsvm train --model a.svm.model a.svm"),
         ("train a.svm a.model", "fwsvm train --model a.model a.svm"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
-from fwsvm.data.formats import svmlight
+from fwsvm.data.formats import svmlight, svmlight_stream
 from fwsvm.problems import model_files
 from tests.problems import trained
 
@@ -49,6 +49,21 @@ def test_labels_go_to_a_file(folder):
     result = run(folder, "model", "rows", "output", "--threads=2")
     assert result.stdout == ""
     assert (folder / "output").read_text() == (folder / "said").read_text()
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_what_is_ignored_in_the_rows_is_said_of_a_large_file_too(folder, monkeypatch, large):
+    if large:
+        monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
+        monkeypatch.setattr(svmlight_stream, "PIECE", 300)
+        monkeypatch.setattr(svmlight_stream, "HEAD_BYTES", 16)
+    lines = (folder / "bare").read_text().splitlines()
+    (folder / "queries").write_text("".join(f"M qid:{i} {line}\n" for i, line in enumerate(lines)))
+    assert run(folder, "model", "queries").stderr.startswith(
+        f"fwsvm: qid: was ignored in {len(lines)} rows\nAccuracy"
+    )
+    (folder / "gaps").write_text("\n".join(f"{line}\n" for line in lines))
+    assert f"fwsvm: {len(lines) - 1} empty lines were skipped" in run(folder, "model", "gaps").stderr
 
 
 def test_rows_without_labels_have_no_accuracy(folder):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.linalg import LinAlgError
 from scipy.optimize import minimize_scalar
 
+from fwsvm import phases
 from fwsvm.errors import UsageError
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import family
@@ -342,3 +343,25 @@ def test_what_newton_steps_need_is_compiled_when_a_run_comes_to_them_and_off_its
     """
     done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["0", "0 True False", "0 True"]
+
+
+def test_each_part_of_a_linear_system_is_announced_as_it_goes_on(monkeypatch):
+    monkeypatch.setattr("fwsvm.solvers.newton.gram_rows.GATHERED", 16)
+    monkeypatch.setattr("fwsvm.solvers.newton.bordered_factor.TOGETHER", 2)
+    X, codes = clouds(5)
+    lines = GramRows(columns_over(X, 0.3), np.where(codes == 0, 1.0, -1.0), 1)
+    face, zero, heard = ActiveSetSystem(lines, np.full(120, 1e-3)), np.zeros(120), []
+    with phases.listening_inside(lambda what, part: heard.append((what, part))):
+        x, f = face.solve(np.arange(60), zero, zero, 1e-9)
+        first, heard = heard, []
+        face.solve(np.arange(3, 63), x, f, 1e-9)
+    assert [part for what, part in first if what == "matrix"] == [0.0, 16 / 60, 32 / 60, 48 / 60]
+    steps = [what for what, part in first if part is None]
+    assert steps == [f"CG step {i}" for i in range(1, 1 + len(steps))] != []
+    names = [what for what, _ in first]
+    assert [name for name in dict.fromkeys(names) if name not in steps] == [
+        "kernel values",
+        "matrix",
+        "factoring",
+    ]
+    assert [part for what, part in heard if what == "border"] == [0.0, 2 / 6, 4 / 6]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from fwsvm.analysis.claims.evaluate import Verdict
+from fwsvm.analysis.claims.model import CheckResult
 from fwsvm.analysis.published import TITLES
 from fwsvm.analysis.tables.render import without_tags
 from fwsvm.analysis.writing import csv_bytes, without_formula
@@ -106,26 +107,40 @@ def markdown(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
 
 
 def html_list(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """Return an HTML fragment: one row per claim, its class the verdict as printed."""
+    """Return an HTML fragment: one row per claim; each verdict's class says whether the statement holds or fails.
+
+    Columns in which no claim has anything are left out.
+    """
+    told = [_told(verdict) for verdict in verdicts]
+    found = [(verdict.printed, verdict.ours, verdict.as_run, None) for verdict in verdicts]
+    there = [place for place in range(len(HEADS)) if any(line[place][1] for line in told)]
     rows = []
-    for verdict in verdicts:
+    for verdict, words, results in zip(verdicts, told, found, strict=True):
         claim = verdict.claim
-        told = "".join(
-            f'<td data-head="{head}">'
-            f"{f'<strong>{html.escape(word)}</strong> ' if word else ''}<small>{html.escape(said)}</small></td>"
-            for head, (word, said) in zip(HEADS, _told(verdict), strict=True)
+        cells = "".join(
+            f'<td data-head="{HEADS[place]}"{_tone(results[place])}>'
+            f"{f'<strong>{html.escape(words[place][0])}</strong> ' if words[place][0] else ''}"
+            f"<small>{html.escape(words[place][1])}</small></td>"
+            for place in there
         )
         rows.append(
-            f"<tbody class={verdict.word.replace(' ', '-')}><tr><th scope=row>{html.escape(claim.name)}</th>"
+            f"<tbody><tr><th scope=row>{html.escape(claim.name)}</th>"
             f"<td data-head=statement>{html.escape(claim.statement)} <small>({html.escape(claim.place)})</small></td>"
-            f"{told}</tr></tbody>"
+            f"{cells}</tr></tbody>"
         )
-    heads = "".join(f"<th scope=col>{head}</th>" for head in ("claim", "statement", *HEADS))
+    heads = "".join(
+        f"<th scope=col>{head}</th>" for head in ("claim", "statement", *(HEADS[place] for place in there))
+    )
     return (
         f"<div class='table words'><table><caption>{html.escape(summary(verdicts))}</caption>"
         f"<thead><tr>{heads}</tr></thead>{''.join(rows)}</table></div>"
         + "".join(f"<p><small>{html.escape(note)}</small></p>" for note in notes)
     )
+
+
+def _tone(found: CheckResult | None) -> str:
+    """Return the attribute of a cell that gives its verdict a colour; a claim that was not run has none."""
+    return "" if found is None else f" class={'holds' if found.holds else 'fails'}"
 
 
 def as_csv(verdicts: Sequence[Verdict]) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.style import Drawing
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.plugins import enter
 
 #: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
@@ -86,5 +86,6 @@ def kinds() -> list[str]:
 def kind(name: str) -> FigureKind:
     """Return the kind of that name; `UsageError` with the names there are."""
     if name not in FIGURES:
-        raise UsageError(f"there is no figure {shown(name)}; the figures are {', '.join(kinds())}")
+        hint = nearest(name, kinds(), f"the figures are {', '.join(kinds())}")
+        raise UsageError(f"there is no figure {shown(name)}; {hint}")
     return FIGURES[name]

@@ -25,6 +25,7 @@ DASHES = {
     colour: [5 * d for d in dashes[1]] for colour, _, dashes in (*STYLES.values(), *SPARE) if dashes != "-"
 }
 DASHED = [6, 3]
+PIXELS = 4 / 3  # of a point
 
 
 def chart(drawing: Drawing) -> dict[str, Any] | None:
@@ -84,8 +85,9 @@ def _curve(line: "Line2D", rows: list[dict[str, str]] | None) -> dict[str, Any]:
         "marker": MARKERS.get(marker, "circle") if has_marks else None,
         "marks": [*map(_numbers, marks.T)] if has_marks else [[], []],
         "hollow": to_hex(line.get_markerfacecolor()) == "#ffffff",
+        "ring": round(PIXELS * line.get_markersize()) if line.get_markerfacecolor() == "none" else None,
     }
-    if curve["hollow"]:
+    if curve["hollow"] or curve["ring"]:
         curve["colour"] = to_hex(line.get_markeredgecolor()).upper()
     if rows is not None and len(rows) == len(marks):
         fields = list(dict.fromkeys(field for row in rows for field in row))

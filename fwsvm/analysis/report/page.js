@@ -96,11 +96,11 @@
   const colour = (hex) => variable(`--c-${hex.slice(1).toLowerCase()}`) || hex;
   const plain = (text) => new M.PlainText({ text }); // Bokeh sets other texts with $$ as mathematics
 
-  // 1, 2, 5, 10 ... within a few decades, powers of ten beyond, and even steps within a factor of four.
+  // 1, 2, 5, 10 ... within a few decades, powers of ten beyond, and even steps within a factor of six.
   const steps = Array.from({ length: 25 }, (_, i) => [1, 2, 5].map((digit) => Number(`${digit}e${i - 12}`))).flat();
   const logTicker = ({ start, end }) => {
     const factor = Math.max(start, end) / Math.min(start, end);
-    if (factor < 4) return new M.BasicTicker({ desired_num_ticks: 5 });
+    if (factor < 6) return new M.BasicTicker({ desired_num_ticks: 5 });
     if (factor < 300) return new M.FixedTicker({ ticks: steps });
     return new M.LogTicker({ desired_num_ticks: 5, num_minor_ticks: 0 });
   };
@@ -180,13 +180,14 @@
       const { fields, rows } = columns(curve, panel);
       const data = { x: curve.marks[0], y: curve.marks[1] };
       fields.forEach((_, j) => { data[`f${j}`] = rows.map((row) => row[j]); });
-      const fill = curve.hollow ? variable("--paper") : tint;
-      const outlined = curve.hollow || curve.marker === "x"; // which has strokes alone
-      const look = { marker: { value: curve.marker }, size: SIZES[curve.marker] ?? 10, fill_color: fill,
+      const above = curve.hollow || curve.ring !== null; // a point of another curve
+      const fill = curve.ring ? null : curve.hollow ? variable("--paper") : tint;
+      const outlined = above || curve.marker === "x"; // which has strokes alone
+      const look = { marker: { value: curve.marker }, size: curve.ring ?? SIZES[curve.marker] ?? 10, fill_color: fill,
                      line_color: outlined ? tint : variable("--paper"), line_width: outlined ? 2 : 0.5 };
       const points = add(curve.name, new M.Scatter({ ...xy, ...look }), data);
       points.nonselection_glyph = null;
-      if (curve.hollow) continue; // the point below it tells its row
+      if (above) continue; // the point below it tells its row
       const tell = (indices) => { if (indices.length) figure.tell(fields, rows[indices[0]]); };
       points.data_source.selected.properties.indices.change.connect(() => tell(points.data_source.selected.indices));
       tapped.push(points);

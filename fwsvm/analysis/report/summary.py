@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pandas as pd
 
@@ -67,9 +68,28 @@ def _run(frame: pd.DataFrame, final: pd.DataFrame, cells: pd.DataFrame) -> list[
     )
     started = sorted(str(when) for when in frame["started_utc"] if when)
     if machines:
-        when = f", started between {shortened(started[0])} and {shortened(started[-1])}" if started else ""
-        lines.append(f"On {listed(machines, '; ', 3)}{when}.")
+        lines.append(f"On {listed(machines, '; ', 3)}{_between(started)}.")
     return lines
+
+
+def _between(started: list[str]) -> str:
+    """Return from when to when runs were started, of times as rows have them, ascending; '' of none.
+
+    >>> _between(["2026-11-25T02:33:44+00:00", "2026-11-25T02:41:44+00:00"])
+    ', started on 2026-11-25 between 02:33 and 02:41 UTC'
+    """
+    if not started:
+        return ""
+    try:
+        first, last = (datetime.fromisoformat(text).astimezone(UTC) for text in (started[0], started[-1]))
+    except (ValueError, OverflowError):  # nobody's clock
+        return f", started between {shortened(started[0])} and {shortened(started[-1])}"
+    day, end = f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}"
+    if first.timestamp() // 60 == last.timestamp() // 60:
+        return f", started on {day} at {first:%H:%M} UTC"
+    if day == end:
+        return f", started on {day} between {first:%H:%M} and {last:%H:%M} UTC"
+    return f", started between {day} {first:%H:%M} and {end} {last:%H:%M} UTC"
 
 
 def _times(runs: list[int]) -> str:
@@ -124,9 +144,13 @@ def _uncertain(final: pd.DataFrame, cells: pd.DataFrame, contests: Sequence[Cont
         )
     void = cells[cells["void"] != ""]
     if len(void):
-        reasons = listed(dict.fromkeys(void["void"]), "; ", 3)
+        named_cells = (
+            f"{_method(cell['method'])} on {shortened(str(cell['dataset']), 40)} ({cell['void']})"
+            for cell in void.to_dict("records")
+        )
         lines.append(
-            f"{len(void)} of {_number(len(cells), 'cell')} promise little, though a rule ended them: {reasons}."
+            f"{len(void)} of {_number(len(cells), 'cell')} promise little, though a rule ended them: "
+            f"{listed(named_cells, ', ', 3)}."
         )
     cut = int(cells["censored"].sum())
     if cut:
@@ -158,8 +182,7 @@ def _not_told_apart(cells: pd.DataFrame, name: str) -> list[str]:
     except ResultsError:
         return []  # too few data sets have all methods; the section of tests says which
     groups = [
-        " and ".join(_method(compared.methods[place]) for place in group)
-        for group in compared.nemenyi.groups()
+        _and([_method(compared.methods[place]) for place in group]) for group in compared.nemenyi.groups()
     ]
     if not groups:
         return []
@@ -191,6 +214,15 @@ def _missing(final: pd.DataFrame) -> str:
         f"({_counted(bad['status'])}), which tables and figures leave out where nothing else ran"
     )
     return f"<details class=missing><summary>{html.escape(line)}</summary><ul>{''.join(places)}{more}</ul></details>"
+
+
+def _and(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    >>> _and(["FW", "CVM", "MFW"]), _and(["FW", "CVM"])
+    ('FW, CVM and MFW', 'FW and CVM')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _counted(statuses: "pd.Series[str]") -> str:

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import measure
+from fwsvm.analysis.measures import MEASURES, measure
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
 from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn, fill_sheet, setting_of
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
-from fwsvm.errors import ResultsError, UsageError
+from fwsvm.errors import ResultsError, UsageError, nearest, shown
 
 
 def paper_tables(name: str, ours: pd.DataFrame | None, *, with_published: bool = True) -> list[Table]:
@@ -113,6 +113,7 @@ def draw_tables(
     """
     drawn: list[Table] = []
     for name in names:
+        _refuse_unknown(name, [*SIZES, *LAYOUTS, *(() if cells is None else MEASURES)])
         if name in SIZES:
             drawn.append(sizes.table(SIZES[name], cells))
         elif cells is None or name in LAYOUTS:
@@ -139,10 +140,15 @@ def measured_names(cells: pd.DataFrame) -> list[str]:
     ]
 
 
+def _refuse_unknown(name: str, known: list[str]) -> None:
+    if name not in known:
+        hint = nearest(name, known, f"known are {', '.join(known)}")
+        raise UsageError(f"there is no table {shown(name)}; {hint}")
+
+
 def layout_named(name: str) -> Layout:
     """Return the layout of that name; UsageError names the known ones."""
-    if name not in LAYOUTS:
-        raise UsageError(f"there is no table {name}; known are {', '.join([*SIZES, *LAYOUTS])}")
+    _refuse_unknown(name, list(LAYOUTS))
     return LAYOUTS[name]
 
 

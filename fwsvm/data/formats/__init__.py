@@ -75,17 +75,19 @@ def comes_in_pieces(path: Path) -> bool:
     return _is_streamed(path, loader, "")
 
 
-def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[LabelledRows]:
-    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time."""
+def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
+    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time.
+
+    With each come the notices of the file up to its end.
+    """
     from fwsvm.data.formats import svmlight_stream
 
     if loader_of(path)["format"] != "npy":
-        for table, _ in svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True):
-            yield table
+        yield from svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True)
         return
-    whole, _ = read_path(path, unlabelled=True)
+    whole, notices = read_path(path, unlabelled=True)
     for some in blocks(whole.X):
-        yield LabelledRows(in_memory(whole.X, some), whole.labels[some])
+        yield LabelledRows(in_memory(whole.X, some), whole.labels[some]), notices
 
 
 def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:

@@ -81,6 +81,32 @@ def parse(
     FormatError
         A line breaks the format; lines are counted from the start of the text.
     """
+    table, ignored = parse_counting(
+        path, text, zero_based=zero_based, features=features, unlabelled=unlabelled
+    )
+    return table, tuple(notices(ignored))
+
+
+class Ignored(NamedTuple):
+    """How many rows have ``qid:``, and how many empty lines a text without labels has."""
+
+    queries: int = 0
+    empty: int = 0
+
+    def and_of(self, more: "Ignored") -> "Ignored":
+        """Return what was ignored in this text and another of the same file."""
+        return Ignored(self.queries + more.queries, self.empty + more.empty)
+
+
+def parse_counting(
+    path: str | Path,
+    text: NDArray[np.uint8],
+    *,
+    zero_based: bool = False,
+    features: int | None = None,
+    unlabelled: bool = False,
+) -> tuple[LabelledRows, Ignored]:
+    """Return the rows of a text as `parse` does, and counts in place of notices."""
     allowed = svmlight_parser.MAX_FEATURES if features is None else features
     found = entries(path, text, svmlight_parser.TextFormat(int(not zero_based), allowed, unlabelled, False))
     m, z = len(found.numbers), len(found.values)
@@ -90,9 +116,7 @@ def parse(
     X = csr_array((found.values, indices, indptr), shape=(m, found.width if features is None else features))
     X.has_sorted_indices = True
     X.has_canonical_format = True
-    return LabelledRows(X, labels), tuple(
-        notices(found.queries, found.skipped if found.label_at[0] < 0 else 0)
-    )
+    return LabelledRows(X, labels), Ignored(found.queries, found.skipped if found.label_at[0] < 0 else 0)
 
 
 class Entries(NamedTuple):
@@ -217,8 +241,9 @@ def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> st
     return name
 
 
-def notices(queries: int, empty: int) -> Iterator[str]:
-    if queries:
-        yield f"qid: was ignored in {queries} rows"
-    if empty:
-        yield f"{empty} empty lines were skipped; a row without a label needs at least one index:value"
+def notices(ignored: Ignored) -> Iterator[str]:
+    """Yield what the user should know of what was ignored in a file."""
+    if ignored.queries:
+        yield f"qid: was ignored in {ignored.queries} rows"
+    if ignored.empty:
+        yield f"{ignored.empty} empty lines were skipped; a row without a label needs at least one index:value"

@@ -90,14 +90,16 @@ def _lines_of(path: Path, piece: Piece) -> Iterator[None]:
 def tables(
     path: Path, *, zero_based: bool = False, unlabelled: bool = False
 ) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
-    """Yield the rows of each piece, and what was ignored in it; each has as many columns as its own largest index.
+    """Yield the rows of each piece, and what was ignored so far; each has as many columns as its own largest index.
 
     Labels of a piece are float64 where all of it are numbers. Errors are those of `fwsvm.data.formats.svmlight.read`.
     """
-    none, bare = True, None
+    none, bare, ignored = True, None, svmlight.Ignored()
     for piece in pieces(path):
         with contextlib.suppress(NoRowsError), _lines_of(path, piece):
-            table, notices = svmlight.parse(path, piece.text, zero_based=zero_based, unlabelled=unlabelled)
+            table, more = svmlight.parse_counting(
+                path, piece.text, zero_based=zero_based, unlabelled=unlabelled
+            )
             without = table.labels.dtype.kind == "f" and bool(np.isnan(table.labels[0]))
             if bare is not None and without != bare:
                 why = (
@@ -106,8 +108,8 @@ def tables(
                     else "has a label, but rows above have none"
                 )
                 raise FormatError(path, 1, f"the row {why}")
-            bare, none = without, False
-            yield table, notices
+            bare, none, ignored = without, False, ignored.and_of(more)
+            yield table, tuple(svmlight.notices(ignored))
     if none:
         raise NoRowsError(path, 1, "the file has no rows")
 
@@ -167,7 +169,9 @@ def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Word
     else:  # scipy has both in one type
         array_files.replaced(indices.path, np.int64)
     labels.finish(codes.path)
-    return Copied((codes.count, width), tuple(svmlight.notices(queries, 0)), digest.hexdigest())
+    return Copied(
+        (codes.count, width), tuple(svmlight.notices(svmlight.Ignored(queries))), digest.hexdigest()
+    )
 
 
 class _Numbers:

@@ -3,8 +3,11 @@
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
+from fwsvm import phases
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
+
+TOGETHER = 32  # columns of a border that are solved for between two announcements: meanwhile scipy lets no display run
 
 
 class BorderedFactor:
@@ -69,8 +72,12 @@ class BorderedFactor:
         columns = np.zeros((len(rows), len(new)), self.halves.dtype, order="F")
         columns[at[inside], np.flatnonzero(inside)] = 1.0
         columns[:, ~inside] = self.lines.block(new[~inside], rows, columns.dtype).T
+        for first in range(0, len(new), TOGETHER):
+            phases.inside("border", first / len(new))
+            some = slice(first, first + TOGETHER)
+            columns[:, some] = self.square.half(columns[:, some])
         self.known = np.concatenate([self.known, new])
-        self.halves = np.asfortranarray(np.hstack([self.halves, self.square.half(columns)]))
+        self.halves = np.asfortranarray(np.hstack([self.halves, columns]))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return K~_AA^-1 r (|A|,), in the precision of the factor."""

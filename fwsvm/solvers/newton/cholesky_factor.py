@@ -53,9 +53,9 @@ class CholeskyFactor:
         if room is None or room.dtype != dtype or room.size < size:
             room = np.empty(size + size // 8, dtype)  # the next may have some rows more
         self.room = room
-        phases.inside("factoring", 0.0)
         self.values = room[:size].reshape(len(rows), len(rows))
         inner = lines.matrix(rows, ridge, self.values)
+        phases.inside("factoring", 0.0)
         self.diagonal = inner  # of kernel values
         self.upper = self.values.T  # what is below the diagonal is above in LAPACK's order
         with blas_on(lines.threads) if len(rows) > SHARED_FACTOR else nullcontext():

@@ -12,6 +12,8 @@ from fwsvm.numerics.simd import load, store, widen
 from fwsvm.numerics.threads import in_shares
 from fwsvm.solvers.tuning import GRAM_STRETCH, HELD_COLUMNS
 
+GATHERED = 256  # rows of a matrix that are filled between two announcements
+
 
 class GramRows:
     """Q_ij = y_i y_j (k(x_i, x_j) + 1) by lines, in the precision of the columns; sums are float64.
@@ -73,8 +75,10 @@ class GramRows:
 
         Below the square's diagonal, and on it, K~ is written; above it k(x_i, x_j).
         """
-        y = self.y[rows].astype(out.dtype)
-        _gather(self.columns.cached, self.columns.slot_of[rows], rows, y, ridge[rows], out)
+        y, lines, own = self.y[rows].astype(out.dtype), self.columns.slot_of[rows], ridge[rows]
+        for first in range(0, len(rows), GATHERED):
+            phases.inside("matrix", first / len(rows))
+            _gather(self.columns.cached, lines, rows, y, own, out, first, min(first + GATHERED, len(rows)))
         return self.columns.cached[self.columns.slot_of[rows], rows].astype(np.float64)
 
 
@@ -109,9 +113,9 @@ def _gather_block(cached, lines, rows, y_lines, y_rows, out):
 
 
 @njit
-def _gather(cached, lines, rows, y, ridge, out):
+def _gather(cached, lines, rows, y, ridge, out, first, last):
     one = out.dtype.type(1)
-    for i in range(rows.size):
+    for i in range(first, last):
         k, y_i = cached[lines[i]], y[i]
         for j in range(i + 1):
             out[i, j] = (k[rows[j]] + one) * (y_i * y[j])
