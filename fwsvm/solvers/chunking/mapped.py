@@ -9,11 +9,10 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradients_of_mapped, self_values_of_mapped
 from fwsvm.solvers.chunking.rounds import Rounds
 from fwsvm.solvers.chunking.run import ChunkRun, compile_looks
-from fwsvm.solvers.chunking.working_set import drawn
+from fwsvm.solvers.chunking.working_set import drawn, share_far
 from fwsvm.solvers.memory import Size, simplex, size_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.tuning import FIRST_CHUNK, MOST_FIRST_ROWS
 from fwsvm.solvers.warm_start import WarmStart
 
 
@@ -37,8 +36,8 @@ class MappedRun(ChunkRun):
         Rounds.__init__(self, settings, float(self.qp.diagonal.max()), before)
         self.alpha = np.zeros(len(self.y))
         if warm_start is None:
-            share = min(FIRST_CHUNK, MOST_FIRST_ROWS / len(self.y))
-            self._start(drawn(plus, len(self.y), np.random.default_rng(self.stream), share))
+            m = len(self.y)
+            self._start(drawn(plus, m, np.random.default_rng(self.stream), share_far(m)))
         else:
             self.alpha = warm_start.weights[self.order]
             self._start(self._matters(self._survey(np.float32)))
