@@ -4,7 +4,9 @@
     python benchmarks/out_of_core.py --ratio [--folder FOLDER] [--csv FILE]
 
 Rows come from `out_of_core_rows.py`: 20,000,000 x 100 dense float32 (8 GB) and 10,800,000 rows of text (6.1 GB), or
-with --scale a part of them; 100,000 others are for testing. Each line is one `fwsvm train` in a process of its own,
+with --scale a part of them; 100,000 others are for testing. Clear rows are of classes that hardly overlap, so that
+support vectors are few, as methods on the simplex need: these hold them in memory, and compute as many kernel values a
+row and look at all rows. Each line is one `fwsvm train` in a process of its own,
 from reading the file to the certificate, under a limit of memory; the first on text parses it and keeps the copy, which
 those after it find.
 
@@ -41,8 +43,20 @@ METHODS = {
     "liblinear": ["--method", "liblinear", "-C", "1e-5"],
     "avsf": ["--method", "avsf", "-C", "1e-5"],
 }
-RUNS = {f"{kind}/{name}": options for kind in ("text", "dense") for name, options in METHODS.items()}
-COMPARED = ("text/scs", "text/liblinear", "text/avsf", "dense/scs", "dense/liblinear", "dense/avsf")
+EXACT = ["-C", "1", "--cache-mb", "512"]
+ON_CLEAR = {
+    "chunking": ["--method", "chunking", *EXACT],
+    "sampled": ["--method", "swap-2o", "--search", "sampled", *EXACT],
+    "avsf": ["--method", "avsf", "-C", "1e-5"],
+}
+RUNS = {
+    **{f"{kind}/{name}": options for kind in ("text", "dense") for name, options in METHODS.items()},
+    **{f"clear-{kind}/{name}": options for kind in ("text", "dense") for name, options in ON_CLEAR.items()},
+}
+COMPARED = (
+    "text/scs", "text/liblinear", "text/avsf", "dense/scs", "dense/liblinear", "dense/avsf",
+    "clear-text/chunking", "clear-text/sampled", "clear-dense/chunking", "clear-dense/sampled",
+)  # fmt: skip
 IN_MEMORY = """
 import sys
 from fwsvm import _mapped
@@ -136,16 +150,21 @@ def _resident(pid: int) -> int:
     return sum(int(line.split()[1]) >> 10 for line in lines if line.startswith("VmRSS:"))
 
 
+def _size(kind: str) -> tuple[int, int]:
+    """Return rows and features of a kind of file."""
+    return DENSE if kind.endswith("dense") else TEXT
+
+
 def made(folder: Path, kind: str, rows: int, features: int) -> tuple[Path, Path]:
     """Return files of rows to train on and to test on, made where they are not there yet."""
-    ending = {"dense": "npy", "text": "svm"}[kind]
+    ending = "npy" if kind.endswith("dense") else "svm"
     train, test = (folder / f"{kind}-{rows}{part}.{ending}" for part in ("", "-test"))
     for path, numbers in ((train, [rows, features, 0, 0]), (test, [TESTED, features, 0, 1_000_000])):
         if not path.exists():
             part = path.with_suffix(f".part.{ending}")
             script = str(HERE / "out_of_core_rows.py")
             subprocess.run([sys.executable, script, kind, str(part), *map(str, numbers)], check=True)
-            if kind == "dense":
+            if ending == "npy":
                 part.with_suffix(".labels.npy").rename(path.with_suffix(".labels.npy"))
             part.rename(path)
     return train, test
@@ -157,7 +176,7 @@ def measured(
     """Return the line of one training."""
     kind, _, method = name.partition("/")
     train, test = made(given.folder, kind, *size)
-    scale = size[0] / {"dense": DENSE, "text": TEXT}[kind][0]
+    scale = size[0] / _size(kind)[0]
     options = list(RUNS[name])
     if "-C" in options:  # C m stays what it is
         at = options.index("-C") + 1
@@ -195,11 +214,11 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     lines: list[dict[str, Any]] = []
     for name in given.only:
-        rows, features = DENSE if name.startswith("dense") else TEXT
+        rows, features = _size(name.partition("/")[0])
         if not given.ratio:
             lines.append(measured(name, (int(rows * given.scale), features), given))
         elif name in COMPARED:
-            size = (2_000_000 if name.startswith("dense") else 600_000), features
+            size = (2_000_000 if rows == DENSE[0] else 600_000), features
             for _ in range(given.repeat):
                 pair = [measured(name, size, given, in_memory=in_memory) for in_memory in (False, True)]
                 for what in ("seconds", "processor_seconds", "train_seconds"):

@@ -147,6 +147,38 @@ def extremes(X: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[n
     return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), low, high
 
 
+class Seen:
+    """The ranges of the features of rows that come in parts, whose numbers of columns may differ.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (k,), that may vary, ascending; any other is 0 in all rows
+    low, high : ndarrays of float64, shape (k,)
+    """
+
+    def __init__(self) -> None:
+        self.columns, self.low, self.high = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+        self._empty = True
+
+    def add(self, X: Rows) -> None:
+        """Go through more rows, (m, n)."""
+        if not X.shape[0]:
+            return
+        columns, low, high = extremes(X)
+        if not self._empty:
+            every = np.union1d(self.columns, columns)
+            before, new = np.zeros((2, len(every))), np.zeros((2, len(every)))
+            before[:, np.searchsorted(every, self.columns)] = self.low, self.high
+            new[:, np.searchsorted(every, columns)] = low, high
+            columns, low, high = every, np.minimum(before[0], new[0]), np.maximum(before[1], new[1])
+        self.columns, self.low, self.high, self._empty = columns, low, high, False
+
+    @property
+    def uneven(self) -> Uneven | None:
+        """How uneven the ranges are; see `uneven`."""
+        return uneven_widths(self.high - self.low)
+
+
 def apply(X: Rows, ranges: Ranges) -> Rows:
     """Return ``X``, shape (m, n), scaled, in new memory.
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -31,10 +32,13 @@ def wait_until(there: Callable[[], bool]) -> None:
 
 @contextlib.contextmanager
 def started(folder: Path, workers: int = 2, **variables: str) -> Iterator[LocalCluster]:
-    """Start a scheduler and workers of one thread, with environment variables, and end them with the block."""
+    """Start a scheduler and workers of one thread, with environment variables, and end them with the block.
+
+    Several may share a folder, as their workers' own files do.
+    """
     from distributed import Client
 
-    file = folder / "scheduler.json"
+    file = Path(tempfile.mkdtemp(dir=folder)) / "scheduler.json"
     options = ("--no-dashboard", "--port", "0", "--scheduler-file", str(file))
     processes = [_process("scheduler", folder, variables, *options)]
     try:

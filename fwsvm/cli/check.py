@@ -22,21 +22,32 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     from fwsvm import scaling
     from fwsvm.cli._lines import echo
     from fwsvm.data import labels, training_rows
-    from fwsvm.data.formats import svmlight
+    from fwsvm.data.formats import svmlight, svmlight_stream
     from fwsvm.errors import DataError
 
     found, files = 0, training_rows.files(data)
     for file in files:
-        for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient):
+        problems = svmlight_stream.problems if svmlight_stream.is_large(file) else svmlight.problems
+        for line, reason in problems(file, zero_based=zero_based, strict=not lenient):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
             found += 1
     if found:
         click.echo(f"Found {found} lines with error.")
         raise SystemExit(DataError.exit_code)
     click.echo("No error.")
-    tables = [svmlight.read(file, zero_based=zero_based)[0] for file in files]
-    classes = {name for table in tables for name in labels.classes(table.labels)}
+    classes: set[str] = set()
+    uneven = None
+    for file in files:
+        is_large, seen = svmlight_stream.is_large(file), scaling.Seen()
+        for table, _ in (
+            svmlight_stream.tables(file, zero_based=zero_based)
+            if is_large
+            else [svmlight.read(file, zero_based=zero_based)]
+        ):
+            classes |= set(labels.classes(table.labels))
+            seen.add(table.X)
+        uneven = uneven or seen.uneven
     if len(classes) == 1:
         echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)
-    if uneven := next(filter(None, (scaling.uneven(table.X) for table in tables)), None):
+    if uneven is not None:
         echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", 2, err=True)

@@ -56,14 +56,12 @@ def command(
     if not upper > lower or (target and not target[1] > target[0]):
         raise UsageError("the lower end of an interval must be below its upper end")
     refuse_overwriting([data, restore], [save, output])
-    from scipy.sparse import csr_array
-
     from fwsvm.data import ranges, training_rows
     from fwsvm.files import disk
     from fwsvm.files.atomic import replacing
 
     table, notices = training_rows.read(data, zero_based=zero_based)
-    X = csr_array(table.X)
+    X = table.X
     rule = (
         ranges.restore_ranges(restore, X)
         if restore
@@ -78,17 +76,17 @@ def command(
         )
     if save:
         ranges.write(save, rule)
-    written = 0
+    written = before = 0
     with contextlib.ExitStack() as opened:
         stream = opened.enter_context(replacing(output)) if output else sys.stdout
-        for text, entries in ranges.scaled_text(X, table.labels, rule, digits):
-            stream.write(text)
-            written += entries
+        for some in ranges.scaled_text(X, table.labels, rule, digits):
+            stream.write(some.text)
+            written, before = written + some.entries, before + some.before
     for notice in (*notices, *rule.notices):
         click.echo(f"warning: {notice}", err=True)
-    if written > X.nnz:
+    if written > before:
         click.echo(
-            f"warning: {written:,} values are not zero, {X.nnz:,} were before; "
+            f"warning: {written:,} values are not zero, {before:,} were before; "
             "where values are not negative and most of them zero, use -l 0 rather than -l -1",
             err=True,
         )

@@ -31,6 +31,8 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     whose training rows, not scaled, some are written in LIBSVM's format. Rows of a file stay as they are written; all
     stay in their order. The same seed draws the same rows.
     """
+    import numpy as np
+
     from fwsvm.data import subset, training_rows
     from fwsvm.files.atomic import replacing
 
@@ -39,12 +41,13 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)
     if output is None:
-        for row in chosen:
-            click.echo(lines[row], nl=False)
+        for line in lines.of(chosen):
+            click.echo(line, nl=False)
         return
     with replacing(output) as stream:
-        stream.writelines(lines[row] for row in chosen)
+        stream.writelines(lines.of(chosen))
     if rest is not None:
-        kept = set(chosen.tolist())
+        left = np.ones(len(lines.classes), bool)
+        left[chosen] = False
         with replacing(rest) as stream:
-            stream.writelines(lines[row] for row in range(len(lines.classes)) if row not in kept)
+            stream.writelines(lines.of(np.flatnonzero(left)))

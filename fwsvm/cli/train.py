@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,14 @@ from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
-from fwsvm.errors import UsageError
+from fwsvm.errors import FwsvmError, ModelError, UsageError
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from fwsvm.cli._training_text import Print
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
+    from fwsvm.problems.machines import KernelModel, LinearModel
     from fwsvm.solvers import Result, Settings
     from fwsvm.solvers.resolve import Resolved
 
@@ -87,9 +89,14 @@ def command(
             say, data, settings, scale, test, model,
             probability=probability, as_json=as_json, zero_based=zero_based, offline=offline,
         )  # fmt: skip
+    failure: FwsvmError | None = None
     if model is not None:
-        for notice in model_files.write(model, text.with_run_facts(result, row)):
-            click.echo(f"fwsvm: {notice}", err=True)
+        machine = text.with_run_facts(result, row)
+        try:
+            for notice in model_files.write(model, machine):
+                click.echo(f"fwsvm: {notice}", err=True)
+        except ModelError as error:  # told of below: hours of training may stand behind the result
+            failure = _elsewhere(model, machine, error)
     if trace is not None:
         write_trace(trace, result.trace)
     text.print_result(say, result, row)
@@ -97,6 +104,8 @@ def command(
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
+    if failure is not None:
+        raise failure
     if lacking:
         click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
     sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
@@ -156,6 +165,18 @@ def _on_cluster(
             found = cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
             text.print_traffic(say, remote)
             return found
+
+
+def _elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:
+    """Write a machine that cannot be written to its file to the system's folder for temporary ones; say where."""
+    from fwsvm.problems import model_files
+
+    try:
+        spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
+        model_files.write(spare, machine)
+    except (ModelError, OSError):
+        return error
+    return ModelError(f"{error}; the machine is in {spare} instead")
 
 
 def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:

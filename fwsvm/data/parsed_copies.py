@@ -114,12 +114,16 @@ def _building(parent: Path) -> Iterator[Path]:
 
 
 def _finish(
-    building: Path, place: Path, shape: tuple[int, ...], notices: tuple[str, ...], sha256: str, size: int = -1
+    building: Path,
+    place: Path,
+    shape: tuple[int, ...],
+    notices: tuple[str, ...],
+    sha256: str,
+    size: int | None = None,
 ) -> None:
-    """Say what the arrays of a folder are, and give it its name."""
+    """Say what the arrays of a folder are, and of a file of how many bytes, and give it its name."""
     about = {
         "raw_sha256": sha256,
-        "raw_bytes": size,
         "readers": reader_version(),
         "shape": list(shape),
         "arrays": {
@@ -128,6 +132,8 @@ def _finish(
         "notices": list(notices),
     }
     (building / "about.json").write_text(json.dumps(about), "utf-8")
+    if size is not None:
+        (building / _mark(size)).touch()
     shutil.rmtree(place, ignore_errors=True)  # only a copy that could not be read is still there
     with contextlib.suppress(OSError):  # another process may have finished the same copy first
         building.rename(place)
@@ -196,8 +202,9 @@ def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[
 
 def _known(size: int) -> bool:
     """Whether there may be a copy of a file of so many bytes."""
-    for about in parsed_folder().glob("*/about.json"):
-        with contextlib.suppress(OSError, ValueError):
-            if json.loads(about.read_text("utf-8")).get("raw_bytes") == size:
-                return True
-    return False
+    return any(parsed_folder().glob(f"*/{_mark(size)}"))
+
+
+def _mark(size: int) -> str:
+    """Return the name of an empty file that says of how many bytes the file of a copy is."""
+    return f"of-{size}-bytes"

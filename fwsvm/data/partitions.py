@@ -19,7 +19,8 @@ from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, refuse_not
 from fwsvm.errors import DataError
 
 #: Bytes of a partition: a file is cut into `PARTITIONS` partitions unless these would be smaller or larger than that.
-LEAST, MOST, PARTITIONS = 1 << 18, 1 << 27, 32
+#: Smaller ones are a few milliseconds of work, and a task of Dask's takes as much.
+LEAST, MOST, PARTITIONS = 1 << 22, 1 << 27, 32
 
 
 class Partition(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
+from fwsvm._mapped import blocks, in_memory
 from fwsvm.data import labels
 from fwsvm.data.formats import svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
@@ -46,7 +47,7 @@ class FileRanges(NamedTuple):
 
 
 def fit_ranges(
-    X: csr_array, given: Labels, lower: float, upper: float, target: tuple[float, float] | None
+    X: scaling.Rows, given: Labels, lower: float, upper: float, target: tuple[float, float] | None
 ) -> FileRanges:
     """Return the rule that maps the columns' own ranges to ``[lower, upper]``, and the labels' to ``target``.
 
@@ -59,17 +60,25 @@ def fit_ranges(
     return FileRanges(found, LabelRange(float(column.min()), float(column.max()), *target))
 
 
-def restore_ranges(path: str | Path, X: csr_array) -> FileRanges:
+def restore_ranges(path: str | Path, X: scaling.Rows) -> FileRanges:
     """Return the content of a range file, with a notice of the columns of ``X`` that it lacks, which become 0."""
     rule = read(path)
-    stored = np.unique(X.indices[X.data != 0])
+    stored = np.zeros(0, np.int64)
+    for part in _parts(X):
+        stored = np.union1d(stored, part.indices[part.data != 0])
     new = stored[~np.isin(stored, rule.features.features)] + 1
     shown = ", ".join(map(str, new[:MAX_NAMED])) + (", ..." if len(new) > MAX_NAMED else "")
     notices = (f"{len(new)} features are not in {path} and become 0: {shown}",) if len(new) else ()
     return rule._replace(notices=notices)
 
 
-def least_bytes(X: csr_array, rule: FileRanges) -> int:
+def _parts(X: scaling.Rows) -> Iterator[csr_array]:
+    """Yield consecutive rows, some at a time, whose memory is their own: X may be mapped."""
+    for some in blocks(X):
+        yield csr_array(in_memory(X, some))
+
+
+def least_bytes(X: scaling.Rows, rule: FileRanges) -> int:
     """Return what the text of the scaled rows, (m, n), takes at least: every number of a feature whose zero moves."""
     known = rule.features
     from_zero = (0.0 - known.minimum) * (known.upper - known.lower) + known.lower * (
@@ -78,38 +87,54 @@ def least_bytes(X: csr_array, rule: FileRanges) -> int:
     return LEAST_ENTRY * X.shape[0] * int(np.count_nonzero(from_zero))
 
 
-def scaled_text(X: csr_array, given: Labels, rule: FileRanges, digits: int) -> Iterator[tuple[str, int]]:
-    """Yield the lines of consecutive scaled rows, as svm-scale writes them, and how many entries they have.
+class ScaledText(NamedTuple):
+    """The lines of some scaled rows, how many entries they have, and how many the rows had before."""
+
+    text: str
+    entries: int
+    before: int
+
+
+def scaled_text(X: scaling.Rows, given: Labels, rule: FileRanges, digits: int) -> Iterator[ScaledText]:
+    """Yield consecutive scaled rows, as svm-scale writes them.
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.
     """
-    names = _names(given, rule.target)
-    known = rule.features.features
-    m, n = X.shape[0], max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
-    wide = csr_array((X.data, X.indices, X.indptr), shape=(m, n))
-    rows = max(1, BLOCK_VALUES // max(1, len(known)))
-    for first in range(0, m, rows):
-        part = csr_array(scaling.apply(csr_array(wide[first : first + rows]), rule.features))
-        for text in svmlight_writer.text_blocks(
-            part, names[first : first + rows], lambda value: f"{value:.{digits}g}"
-        ):
-            yield text, text.count(":")
+    given, known = _scaled_labels(given, rule.target), rule.features.features
+    n = max(X.shape[1], int(known[-1]) + 1 if len(known) else 0)
+    rows, first = max(1, BLOCK_VALUES // max(1, len(known))), 0
+    for part in _parts(X):
+        wide = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], n))
+        for start in range(0, part.shape[0], rows):
+            some = csr_array(wide[start : start + rows])
+            names = _names(given[first : first + some.shape[0]])
+            first += some.shape[0]
+            before = some.nnz
+            done = csr_array(scaling.apply(some, rule.features))
+            for text in svmlight_writer.text_blocks(done, names, lambda value: f"{value:.{digits}g}"):
+                yield ScaledText(text, text.count(":"), before)
+                before = 0
 
 
-def _names(given: Labels, target: LabelRange | None) -> list[str]:
+def _names(given: Labels) -> list[str]:
     """Return labels as svm-scale writes them: every number with 17 digits."""
-    if target is not None:
-        values, span = _numbers_of(given), target.maximum - target.minimum
-        with np.errstate(all="ignore"):
-            scaled = target.lower + (target.upper - target.lower) * (values - target.minimum) / span
-        scaled[values == target.maximum] = target.upper
-        scaled[values == target.minimum] = target.lower
-        if not np.isfinite(scaled).all():
-            raise DataError(
-                f"the labels cannot be scaled: their range {target.minimum:g} to {target.maximum:g} is too extreme"
-            )
-        given = scaled
     return [name if isinstance(name, str) else f"{name:.17g}" for name in given.tolist()]
+
+
+def _scaled_labels(given: Labels, target: LabelRange | None) -> Labels:
+    """Return labels mapped to the target's interval, where there is one."""
+    if target is None:
+        return given
+    values, span = _numbers_of(given), target.maximum - target.minimum
+    with np.errstate(all="ignore"):
+        scaled = target.lower + (target.upper - target.lower) * (values - target.minimum) / span
+    scaled[values == target.maximum] = target.upper
+    scaled[values == target.minimum] = target.lower
+    if not np.isfinite(scaled).all():
+        raise DataError(
+            f"the labels cannot be scaled: their range {target.minimum:g} to {target.maximum:g} is too extreme"
+        )
+    return scaled
 
 
 def _numbers_of(given: Labels) -> NDArray[np.float64]:

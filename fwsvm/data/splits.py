@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from fwsvm._mapped import picked
+from fwsvm._mapped import is_mapped, picked
+from fwsvm._memory import require
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
+
+COPIED = 2 * 12  # bytes of a number of a sparse row, while parts of the copy are put together
 
 
 def permutation(rows: int, seed: int) -> np.ndarray:
@@ -37,7 +40,21 @@ def split(pool: LabelledRows, rule: Mapping[str, Any], seed: int) -> tuple[Label
 
 
 def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
-    """Return the given rows of a table, in the given order."""
+    """Return the given rows of a table, in the given order, in memory.
+
+    Raises
+    ------
+    DataError
+        Rows of a large file do not fit there.
+    """
+    if is_mapped(table.X):
+        numbers = table.X.nnz if isinstance(table.X, csr_array) else table.X.size
+        require(
+            COPIED * numbers // max(1, table.rows) * len(rows),
+            f"a copy of {len(rows):,} of the {table.rows:,} rows, as cross-validation and grids make of each part,",
+            "draw fewer to a file with `fwsvm subset`, search on these, and train on all rows with what was found",
+            DataError,
+        )
     return LabelledRows(picked(table.X, rows), table.labels[rows], table.ranges)
 
 

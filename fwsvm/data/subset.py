@@ -1,11 +1,14 @@
 """Sampling lines of a file without parsing them: stratified by class, or uniformly."""
 
+import codecs
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm._stretches import stretches
 from fwsvm.data.formats.interning import intern
 from fwsvm.data.formats.svmlight_parser import row_starts, skip_line, token_ends
 from fwsvm.data.formats.text_file import read_text
@@ -26,16 +29,27 @@ class FileLines:
         self._starts = row_starts(self._text)
         if not len(self._starts):
             raise DataError(f"{path} has no rows")
-        try:
-            self._text.tobytes().decode()
-        except UnicodeDecodeError:
-            raise DataError(f"{path} is not UTF-8 text") from None
+        if not _is_utf8(self._text):
+            raise DataError(f"{path} is not UTF-8 text")
         self.classes, _ = intern(self._text, self._starts, token_ends(self._text, self._starts))
 
-    def __getitem__(self, row: int) -> str:
-        """Return a row as it is written, with its line end."""
-        start = int(self._starts[row])
-        return self._text[start : skip_line(self._text, start)].tobytes().decode()
+    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
+        """Yield rows as they are written, each with its line end."""
+        for row in rows:
+            start = int(self._starts[row])
+            yield self._text[start : skip_line(self._text, start)].tobytes().decode()
+
+
+def _is_utf8(text: NDArray[np.uint8]) -> bool:
+    """Whether text is UTF-8; the memory is that of a part of it."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for some in stretches(len(text), len(text)):
+            decoder.decode(text[some].tobytes())
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:

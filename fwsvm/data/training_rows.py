@@ -1,10 +1,15 @@
 """Input of `fwsvm scale`, `summary`, `check` and `subset`: a file, or the unscaled training rows of a data set."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from fwsvm import data
+from fwsvm._mapped import picked
+from fwsvm._stretches import stretches
 from fwsvm.data import formats, labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.obtaining import obtain
@@ -26,17 +31,17 @@ class FormattedLines:
     """
 
     def __init__(self, table: LabelledRows) -> None:
-        names = [labels.text(label) for label in table.labels.tolist()]
-        self._lines = [
-            line
-            for block in svmlight_writer.text_blocks(table.X, names)
-            for line in block.splitlines(keepends=True)
-        ]
+        self._table = table
         self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
 
-    def __getitem__(self, row: int) -> str:
-        """Return a row with its line end."""
-        return self._lines[row]
+    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
+        """Yield rows, each with its line end."""
+        X = self._table.X
+        numbers = X.nnz if isinstance(X, csr_array) else X.size
+        for some in stretches(len(rows), numbers * len(rows) // max(1, X.shape[0])):
+            names = [labels.text(label) for label in self._table.labels[rows[some]].tolist()]
+            for block in svmlight_writer.text_blocks(picked(X, rows[some]), names):
+                yield from block.splitlines(keepends=True)
 
 
 def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:

@@ -122,15 +122,20 @@ def objective(seen: Look) -> float:
     return float(seen.alpha @ seen.q)
 
 
-def judge(seen: Look, R: float, total: float) -> Judged:
-    """Return what a look says at R; ``total`` is the square root of the sum of alpha_i^2 K~_ii over all rows."""
+def total(parts: list[float]) -> float:
+    """Return R from its parts."""
+    return float(np.sum(parts))
+
+
+def judge(seen: Look, R: float, norm: float) -> Judged:
+    """Return what a look says at R; ``norm`` is the square root of the sum of alpha_i^2 K~_ii over all rows."""
     if not len(seen.q):
         return Judged(np.inf, np.inf, np.inf, 0.0, 0, np.zeros(BINS, np.int64), (np.inf, np.inf))
     f = _f(seen, R)
     with np.errstate(over="ignore", invalid="ignore"):  # of a huge C
         slack = np.maximum(0.0, 1.0 - f)
         losses = float(slack @ (slack / seen.ridge))
-        rounded = float((seen.q - VALUE_ROUNDING * total * np.sqrt(seen.diagonal)).min())
+        rounded = float((seen.q - VALUE_ROUNDING * norm * np.sqrt(seen.diagonal)).min())
     others = seen.alpha == 0.0
     matter = ~others | (f < 1.0)
     bins = np.bincount(_bins(f[~matter]), minlength=BINS)

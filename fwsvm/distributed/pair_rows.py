@@ -85,10 +85,14 @@ class PairRows:
         looks = table.futures(
             look.look, own, same(self.pair), same(self.kernel), same(support), same(np.dtype(dtype).name)
         )
-        gather, each = table.cluster.gather, table.cluster.each
-        R = float(np.sum(gather(each(look.objective, looks))))
-        total, norm = self._sums(working, R)
-        parts: list[look.Judged] = gather(each(look.judge, looks, same(R), same(total)))
+        each = table.cluster.each
+        found_R = each(look.total, [each(look.objective, looks)])[
+            0
+        ]  # a task, too: nobody here need wait for it
+        total, ridged = self._sums(working)
+        R, *judged = table.cluster.gather([found_R, *each(look.judge, looks, same(found_R), same(total))])
+        parts: list[look.Judged] = judged
+        norm = R - ridged
         lowest = min(part.lowest for part in parts)
         rounded = 2.0 * (lowest - min(part.rounded for part in parts) + VALUE_ROUNDING * total * total)
         gap = 2.0 * (R - lowest)
@@ -140,12 +144,12 @@ class PairRows:
             "take a smaller C or a wider kernel, which leave fewer support vectors, or train on fewer rows",
         )
 
-    def _sums(self, working: WorkingSet, R: float) -> tuple[float, float]:
-        """Return the root of the sum of alpha^2 K~_ii, and R without the ridge's part."""
+    def _sums(self, working: WorkingSet) -> tuple[float, float]:
+        """Return the root of the sum of alpha^2 K~_ii, and the ridge's part of R."""
         support = np.flatnonzero(working.alpha)
         alpha, ridge = working.alpha[support], np.where(support < working.plus, *self.pair.ridges)
         diagonal = self_values(self.kernel, some_rows(working.rows, support)) + 1.0 + ridge
-        return float(np.sqrt((alpha * alpha) @ diagonal)), R - float((ridge * alpha) @ alpha)
+        return float(np.sqrt((alpha * alpha) @ diagonal)), float((ridge * alpha) @ alpha)
 
     def _sent(self, working: WorkingSet) -> list[Any]:
         """Return futures of the support vectors, in messages that a scheduler takes."""

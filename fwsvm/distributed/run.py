@@ -15,10 +15,10 @@ from fwsvm.problems.binary import Binary
 from fwsvm.solvers.certify import Candidate, Certified, tracked
 from fwsvm.solvers.chunking import inner_settings
 from fwsvm.solvers.chunking.rounds import Rounds
+from fwsvm.solvers.chunking.working_set import share_far
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, machine_of, outcome_of
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.tuning import FIRST_CHUNK, MOST_FIRST_ROWS
 from fwsvm.solvers.warm_start import WarmStart
 
 
@@ -35,7 +35,7 @@ class RemoteRun(Rounds):
     def __init__(self, rows: PairRows, rule: Any, resolved: Resolved, stream: tuple[int, ...]) -> None:
         super().__init__(inner_settings(rule, resolved), rows.widest, Counters())
         self.all, self.stream = rows, stream
-        share = 1.0 if rows.count < rule.fewest else min(FIRST_CHUNK, MOST_FIRST_ROWS / rows.count)
+        share = 1.0 if rows.count < rule.fewest else share_far(rows.count)
         self.seen: Survey | None = None
         self._start(rows.drawn(np.random.default_rng(stream), share))
 

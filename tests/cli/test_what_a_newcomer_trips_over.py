@@ -1,8 +1,10 @@
 """Mistakes that a first visitor made: each is answered in one sentence, and nothing is lost."""
 
+import json
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from click.testing import CliRunner
 
 from fwsvm.cli import main
 from fwsvm.cli._lines import echo
+from fwsvm.problems import model_files
 
 PUBLISHED = str(Path(__file__).parents[2] / "results" / "reference" / "web")  # a folder of results
 
@@ -208,3 +211,27 @@ def test_lines_go_on_below_on_a_narrow_terminal(monkeypatch, capsys):
     assert len(lines) == 2
     assert max(map(len, lines)) <= 40
     assert all(line.startswith(" " * 16) for line in lines[1:])
+
+
+def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, monkeypatch):
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    place = tmp_path / "full"
+    place.mkdir()
+    opened = Path.open
+
+    def full(path, *given, **named):
+        if path.parent == place:
+            raise OSError(28, "No space left on device")
+        return opened(path, *given, **named)
+
+    monkeypatch.setattr(Path, "open", full)
+    words = ["train", "--json", "--model", str(place / "m"), "synthetic:gaussians?rows=60&test=0"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["certified"]
+    (kept,) = spare.glob("*/m")
+    said = f"{place / 'm'} cannot be written: No space left on device; the machine is in {kept} instead"
+    assert said in done.stderr
+    assert model_files.read(kept).support.shape[0] > 0

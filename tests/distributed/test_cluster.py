@@ -38,6 +38,12 @@ def data(tmp_path_factory):
     return path
 
 
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Cut the file into several partitions."""
+    monkeypatch.setattr(partitions, "LEAST", 1 << 16)
+
+
 def run(*words):
     return CliRunner().invoke(main, [str(word) for word in words], prog_name="fwsvm")
 
@@ -136,6 +142,29 @@ def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):
     done = run("train", "--scheduler", cluster.address, data)
     assert done.exit_code == 2
     assert "it has another version of fwsvm than this machine; install the same on all" in done.output
+
+
+def test_two_clusters_on_one_folder_and_one_file_come_to_the_same(cluster, data, tmp_path, monkeypatch):
+    """Both read the same rows, have their workers' files in one folder and write models to another, at a time."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    monkeypatch.setenv("FWSVM_CACHE", str(folder))
+    with started(folder) as one, started(folder) as other:
+        words = [sys.executable, "-m", "fwsvm", "train", "-C", "10", "--json"]
+        runs = [
+            subprocess.Popen(
+                [*words, "--scheduler", there.address, "--model", folder / f"{number}.model", data],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            for number, there in enumerate((one, other))
+        ]  # fmt: skip
+        said = [process.communicate(timeout=300) for process in runs]
+    assert [process.returncode for process in runs] == [0, 0], said
+    rows = [json.loads(out) for out, _ in said]
+    for name in ("objective", "gap", "support_vectors", "iterations", "train_accuracy", "data_sha256"):
+        assert rows[0][name] == rows[1][name], name
+    assert rows[0]["certified"]
+    assert (folder / "0.model").read_bytes() == (folder / "1.model").read_bytes()
 
 
 def test_a_file_that_is_cut_off_under_way_is_a_sentence(cluster, data, tmp_path, monkeypatch):

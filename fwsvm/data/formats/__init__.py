@@ -92,12 +92,10 @@ def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[tuple[Labelle
 
 def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:
     """Whether a file's rows go to their parsed copy as they are read, and are never in memory together."""
-    from fwsvm.data.formats.svmlight_stream import STREAMED_FROM
+    from fwsvm.data.formats.svmlight_stream import is_large
 
-    return (
-        loader["format"] == "svmlight" and not member and not set(loader) - {"format", "zero_based"}
-        and path.is_file() and path.stat().st_size >= STREAMED_FROM
-    )  # fmt: skip
+    plain = loader["format"] == "svmlight" and not member and not set(loader) - {"format", "zero_based"}
+    return plain and is_large(path)
 
 
 def _streamed(

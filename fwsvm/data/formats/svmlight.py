@@ -28,6 +28,7 @@ from fwsvm.data.labels import number
 __all__ = ["parse", "problems", "read", "write"]
 
 LARGEST_INT32 = 2**31 - 1
+NO_LAST_NEWLINE = "missing a newline character in the end"
 
 
 def read(
@@ -165,23 +166,37 @@ def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True)
     labels, ``qid:`` and a missing last line end.
     """
     text, ended = read_text(path)
-    rules = svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, strict)
-    rows = _space(path, text)
-    at, seen, line, clean = 0, 0, 1, ended or not strict
-    while at < len(text):
-        stopped, *_ = svmlight_parser.parse_rows(text, at, rules, rows)
-        if stopped < 0:
-            break
-        line += line_number(text[seen:], stopped - seen) - 1
-        yield line, explain(text, stopped, rules)
-        seen, at, clean = stopped, svmlight_parser.skip_line(text, stopped), False
+    clean = ended or not strict
+    for problem in problems_of(path, text, rules_of(zero_based=zero_based, strict=strict)):
+        clean = False
+        yield problem
     if not ended and strict:
-        yield line_number(text, len(text) - 1), "missing a newline character in the end"
+        yield line_number(text, len(text) - 1), NO_LAST_NEWLINE
     if clean:
         try:
             read(path, zero_based=zero_based)
         except FormatError as refusal:
             yield refusal.line, refusal.why
+
+
+def rules_of(*, zero_based: bool, strict: bool) -> svmlight_parser.TextFormat:
+    """Return the rules of rows with labels, with ``strict`` those of LIBSVM's own programs."""
+    return svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, strict)
+
+
+def problems_of(
+    path: str | Path, text: NDArray[np.uint8], rules: svmlight_parser.TextFormat
+) -> Iterator[tuple[int, str]]:
+    """Yield every line of a text that the parser stops in, counted from the start of the text, and why."""
+    rows = _space(path, text)
+    at, seen, line = 0, 0, 1
+    while at < len(text):
+        stopped, *_ = svmlight_parser.parse_rows(text, at, rules, rows)
+        if stopped < 0:
+            return
+        line += line_number(text[seen:], stopped - seen) - 1
+        yield line, explain(text, stopped, rules)
+        seen, at = stopped, svmlight_parser.skip_line(text, stopped)
 
 
 def _space(path: str | Path, text: NDArray[np.uint8]) -> svmlight_parser.RowBuffers:

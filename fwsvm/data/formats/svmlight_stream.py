@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fwsvm.data import array_files
 from fwsvm.data.array_files import ArrayFile
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import svmlight, svmlight_parser
-from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
+from fwsvm.data.formats import svmlight
+from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError, line_number
 from fwsvm.data.formats.text_file import (
     BYTE_ORDER_MARK,
     HEAD_BYTES,
@@ -32,11 +32,24 @@ PIECE = 1 << 24  # bytes of text that are parsed at a time
 STREAMED_FROM = 1 << 26  # bytes of a file below which all of its rows are read into memory at once
 
 
+def is_large(path: Path) -> bool:
+    """Whether a file has so much text that its rows should not be in memory together."""
+    return path.is_file() and path.stat().st_size >= STREAMED_FROM
+
+
 class Piece(NamedTuple):
-    """Some lines of a file: their text, ending in a newline, and how many lines stand before them."""
+    """Some lines of a file.
+
+    Attributes
+    ----------
+    text : ndarray of uint8, ending in a newline
+    lines_before : int, lines of the file before them
+    ended : bool, whether the file has that newline, which only its last line may lack
+    """
 
     text: NDArray[np.uint8]
     lines_before: int
+    ended: bool
 
 
 def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
@@ -54,19 +67,20 @@ def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
         if not head:
             raise DataError(f"{path} is empty")
         refuse_not_text(path, head)
-        rest, read, lines = bytearray(), head, 0
+        rest, read, lines, ended = bytearray(), head, 0, True
         while read or rest:
             if digest is not None:
                 digest.update(read)
             rest += read if lines or rest or read is not head else head.removeprefix(BYTE_ORDER_MARK)
             if not read and not rest.endswith(b"\n"):
+                ended = False
                 rest += b"\n"
             if end := rest.rfind(b"\n") + 1:
                 text = np.frombuffer(
                     bytes(memoryview(rest)[:end]), np.uint8
                 )  # read-only, as parsers are compiled for
                 rest = rest[end:]
-                yield Piece(text, lines)
+                yield Piece(text, lines, ended)
                 lines += int(np.count_nonzero(text == NEWLINE))
             read = _read(path, source, PIECE) if read else b""
 
@@ -114,6 +128,25 @@ def tables(
         raise NoRowsError(path, 1, "the file has no rows")
 
 
+def problems(path: Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:
+    """Yield every line that breaks the format, as `fwsvm.data.formats.svmlight.problems` does."""
+    rules, clean, last, ended = svmlight.rules_of(zero_based=zero_based, strict=strict), True, 0, True
+    for piece in pieces(path):
+        for line, why in svmlight.problems_of(path, piece.text, rules):
+            clean = False
+            yield line + piece.lines_before, why
+        last, ended = piece.lines_before + line_number(piece.text, len(piece.text) - 1), piece.ended
+    if not ended and strict:
+        clean = False
+        yield last, svmlight.NO_LAST_NEWLINE
+    if clean:
+        try:
+            for _ in tables(path, zero_based=zero_based):
+                pass
+        except FormatError as refusal:
+            yield refusal.line, refusal.why
+
+
 class _NamesMetError(Exception):
     """A label that is no plain number, in a file whose labels were taken to be numbers."""
 
@@ -144,7 +177,7 @@ def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
 
 
 def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:
-    rules = svmlight_parser.TextFormat(int(not zero_based), svmlight_parser.MAX_FEATURES, False, False)
+    rules = svmlight.rules_of(zero_based=zero_based, strict=False)
     width = queries = 0
     digest = hashlib.sha256()
     with (

@@ -8,9 +8,9 @@ from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import gradients_of_mapped, self_values_of_mapped
 from fwsvm.solvers.chunking.in_memory import compile_looks
+from fwsvm.solvers.chunking.working_set import share_far
 from fwsvm.solvers.memory import Size, simplex, size_of
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.tuning import FIRST_CHUNK, MOST_FIRST_ROWS
 
 
 class MappedRows:
@@ -24,7 +24,7 @@ class MappedRows:
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         self.ridge = 1.0 / self.penalties
         self.diagonal = self_values_of_mapped(settings.kernel, self.X)[self.order] + 1.0 + self.ridge
-        self.first_share = min(FIRST_CHUNK, MOST_FIRST_ROWS / len(self.y))
+        self.first_share = share_far(len(self.y))
         self.compile_seconds = compile_looks(settings.kernel, as_rows(picked(self.X, self.order[:1])))
 
     def chunk(self, numbers: np.ndarray) -> Rows:

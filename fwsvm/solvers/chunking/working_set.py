@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, LARGEST_CHUNK, SMALL_CLASS
+from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, LARGEST_CHUNK, MOST_FIRST_ROWS, SMALL_CLASS
 
 
 def drawn(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
@@ -12,6 +12,11 @@ def drawn(plus: int, m: int, random: np.random.Generator, share: float = FIRST_C
         for first, count in ((0, plus), (plus, m - plus))
     ]
     return np.sort(np.concatenate(chunk))
+
+
+def share_far(m: int) -> float:
+    """Return the share of m rows in a first chunk where all rows are not in memory, but in a file or on workers."""
+    return min(FIRST_CHUNK, MOST_FIRST_ROWS / m)
 
 
 def select_rows(f: np.ndarray, alpha: np.ndarray, plus: int) -> np.ndarray:

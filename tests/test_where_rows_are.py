@@ -1,0 +1,225 @@
+"""The contract of methods, over rows in memory, in a mapped array, in a streamed copy of text, and in partitions.
+
+Wherever rows are, a method comes to a machine with the same promise, or refuses in a sentence; and what is said of the
+machine and of the rows does not depend on it.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from fwsvm import _mapped, _stretches, data
+from fwsvm._mapped import is_mapped
+from fwsvm.cli import main
+from fwsvm.data import parsed_copies, partitions
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import svmlight, svmlight_stream
+from fwsvm.distributed import fit as on_cluster
+from fwsvm.errors import UsageError
+from fwsvm.solvers import Result, Settings, Status, fit
+from tests.distributed.inline import table_of
+
+ROWS, FEATURES = 2400, 6
+CLASSES = ("1", "-1")
+FORMS = ("memory", "mapped", "text", "partitions")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Take small files for large ones, and go through them in many stretches."""
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(_stretches, "NUMBERS", 1 << 10)
+    monkeypatch.setattr(partitions, "LEAST", 1 << 14)
+    monkeypatch.setattr(svmlight_stream, "PIECE", 1 << 13)
+
+
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_mapped, "LARGE", 1)
+    monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
+    monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
+
+
+def drawn() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(ROWS, FEATURES)).astype(np.float32)
+    X[rng.random(X.shape) < 0.2] = 0.0
+    return X, np.where(X[:, 0] + X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=ROWS) > 0, 1.0, -1.0)
+
+
+class Written(NamedTuple):
+    """The rows in a file, and what they are in memory."""
+
+    path: Path
+    here: LabelledRows
+
+
+def written(folder: Path, form: str) -> Written:
+    X, y = drawn()
+    if form == "mapped":
+        np.save(folder / "rows.npy", X)
+        np.save(folder / "rows.labels.npy", y)
+        return Written(folder / "rows.npy", LabelledRows(X.astype(np.float64), y))
+    svmlight.write(folder / "rows.svm", X.astype(np.float64), y)
+    return Written(folder / "rows.svm", LabelledRows(sparse.csr_array(X, dtype=np.float64), y))
+
+
+def trained(there: Written, form: str, settings: Settings) -> Result:
+    if form == "partitions":
+        table = table_of(there.path)
+        assert len(table.blocks) > 3
+        asked = on_cluster.for_cluster(settings)
+        return on_cluster.fit(table, asked, on_cluster.resolve(table, asked))
+    found = data.load(there.path)
+    assert is_mapped(found.train.X) == (form != "memory")
+    return fit(found.train.X, data.labels.encode(found.train.labels, CLASSES), CLASSES, settings)
+
+
+CERTIFIED = [
+    Settings("chunking", C=0.1),
+    Settings("chunking", C=0.1, kernel="linear", parameters={"fewest": 0}),
+    Settings("auto", C=0.1),
+    Settings("swap-2o", C=0.1),
+    Settings("swap-2o", C=0.1, search="sampled", tolerance=0.01),
+    Settings("fw", C=0.1, search="sampled", tolerance=0.05),
+    Settings("liblinear", C=0.1),
+    Settings("avsf", C=0.1),
+]
+ESTIMATED = [
+    Settings("scs", C=0.1, max_iterations=15),
+    Settings("pegasos", C=0.1, max_iterations=300),
+]
+
+
+def called(settings: Settings) -> str:
+    return " ".join(map(str, filter(None, [settings.method, settings.search, settings.kernel])))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("settings", [*CERTIFIED, *ESTIMATED], ids=called)
+def test_a_method_keeps_its_promise_wherever_rows_are(
+    form: str, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = written(tmp_path, form)
+    if form in {"mapped", "text"}:
+        large(monkeypatch)
+    if form == "partitions" and settings.method not in {"chunking", "auto"}:
+        with pytest.raises(UsageError, match=f"--scheduler trains by chunking, not by {settings.method}"):
+            trained(there, form, settings)
+        return
+    found = trained(there, form, settings)
+    near = fit(there.here.X, (there.here.labels < 0).astype(np.int32), CLASSES, settings)
+    assert found.gap_kind == near.gap_kind
+    if settings in CERTIFIED:
+        assert found.status is Status.CONVERGED
+        assert found.certified
+        assert abs(found.objective - near.objective) <= max(found.gap, near.gap)
+    else:
+        assert found.objective == pytest.approx(near.objective, rel=1e-6)
+    decision = found.model.decision(there.here.X)
+    right = (np.sign(decision[:, 0]) == there.here.labels).mean()
+    assert right > 0.6
+    if settings.method in {"chunking", "swap-2o", "fw", "auto"} and settings.kernel != "linear":
+        # the certificate, from scratch in plain numpy: weights sum to 1, and R = alpha' K~ alpha
+        R, coefficients = found.objective, np.asarray(found.model.coefficients).ravel()
+        assert np.abs(coefficients).sum() * R == pytest.approx(1.0, rel=1e-6)
+        slack = np.maximum(0.0, 1.0 - there.here.labels * decision[:, 0])
+        C = found.settings["C"]
+        primal = 0.5 * (1.0 / R - (coefficients @ coefficients) / C) + 0.5 * C * float(slack @ slack)
+        assert primal - 0.5 / R <= found.primal - found.dual + 1e-6 * primal
+
+
+@pytest.mark.parametrize("form", ["mapped", "text"])
+def test_what_is_said_of_rows_does_not_depend_on_where_they_are(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = written(tmp_path, form)
+    words = ["summary", "--json", str(there.path)]
+    near = CliRunner().invoke(main, words)
+    large(monkeypatch)
+    far = CliRunner().invoke(main, words)
+    assert near.exit_code == far.exit_code == 0, near.output + far.output
+    one, other = json.loads(near.stdout), json.loads(far.stdout)
+    assert one.keys() == other.keys()
+    for name in one:
+        if name not in {"mean_squared_distance", "widths", "notices"}:
+            assert one[name] == other[name], name
+    assert other["mean_squared_distance"] == pytest.approx(one["mean_squared_distance"], rel=1e-9)
+
+
+@pytest.mark.parametrize("form", ["mapped", "text"])
+def test_predictions_do_not_depend_on_where_rows_are(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = written(tmp_path, form)
+    assert (
+        CliRunner()
+        .invoke(main, ["train", "-m", "chunking", "--model", str(tmp_path / "m"), str(there.path)])
+        .exit_code
+        == 0
+    )
+    words = ["predict", "--decision", str(tmp_path / "m"), str(there.path)]
+    near = CliRunner().invoke(main, [*words, str(tmp_path / "near")])
+    large(monkeypatch)
+    far = CliRunner().invoke(main, [*words, str(tmp_path / "far")])
+    assert near.exit_code == far.exit_code == 0, near.output + far.output
+    one, other = (np.loadtxt(tmp_path / name) for name in ("near", "far"))
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["mapped", "text"])
+def test_tools_for_files_do_not_depend_on_where_rows_are(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = written(tmp_path, form)
+    commands = [
+        ["scale", "-s", str(tmp_path / "ranges"), str(there.path)],
+        ["scale", "-l", "0", "-y", "0", "1", str(there.path)],
+        ["scale", "-r", str(tmp_path / "ranges"), str(there.path)],
+        ["subset", str(there.path), "100"],
+    ]
+    if form == "text":
+        commands += [["check", str(there.path)], ["check", "--lenient", str(there.path)]]
+    near = [CliRunner().invoke(main, words) for words in commands]
+    large(monkeypatch)
+    for words, one in zip(commands, near, strict=True):
+        other = CliRunner().invoke(main, words)
+        assert one.exit_code == other.exit_code == 0, other.output
+        assert one.stdout == other.stdout, words
+        assert one.stderr == other.stderr, words
+
+
+def test_a_large_file_is_checked_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "text").path
+    lines = path.read_text().splitlines()
+    lines[5], lines[2000] = "1 2:1 1:1", "1 3:x"
+    for text in ("\n".join(lines), "\n".join([*lines[:5], *lines[6:2000], "1 1:1000000", "name 1:1"])):
+        path.write_text(text)
+        for words in (["check", str(path)], ["check", "--lenient", str(path)]):
+            with monkeypatch.context() as patched:
+                near = CliRunner().invoke(main, words)
+                large(patched)
+                far = CliRunner().invoke(main, words)
+            assert near.exit_code == far.exit_code, words
+            assert near.stdout == far.stdout
+            assert near.stderr == far.stderr
+
+
+@pytest.mark.parametrize("form", ["mapped", "text"])
+def test_parts_of_a_large_file_that_do_not_fit_are_refused_in_a_sentence(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = written(tmp_path, form)
+    large(monkeypatch)
+    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
+    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 250_000)
+    done = CliRunner().invoke(main, ["cv", "-m", "scs", str(there.path)])
+    assert done.exit_code == 3, done.output
+    assert (
+        "a copy of 2,160 of the 2,400 rows, as cross-validation and grids make of each part," in done.output
+    )
+    assert "draw fewer to a file with `fwsvm subset`" in done.output
