@@ -176,7 +176,8 @@ class Seen:
     @property
     def uneven(self) -> Uneven | None:
         """How uneven the ranges are; see `uneven`."""
-        return uneven_widths(self.high - self.low)
+        with np.errstate(over="ignore"):  # a width beyond doubles is infinite
+            return uneven_widths(self.high - self.low)
 
 
 def apply(X: Rows, ranges: Ranges) -> Rows:
