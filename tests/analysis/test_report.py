@@ -5,10 +5,11 @@ import json
 import math
 import re
 
+import pandas as pd
 import pytest
 
 from fwsvm.analysis import published, results
-from fwsvm.analysis.figures import Drawing, FigureData, draw
+from fwsvm.analysis.figures import Drawing, FigureData, draw, selection
 from fwsvm.analysis.figures.style import band, hollow, panels, style_of
 from fwsvm.analysis.report import page, plotting
 from fwsvm.analysis.report.chart import chart
@@ -214,6 +215,13 @@ def test_an_inline_picture_follows_the_pages_colours_and_is_named() -> None:
     referred = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg)
     assert {a or b for a, b in referred} <= set(ids)
     assert len(svg) < 0.8 * len(drawing.content("svg"))
+
+
+def test_the_numbers_of_a_heat_map_keep_their_colours_as_its_cells_do() -> None:
+    table = pd.DataFrame([[0.5, 0.9], [0.7, 0.6]], index=[1.0, 2.0], columns=[1.0, 2.0])
+    svg = inline_svg(selection._heat_map("map", "wdbc", table, (1.0, 2.0)), "p1-")
+    colours = dict(re.findall(r'<text style="[^"]*fill: ([^;"]+)[^>]*>(50.0|90.0)<', svg))
+    assert colours == {"#fefefe": "50.0", "#111111": "90.0"}
 
 
 def test_results_without_reported_runs_have_no_page(tmp_path) -> None:

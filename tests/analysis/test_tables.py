@@ -272,10 +272,12 @@ def test_tables_of_data_sets_show_the_printed_sizes_and_ours_below() -> None:
 
 
 def test_unknown_layouts_and_measures_name_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="known are 000-1"):
-        drawing.draw_tables(None, ["003-9"])
-    with pytest.raises(UsageError, match="the measures are accuracy"):
+    with pytest.raises(UsageError, match=r"there is no table 'beauty'; known are 000-1(?!.*, accuracy,)"):
+        drawing.draw_tables(None, ["beauty"])  # there are no cells to measure
+    with pytest.raises(UsageError, match=r"there is no table 'beauty'; known are 000-1.*, accuracy, time"):
         drawing.draw_tables(small(), ["beauty"])
+    with pytest.raises(UsageError, match="there is no table '003-9'; did you mean '003-8'"):
+        drawing.draw_tables(None, ["003-9"])
 
 
 @pytest.mark.parametrize(

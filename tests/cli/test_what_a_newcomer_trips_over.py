@@ -195,7 +195,7 @@ def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, caps
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with pytest.raises(SystemExit):
-        main(["train", "nothing"])
+        main(["summary", "nothing"])
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("fwsvm: nothing: ")
     assert len(lines) > 1

@@ -26,10 +26,11 @@ def test_it_is_drawn_after_the_others_and_named_among_them(folder):
     drawn = fwsvm(folder, "plot", "--published", "003", "--format", "svg", "--out", "all").splitlines()
     assert "scatter.svg" in drawn[-1]
     assert any("series-time.svg" in line for line in drawn[:-1])
-    done = python(folder, "-m", "fwsvm", "plot", "--published", "003", "--figure", "skatter")
-    assert done.returncode == 2
-    (said,) = done.stderr.splitlines()
-    assert said.startswith("fwsvm: there is no figure 'skatter'; the figures are summary, series, ")
+    for name, hint in (("skatter", "did you mean 'scatter'?"), ("zzz", "the figures are summary, series, ")):
+        done = python(folder, "-m", "fwsvm", "plot", "--published", "003", "--figure", name)
+        assert done.returncode == 2
+        (said,) = done.stderr.splitlines()
+        assert said.startswith(f"fwsvm: there is no figure {name!r}; {hint}")
     assert said.endswith(", scatter")
 
 

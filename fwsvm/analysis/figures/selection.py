@@ -53,6 +53,10 @@ def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | N
     return None
 
 
+#: Words on cells of a heat map. Black and white themselves change with a page's colours, and the cells do not.
+ON_DARK, ON_LIGHT = "#fefefe", "#111111"
+
+
 def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float] | None) -> Drawing:
     figure, axes = panels(1, width=0.42 * table.shape[1] + 2.2, height=0.36 * table.shape[0] + 1.2)
     panel = axes[0]
@@ -69,13 +73,13 @@ def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, fl
         for (i, j), value in np.ndenumerate(values):
             if not np.isnan(value):
                 panel.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=6,
-                           color="white" if value < middle else "black")  # fmt: skip
+                           color=ON_DARK if value < middle else ON_LIGHT)  # fmt: skip
     said = ""
     if choice is not None:
         from matplotlib.patches import Rectangle
 
         i, j = int(np.argmax(table.index == choice[0])), int(np.argmax(table.columns == choice[1]))
-        for colour, width in (("white", 4.0), ("#D55E00", 2.2)):
+        for colour, width in ((ON_DARK, 4.0), ("#D55E00", 2.2)):
             panel.add_patch(
                 Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=colour, linewidth=width)
             )

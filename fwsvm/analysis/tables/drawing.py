@@ -154,6 +154,8 @@ def layout_named(name: str) -> Layout:
 
 def show_times(names: Sequence[str]) -> bool:
     """Return whether any of these layouts or measures shows times."""
+    for name in names:
+        _refuse_unknown(name, [*SIZES, *LAYOUTS, *MEASURES])
     measures = [
         m
         for name in names
