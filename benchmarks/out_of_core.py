@@ -2,6 +2,7 @@
 
     python benchmarks/out_of_core.py [--folder FOLDER] [--limit MIB] [--scale 0.1] [--only dense/liblinear] [--csv FILE]
     python benchmarks/out_of_core.py --ratio [--folder FOLDER] [--csv FILE]
+    python benchmarks/out_of_core.py --tools [--folder FOLDER] [--limit MIB] [--scale 0.1]
 
 Rows come from `out_of_core_rows.py`: 20,000,000 x 100 dense float32 (8 GB) and 10,800,000 rows of text (6.1 GB), or
 with --scale a part of them; 100,000 others are for testing. Clear rows are of classes that hardly overlap, so that
@@ -16,7 +17,7 @@ and stack of the process are limited (RLIMIT_DATA), and the process is ended whe
 `limited_by` says which it was.
 
 --ratio compares files that fit into memory (2,000,000 dense rows, 600,000 of text): the same command as it is, and with
-everything read into memory, by turns.
+everything read into memory, by turns. --tools runs the commands that are no training under the limit.
 """
 
 import argparse
@@ -103,7 +104,7 @@ def limited(mib: int) -> Iterator[tuple[str, Path | None]]:
 
 
 def run(command: list[str], mib: int | None, env: dict[str, str], cold: list[Path]) -> dict[str, Any]:
-    """Return what a command said as JSON, with its seconds; what the system has of ``cold`` files is dropped before."""
+    """Return what a command said, ``out``, and its seconds; what the system has of ``cold`` files is dropped before."""
     if mib is None:
         return _watched(command, None, None, env, cold) | {"limited_by": "nothing"}
     with limited(mib) as (how, group):
@@ -136,9 +137,7 @@ def _watched(
     found["processor_seconds"] = used.ru_utime + used.ru_stime
     if process.returncode:
         found["message"] = err.strip().splitlines()[-1] if err.strip() else "ended by the system"
-        return found
-    said = json.loads(out)
-    return found | {name: said[name] for name in KEPT}
+    return found | {"out": out}
 
 
 def _resident(pid: int) -> int:
@@ -191,12 +190,45 @@ def measured(
     copies = [] if given.ratio else [train, *(given.folder / "cache" / "parsed").rglob("*.npy")]
     found = run(command, None if in_memory or given.ratio else given.limit, env, copies)
     found["processor_seconds"] -= before.ru_utime + before.ru_stime
+    out = found.pop("out")
+    if not found["exit"]:
+        said = json.loads(out)
+        found |= {key: said[key] for key in KEPT}
     line = {
         "method": method, "source": kind, "file_mb": round(train.stat().st_size / 1e6),
         "path": "in memory" if in_memory else "mapped", **found,
     }  # fmt: skip
     print({key: value for key, value in line.items() if value is not None}, flush=True)
     return line
+
+
+def tools(given: argparse.Namespace) -> None:
+    """Run the commands that are no training on a file of each kind, and say how each ended."""
+    for kind in ("text", "dense"):
+        rows, features = _size(kind)
+        train, _ = made(given.folder, kind, int(rows * given.scale), features)
+        made_here = given.folder / f"{kind}-made.svm"
+        asked = [
+            ["summary", str(train)],
+            ["subset", str(train), "1000", str(made_here)],
+            ["scale", "-o", str(made_here), str(train)],
+            ["cv", "--method", "scs", "--folds", "3", str(train)],
+        ]
+        if kind == "text":
+            asked.insert(0, ["check", str(train)])
+        for words in asked:
+            command = [sys.executable, "-c", FROM_FILES + RUN, *words]
+            env = os.environ | {"FWSVM_CACHE": str(given.folder / "cache")}
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            found = run(command, given.limit, env, [train])
+            seconds = found["processor_seconds"] - before.ru_utime - before.ru_stime
+            made_here.unlink(missing_ok=True)
+            said = found.get("message", "")
+            print(
+                f"{words[0]} {train.name} ({train.stat().st_size >> 20} MiB, limit {given.limit} MiB): exit "
+                f"{found['exit']}, {seconds:.1f} s of the processor, {found['limited_by']} {said}",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -208,10 +240,14 @@ def main() -> None:
     asked.add_argument("--threads", type=int, default=1)
     asked.add_argument("--only", nargs="+", default=list(RUNS))
     asked.add_argument("--ratio", action="store_true")
+    asked.add_argument("--tools", action="store_true")
     asked.add_argument("--repeat", type=int, default=1)
     asked.add_argument("--csv", type=Path)
     given = asked.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    if given.tools:
+        tools(given)
+        return
     lines: list[dict[str, Any]] = []
     for name in given.only:
         rows, features = _size(name.partition("/")[0])

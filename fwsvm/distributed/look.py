@@ -157,13 +157,17 @@ def _bins(f: np.ndarray) -> np.ndarray:
     return np.clip(upper - FIRST_BIN, 0, BINS - 1)
 
 
-def choose(mine: Block, seen: Look, R: float, below: int, floors: tuple[float, float]) -> Chosen:
+def choose(mine: Block, seen: Look, R: float, below: int, more: int, floors: tuple[float, float]) -> Chosen:
     """Return a partition's rows of the next chunk.
 
-    They are those that matter, those of bins below one, and the row of least f, ``floors``, of each class.
+    They are those that matter, those of bins below one, ``more`` rows of that one, those of least f, and the row of
+    least f, ``floors``, of each class.
     """
     f, others = _f(seen, R), seen.alpha == 0.0
-    wanted = ~others | (f < 1.0) | (_bins(np.maximum(f, 1.0)) < below)
+    bins, matter = _bins(np.maximum(f, 1.0)), ~others | (f < 1.0)
+    wanted = matter | (bins < below)
+    in_next = np.flatnonzero(~matter & (bins == below))
+    wanted[in_next[np.argsort(f[in_next], kind="stable")[:more]]] = True
     wanted |= others & (f <= np.where(seen.plus, *floors))
     new = wanted & ~seen.held
     return Chosen(

@@ -27,7 +27,8 @@ class Survey(NamedTuple):
     R : float
     outside : float, the least q of rows outside the chunk
     found : SimplexCertificate
-    matter, bins, floors : of `fwsvm.distributed.look.Judged`, over all rows
+    matter, floors : of `fwsvm.distributed.look.Judged`, over all rows
+    bins : ndarray of int64, shape (partitions, BINS), those of each partition
     """
 
     looks: list[Any]
@@ -103,14 +104,15 @@ class PairRows:
             found = SimplexCertificate(R, gap, np.inf, 0.0, rounded)
         return Survey(
             looks, R, min(part.outside for part in parts), found, sum(part.matter for part in parts),
-            np.sum([part.bins for part in parts], axis=0),
+            np.array([part.bins for part in parts]),
             (min(part.floors[0] for part in parts), min(part.floors[1] for part in parts)),
         )  # fmt: skip
 
     def next(self, working: WorkingSet, seen: Survey, *, everything: bool = False) -> WorkingSet:
         """Return the next chunk: rows that matter and half as many again of least f, or all rows.
 
-        Of the others those of whole bins of f, as many as fit.
+        Of the others those of whole bins of f, as many as fit, and of the next bin each partition's share: where rows
+        repeat, many have the same f.
 
         Raises
         ------
@@ -119,14 +121,18 @@ class PairRows:
         """
         wanted = int(CHUNK_SPARE * seen.matter) + 2
         if everything or wanted > LARGEST_CHUNK * self.count:
-            wanted, below = self.count, look.BINS
+            wanted, below, more = self.count, look.BINS, [0] * len(seen.bins)
         else:
-            below = int(np.searchsorted(seen.matter + np.cumsum(seen.bins), wanted, side="right"))
+            sizes = np.cumsum(
+                [seen.matter, *seen.bins.sum(axis=0)]
+            )  # of what matters and the bins below each
+            below = int(np.searchsorted(sizes, wanted, side="right")) - 1
+            more = _shares(seen.bins, below, wanted - int(sizes[below]))
         self.require_room(wanted)
         table = self.table
         same = table.same
         parts: list[look.Chosen] = table.ask(
-            look.choose, seen.looks, same(seen.R), same(below), same(seen.floors)
+            look.choose, seen.looks, same(seen.R), same(below), more, same(seen.floors)
         )
         first = table.starts[:-1]
         return working.next(
@@ -159,3 +165,11 @@ class PairRows:
         numbers = np.arange(len(signed))
         messages = [look.Support(some_rows(rows, numbers[part]), signed[part]) for part in parts]
         return self.table.cluster.each(received, messages)
+
+
+def _shares(bins: np.ndarray, one: int, wanted: int) -> list[int]:
+    """Return how many of about ``wanted`` rows of a bin come from each partition."""
+    if one == look.BINS:
+        return [0] * len(bins)
+    counts = bins[:, one]
+    return [int(count) for count in counts * wanted // max(1, counts.sum())]
