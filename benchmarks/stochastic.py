@@ -36,7 +36,7 @@ FIRST = 0.002  # seconds
 REFERENCE_SEED = 1000
 
 
-class Spot(NamedTuple):
+class Point(NamedTuple):
     """A point of a curve, in the columns of a trace."""
 
     seconds: float
@@ -46,7 +46,7 @@ class Spot(NamedTuple):
     support_vectors: int
 
 
-Curve = list[Spot]
+Curve = list[Point]
 
 
 def curve(
@@ -72,7 +72,7 @@ def curve(
         if ended or spent >= due:
             at = process.iterate()
             value = estimate(resolved.kernel, X, y, process.lam, at.rows, at.alpha, at.square, 1).value
-            points.append(Spot(spent, at.iterations, value, "", at.support_vectors))
+            points.append(Point(spent, at.iterations, value, "", at.support_vectors))
             due = spent * SPACING
             if value <= goal:
                 return points
@@ -82,7 +82,7 @@ def curve(
 
 def reached(points: Curve, goal: float) -> tuple[float, bool]:
     """Return the first time at or below the goal and True, or the whole time and False."""
-    there = (cache_index.seconds for cache_index in points if cache_index.objective <= goal)
+    there = (point.seconds for point in points if point.objective <= goal)
     return next(((t, True) for t in there), (points[-1].seconds, False))
 
 
@@ -113,7 +113,7 @@ class Folder:
             "iterations": last.iteration, "support_vectors": last.support_vectors, "parallel_cells": 1,
         }  # fmt: skip
         _append(self.place / "runs.csv", [[fields.get(name, "") for name in self.FIELDS]])
-        _append(self.place / "traces" / f"{number}.csv", [Spot._fields, *points])
+        _append(self.place / "traces" / f"{number}.csv", [Point._fields, *points])
 
 
 def _append(file: Path, lines: list[Any]) -> None:
@@ -159,7 +159,7 @@ def main() -> None:
                 for _, method, parameters in runs:
                     more = {**settings, "seed": REFERENCE_SEED, "parameters": parameters}
                     points = curve(method, X, y, more, asked.reference, clock, -np.inf)
-                    best = min(best, *(cache_index.objective for cache_index in points))
+                    best = min(best, *(point.objective for point in points))
                 goal = 1.01 * best
             curves: dict[str, list[Curve]] = {title: [] for title, _, _ in runs}
             for seed in range(asked.seeds):
@@ -184,7 +184,7 @@ def report(name: str, lam: float, curves: dict[str, list[Curve]], best: float) -
     """Print the times of one lambda and the ratio of pegasos' best to scs; return them as lines."""
     best = min(
         best,
-        *(cache_index.objective for many in curves.values() for points in many for cache_index in points),
+        *(point.objective for many in curves.values() for points in many for point in points),
     )
     print(f"lambda {lam:g}: best objective {best:.5f}, goal {1.01 * best:.5f}")
     lines: list[list[Any]] = []
