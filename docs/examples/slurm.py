@@ -7,6 +7,7 @@ Start it on a machine that submits jobs and that they can reach; what follows ``
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 
@@ -59,6 +60,12 @@ def cluster(given: argparse.Namespace) -> SLURMCluster:
 def main() -> int:
     """Return the exit code of `fwsvm grid`."""
     given = arguments(sys.argv[1:])
+    if not given.print and shutil.which("sbatch") is None:
+        print(
+            "there is no sbatch here: start this where jobs are submitted, or look at one with --print",
+            file=sys.stderr,
+        )
+        return 2
     with cluster(given) as jobs:
         if given.print:
             print(jobs.job_script())

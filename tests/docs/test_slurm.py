@@ -3,6 +3,7 @@
 import csv
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,14 @@ def test_the_job_script_asks_for_what_was_given_and_starts_one_worker(tmp_path: 
     assert worker[:3] == [sys.executable, "-m", "distributed.cli.dask_worker"]
     assert worker[worker.index("--nthreads") + 1] == "1"
     assert worker[3].startswith("tcp://")
+
+
+@pytest.mark.skipif(shutil.which("sbatch") is not None, reason="SLURM is here")
+def test_without_slurm_it_ends_with_a_sentence(tmp_path: Path) -> None:
+    done = started(tmp_path, "--jobs", "1", "--", "tiny.yaml")
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("there is no sbatch here")
 
 
 def test_a_run_comes_to_the_rows_that_a_run_here_comes_to(
