@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fwsvm.api import load, predict, save, train, train_blocks
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 __all__ = ["load", "predict", "save", "train", "train_blocks"]
 
 
