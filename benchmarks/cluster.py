@@ -33,8 +33,8 @@ from fwsvm.experiments import cluster_training, training
 from fwsvm.solvers.settings import Settings
 
 COLUMNS = (
-    "workers", "killed", "rows", "features", "seconds", "processor_seconds", "train_seconds", "check_seconds", "status", "relative_gap",
-    "objective", "support_vectors", "looks", "sent_bytes", "received_bytes", "train_accuracy", "commit",
+    "workers", "killed", "rows", "features", "seconds", "processor_seconds", "train_seconds", "check_seconds", "status",
+    "relative_gap", "objective", "support_vectors", "looks", "sent_bytes", "received_bytes", "train_accuracy", "commit",
 )  # fmt: skip
 
 
