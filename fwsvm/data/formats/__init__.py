@@ -77,15 +77,17 @@ def comes_in_pieces(path: Path) -> bool:
 
 def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[LabelledRows]:
     """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time."""
-    from fwsvm.data.formats import svmlight_stream
+    from fwsvm.data.formats import npy, svmlight_stream
 
     if loader_of(path)["format"] != "npy":
         for table, _ in svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True):
             yield table
         return
-    whole, _ = read_path(path, unlabelled=True)
+    whole, _ = npy.read(path, unlabelled=True, checked=False)
     for some in blocks(whole.X):
-        yield LabelledRows(in_memory(whole.X, some), whole.labels[some])
+        rows = np.asarray(in_memory(whole.X, some))
+        npy.refuse(path, rows)
+        yield LabelledRows(rows, whole.labels[some])
 
 
 def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:
