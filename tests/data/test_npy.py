@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fwsvm import _mapped
+from fwsvm.data import formats
 from fwsvm.data.formats import npy
 from fwsvm.errors import DataError
 
@@ -41,8 +42,12 @@ def test_values_that_are_no_numbers_are_refused_in_mapped_rows_too(
     monkeypatch.setattr(_mapped, "LARGE", large)
     rows = X.copy()
     rows[4, 1] = np.nan
+    path = written(tmp_path, rows, np.ones(6))
     with pytest.raises(DataError, match=r"rows\.npy: a value is not a finite number"):
-        npy.read(written(tmp_path, rows, np.ones(6)))
+        npy.read(path)
+    if large == 0:
+        with pytest.raises(DataError, match=r"rows\.npy: a value is not a finite number"):
+            list(formats.in_pieces(path))
 
 
 def test_a_header_that_claims_more_than_the_file_holds_takes_no_memory(tmp_path: Path) -> None:

@@ -80,14 +80,16 @@ def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[tuple[Labelle
 
     With each come the notices of the file up to its end.
     """
-    from fwsvm.data.formats import svmlight_stream
+    from fwsvm.data.formats import npy, svmlight_stream
 
     if loader_of(path)["format"] != "npy":
         yield from svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True)
         return
-    whole, notices = read_path(path, unlabelled=True)
+    whole, notices = npy.read(path, unlabelled=True, checked=False)
     for some in blocks(whole.X):
-        yield LabelledRows(in_memory(whole.X, some), whole.labels[some]), notices
+        rows = np.asarray(in_memory(whole.X, some))
+        npy.refuse(path, rows)
+        yield LabelledRows(rows, whole.labels[some]), notices
 
 
 def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:

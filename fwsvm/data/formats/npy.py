@@ -20,8 +20,13 @@ def labels_path(path: Path) -> Path:
     return path.with_suffix(".labels.npy")
 
 
-def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
+def read(
+    path: str | Path, *, unlabelled: bool = False, checked: bool = True
+) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read rows (m, n) of numbers and labels (m,), numbers or text; with ``unlabelled`` labels may be missing.
+
+    A large file is gone through for values that are no finite numbers, unless it is not to be ``checked``: `refuse` is
+    then for who goes through it anyhow.
 
     Raises
     ------
@@ -48,8 +53,7 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
         labels = _numbers(labels, beside)
     if path.stat().st_size < _mapped.LARGE:
         X = np.ascontiguousarray(X, np.float64)
-        if not all_finite(X):
-            raise DataError(f"{path}: a value is not a finite number")
+        refuse(path, X)
     elif X.dtype not in (np.float32, np.float64) or not X.flags.c_contiguous:
         order = "C" if X.flags.c_contiguous else "Fortran"
         raise DataError(
@@ -57,9 +61,16 @@ def read(path: str | Path, *, unlabelled: bool = False) -> tuple[LabelledRows, t
             f"(it is of {X.dtype} in {order} order); write it with numpy.save(file, numpy.ascontiguousarray(X, "
             "numpy.float32))"
         )
-    elif not all(all_finite(X[some]) for some in _mapped.blocks(X)):
-        raise DataError(f"{path}: a value is not a finite number")
+    elif checked:
+        for some in _mapped.blocks(X):
+            refuse(path, X[some])
     return LabelledRows(X, labels), ()
+
+
+def refuse(path: Path, rows: np.ndarray) -> None:
+    """Refuse rows of a file, with `DataError`, where a value is no finite number."""
+    if not all_finite(rows):
+        raise DataError(f"{path}: a value is not a finite number")
 
 
 def _numbers(labels: np.ndarray, path: Path) -> np.ndarray:
