@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,6 @@ def blocks(language: str) -> list[str]:
 
 
 def test_every_console_line_runs_and_prints_what_stands_below_it(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "configs", tmp_path / "configs")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     lines = [command for block in blocks("console") for command in pages.commands(block)]

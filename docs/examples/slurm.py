@@ -1,6 +1,6 @@
 """Run an experiment on a SLURM cluster: each job is one Dask worker, and `fwsvm grid` hands its rows to them.
 
-    python slurm.py --jobs 8 --cores 4 --memory 16GB --walltime 04:00:00 -- configs/web.yaml --out results/web
+    python slurm.py --jobs 8 --cores 4 --memory 16GB --walltime 04:00:00 -- web --out results/web
 
 Start it on a machine that submits jobs and that they can reach; what follows ``--`` is what `fwsvm grid` takes. With
 ``--print`` it shows the job script and submits nothing. It needs dask-jobqueue and the extra ``distributed``.

@@ -52,9 +52,15 @@ def config_file(word: Path) -> Path:
     Raises
     ------
     UsageError
-        Neither a file nor a shipped experiment.
+        Neither a file nor a shipped experiment; a file that is not there of which there is a shipped one.
     """
-    if word.parent != Path() or _exists(word):
+    if _exists(word):
+        return word
+    if word.parent != Path():
+        if (name := word.name.removesuffix(SUFFIX)) in _files():
+            raise UsageError(
+                f"{word}: there is no such file; `fwsvm grid {name}` runs the one that comes with fwsvm"
+            )
         return word
     return _shipped_file(word, "neither a file nor")
 

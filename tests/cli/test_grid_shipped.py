@@ -75,7 +75,11 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path)
             "quickstar: neither a file nor an experiment that comes with fwsvm; did you mean 'quickstart'?",
         ),
         (("nothing-like-it",), "`fwsvm grid --list` shows all"),
-        (("../quickstart",), "../quickstart: cannot be read"),
+        (("../quickster",), "../quickster: cannot be read"),
+        (
+            ("configs/web.yaml",),
+            "configs/web.yaml: there is no such file; `fwsvm grid web` runs the one that comes",
+        ),
         (("x" * 5000,), "neither a file nor"),
         (("--copy", "../quickstart"), "not an experiment that comes with fwsvm"),
         (("--copy", "quickstart", "web"), "web: --list and --copy NAME take no CONFIG"),
