@@ -87,7 +87,9 @@ class Scs(NamedTuple):
     eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
-    m1, m2 : of the line search, see wolfe; 0.05 and 0.1: conjugate directions want the end of a line nearly found
+    m1, m2 : of the line search, see wolfe; 0.1 and 0.4
+    growing : factor of m1 and m2 while the sample grows; 0.25: conjugate directions want the end of a line nearly
+        found, but once the sample stays as it is such a search stalls at kinks
     n : steps below 1/n of the longest count as none; 1000: another sample helps more than another subgradient
     """
 
@@ -108,8 +110,9 @@ class Scs(NamedTuple):
     doubt: float = 1.0
     eta2: float = 1e-3
     patience: int = 10
-    m1: float = 0.05
-    m2: float = 0.1
+    m1: float = 0.1
+    m2: float = 0.4
+    growing: float = 0.25
     n: float = 1000.0
 
     def most_rows(self, m: int, lam: float) -> int:
@@ -141,7 +144,9 @@ class ScsRun(StochasticRun):
         self.order, *testing = rule.orders(self.m, self.lam, problem.stream)
         self.sample = self._sample_of(self.order)
         self.sums = RecomputedSums(resolved.kernel, [self.sample], resolved.threads)
-        self.descent = Descent(TwoVectors(), checked_constants(rule), self.state, self.sums, self.eps)
+        self.constants = checked_constants(rule)
+        narrow = self.constants._replace(m1=rule.growing * rule.m1, m2=rule.growing * rule.m2)
+        self.descent = Descent(TwoVectors(), narrow, self.state, self.sums, self.eps)
         random = np.random.default_rng((*problem.stream, TESTING))
         self.test: TrackedTest | ResampledTest
         self.test = ResampledTest(problem, self.sample, random, resolved.threads)
@@ -166,7 +171,9 @@ class ScsRun(StochasticRun):
         now, rule = self.state.now[0], self.rule
         self._grow()
         full = len(self.sample) == self.most
-        if not full:
+        if full:
+            self.descent.constants = self.constants
+        else:
             now["ahead"] = 0.0  # new rows tell more about the incumbent than another subgradient nearby
         vanishes = self.descent.propose()
         self.iterations += 1
@@ -296,6 +303,8 @@ def _check(rule: Scs) -> None:
         raise UsageError("scs needs factor > 1, eta1 between 0 and 1, eta2 > 0, and doubt of at least 0")
     if min(rule.first, rule.more, rule.largest, rule.patience) < 1 or not 0 <= rule.rate <= 1:
         raise UsageError("scs needs first, more, largest and patience of at least 1, and rate from 0 to 1")
+    if not 0 < rule.growing <= 1:
+        raise UsageError("scs needs growing above 0 and at most 1")
     if not rule.enough > 0:
         raise UsageError("scs needs a positive number for enough")
 

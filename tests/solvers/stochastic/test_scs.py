@@ -298,6 +298,7 @@ def test_a_lambda_beyond_double_precision_is_refused(method):
         ("scs", {"doubt": -1.0}, "doubt of at least 0"),
         ("scs", {"rate": 1.5}, "rate from 0 to 1"),
         ("scs", {"enough": 0.0}, "enough"),
+        ("scs", {"growing": 0.0}, "growing"),
         ("wolfe", {"m1": 0.6}, "m1"),
         ("wolfe", {"n": 1.0}, "n > 1"),
         ("wolfe", {"keep": "full", "size": 1}, "size"),
