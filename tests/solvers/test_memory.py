@@ -46,7 +46,10 @@ SCRIPT = """
         width = None if method == "liblinear" else 1.0
         cache = 64 if method == "wolfe" else 1  # which keeps all kernel values, and counts them
         steps = 40 if method == "scs" else 3  # until all of few rows are support vectors, whose table is the largest
-        settings = Settings(method=method, gamma=width, max_iterations=steps, cache_mib=cache, threads=1)
+        given = {"more": 500, "largest": 20_000} if method == "scs" else {}  # it is there after so many
+        settings = Settings(
+            method=method, gamma=width, max_iterations=steps, cache_mib=cache, threads=1, parameters=given
+        )
         fit(X[:200], codes[:200], names, settings)
         needed = memory.training(X, codes, classes, resolve(settings, X))
         gc.collect()
