@@ -1,6 +1,11 @@
 """``fwsvm check``: LIBSVM's tools/checkdata.py."""
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from fwsvm.data.dataset import LabelledRows
 
 
 @click.command()
@@ -26,28 +31,23 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     from fwsvm.errors import DataError
 
     found, files = 0, training_rows.files(data)
-    for file in files:
+    classes: set[str] = set()
+    ranges = [scaling.Seen() for _ in files]
+    for file, seen in zip(files, ranges, strict=True):
+
+        def look(table: "LabelledRows", seen: scaling.Seen = seen) -> None:
+            classes.update(labels.classes(table.labels))
+            seen.add(table.X)
+
         problems = svmlight_stream.problems if svmlight_stream.is_large(file) else svmlight.problems
-        for line, reason in problems(file, zero_based=zero_based, strict=not lenient):
+        for line, reason in problems(file, zero_based=zero_based, strict=not lenient, look=look):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
             found += 1
     if found:
         click.echo(f"Found {found} lines with error.")
         raise SystemExit(DataError.exit_code)
     click.echo("No error.")
-    classes: set[str] = set()
-    uneven = None
-    for file in files:
-        is_large, seen = svmlight_stream.is_large(file), scaling.Seen()
-        for table, _ in (
-            svmlight_stream.tables(file, zero_based=zero_based)
-            if is_large
-            else [svmlight.read(file, zero_based=zero_based)]
-        ):
-            classes |= set(labels.classes(table.labels))
-            seen.add(table.X)
-        uneven = uneven or seen.uneven
     if len(classes) == 1:
         echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)
-    if uneven is not None:
+    if uneven := next(filter(None, (seen.uneven for seen in ranges)), None):
         echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", 2, err=True)

@@ -7,7 +7,7 @@ xz or compress around it all. Every number becomes the same double as Python's `
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,8 +159,13 @@ def entries(path: str | Path, text: NDArray[np.uint8], rules: svmlight_parser.Te
     )  # fmt: skip
 
 
-def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:
+def problems(
+    path: str | Path, *, zero_based: bool = False, strict: bool = True,
+    look: Callable[[LabelledRows], None] = lambda _: None,
+) -> Iterator[tuple[int, str]]:  # fmt: skip
     """Yield every line that breaks the format, as (line number, reason), at most one reason a line.
+
+    The rows of a file without any are read, and given to ``look``.
 
     With ``strict``, also what `read` takes but LIBSVM's own programs do not: comments, empty lines, names as
     labels, ``qid:`` and a missing last line end.
@@ -174,9 +179,11 @@ def problems(path: str | Path, *, zero_based: bool = False, strict: bool = True)
         yield line_number(text, len(text) - 1), NO_LAST_NEWLINE
     if clean:
         try:
-            read(path, zero_based=zero_based)
+            table, _ = read(path, zero_based=zero_based)
         except FormatError as refusal:
             yield refusal.line, refusal.why
+        else:
+            look(table)
 
 
 def rules_of(*, zero_based: bool, strict: bool) -> svmlight_parser.TextFormat:

@@ -6,7 +6,7 @@ pieces to the arrays of a parsed copy; who needs each row once, as prediction do
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -128,8 +128,14 @@ def tables(
         raise NoRowsError(path, 1, "the file has no rows")
 
 
-def problems(path: Path, *, zero_based: bool = False, strict: bool = True) -> Iterator[tuple[int, str]]:
-    """Yield every line that breaks the format, as `fwsvm.data.formats.svmlight.problems` does."""
+def problems(
+    path: Path, *, zero_based: bool = False, strict: bool = True,
+    look: Callable[[LabelledRows], None] = lambda _: None,
+) -> Iterator[tuple[int, str]]:  # fmt: skip
+    """Yield every line that breaks the format, as `fwsvm.data.formats.svmlight.problems` does.
+
+    The rows of a file without any are given to ``look`` a piece at a time.
+    """
     rules, clean, last, ended = svmlight.rules_of(zero_based=zero_based, strict=strict), True, 0, True
     for piece in pieces(path):
         for line, why in svmlight.problems_of(path, piece.text, rules):
@@ -141,8 +147,8 @@ def problems(path: Path, *, zero_based: bool = False, strict: bool = True) -> It
         yield last, svmlight.NO_LAST_NEWLINE
     if clean:
         try:
-            for _ in tables(path, zero_based=zero_based):
-                pass
+            for table, _ in tables(path, zero_based=zero_based):
+                look(table)
         except FormatError as refusal:
             yield refusal.line, refusal.why
 
