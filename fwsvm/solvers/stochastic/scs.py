@@ -147,10 +147,11 @@ class ScsRun(StochasticRun):
         self.constants = checked_constants(rule)
         narrow = self.constants._replace(m1=rule.growing * rule.m1, m2=rule.growing * rule.m2)
         self.descent = Descent(TwoVectors(), narrow, self.state, self.sums, self.eps)
-        random = np.random.default_rng((*problem.stream, TESTING))
         self.test: TrackedTest | ResampledTest
-        self.test = ResampledTest(problem, self.sample, random, resolved.threads)
-        if rule.test is not Test.FRESH:
+        if rule.test is Test.FRESH:
+            random = np.random.default_rng((*problem.stream, TESTING))
+            self.test = ResampledTest(problem, self.sample, random, resolved.threads)
+        else:
             self._test_on(self._sample_of(testing[0] if testing else self.order[:0]))
         self.unit = radius_unit(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
@@ -215,10 +216,12 @@ class ScsRun(StochasticRun):
             self.descent.carry(old)
 
     def _size(self) -> int:
-        """Return the size of S_k: k iterations are done."""
+        """Return how many rows S_k is to have; S_{k-1} has those that are drawn."""
         rule, old = self.rule, len(self.sample)
-        if not old or rule.growth is Growth.LINEAR:
-            size = old + rule.added_rows(old) if old else rule.first
+        if not old:
+            size = rule.first
+        elif rule.growth is Growth.LINEAR:
+            size = old + rule.added_rows(old)
         else:
             ratio = rule.radius * self.unit / float(self.state.now["ball"][0])
             size = int(np.ceil(min(rule.first * ratio**4, self.most)))
