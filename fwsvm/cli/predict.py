@@ -102,11 +102,11 @@ def command(
                     machine, pieces, data, used, probability=probability, decision=decision
                 )
         else:
-            from fwsvm.experiments.cluster_prediction import WantedOfRows, predict
+            from fwsvm.experiments.cluster_prediction import PredictionRequest, predict
 
             loaded, used = time.perf_counter() - begun, 1
             predicted, notices = predict(
-                scheduler, machine, data, WantedOfRows(decision, probability, zero_based)
+                scheduler, machine, data, PredictionRequest(decision, probability, zero_based)
             )
     _echo(notices)
     _tell(predicted, machine.features)

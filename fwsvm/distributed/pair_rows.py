@@ -87,9 +87,8 @@ class PairRows:
             look.look, own, same(self.pair), same(self.kernel), same(support), same(np.dtype(dtype).name)
         )
         each = table.cluster.each
-        found_R = each(look.total, [each(look.objective, looks)])[
-            0
-        ]  # a task, too: nobody here need wait for it
+        # R is the result of a task, too, so that the next tasks need not wait for its way to here and back
+        (found_R,) = each(look.total, [each(look.objective, looks)])
         total, ridged = self._sums(working)
         R, *judged = table.cluster.gather([found_R, *each(look.judge, looks, same(found_R), same(total))])
         parts: list[look.Judged] = judged
@@ -125,7 +124,7 @@ class PairRows:
         else:
             sizes = np.cumsum(
                 [seen.matter, *seen.bins.sum(axis=0)]
-            )  # of what matters and the bins below each
+            )  # of the rows that matter and the bins below
             below = int(np.searchsorted(sizes, wanted, side="right")) - 1
             more = _shares(seen.bins, below, wanted - int(sizes[below]))
         self.require_room(wanted)

@@ -16,7 +16,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel, LinearModel
 
 
-class WantedOfRows(NamedTuple):
+class PredictionRequest(NamedTuple):
     """What is wanted of each row besides its label, and how its file is read."""
 
     decision: bool
@@ -32,7 +32,7 @@ class PartPrediction(NamedTuple):
 
 
 def predict(
-    address: str, machine: KernelModel | LinearModel, data: str, asked: WantedOfRows
+    address: str, machine: KernelModel | LinearModel, data: str, request: PredictionRequest
 ) -> tuple[Prediction, tuple[str, ...]]:
     """Predict the rows of a file, or of a folder's files, on a cluster; return also what was ignored.
 
@@ -47,7 +47,9 @@ def predict(
     try:
         count = len(partitions)
         there = sent(cluster, machine)
-        parts = cluster.gather(cluster.each(predict_partition, partitions, [there] * count, [asked] * count))
+        parts = cluster.gather(
+            cluster.each(predict_partition, partitions, [there] * count, [request] * count)
+        )
     finally:
         cluster.close()
     found = [part.prediction for part in parts if part.prediction is not None]
@@ -58,12 +60,12 @@ def predict(
 
 
 def predict_partition(
-    partition: Partition, machine: KernelModel | LinearModel, asked: WantedOfRows
+    partition: Partition, machine: KernelModel | LinearModel, request: PredictionRequest
 ) -> PartPrediction:
     """Read and predict a partition; this runs on a worker."""
-    table, _, notices = read(partition, zero_based=asked.zero_based, unlabelled=True)
+    table, _, notices = read(partition, zero_based=request.zero_based, unlabelled=True)
     if not table.rows:
         return PartPrediction(None, notices)
-    found = prediction.predict(machine, table, probability=asked.probability)
-    kept = found if asked.decision else replace(found, decision=np.zeros((0, 0)))
+    found = prediction.predict(machine, table, probability=request.probability)
+    kept = found if request.decision else replace(found, decision=np.zeros((0, 0)))
     return PartPrediction(kept, notices)
