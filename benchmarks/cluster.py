@@ -72,7 +72,7 @@ class Looks:
         self.count, self.victim, self.plain = 0, victim, pair_rows.PairRows.survey
 
     def __enter__(self) -> Self:
-        def counted(rows: pair_rows.PairRows, *given: Any) -> pair_rows.Survey:
+        def counted(rows: pair_rows.PairRows, *given: Any) -> pair_rows.LookAtAll:
             found = self.plain(rows, *given)
             self.count += 1
             if self.victim is not None:

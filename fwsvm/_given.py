@@ -14,7 +14,7 @@ from scipy import sparse
 
 from fwsvm import data as data_sets
 from fwsvm._mapped import is_mapped
-from fwsvm.data.class_weight import by_class
+from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import as_numbers, number
 from fwsvm.data.labels import classes as classes_of
@@ -36,7 +36,7 @@ def settings_of(given: dict[str, Any]) -> Settings:
             hint = nearest(name, names, f"the settings are {', '.join(names)}")
             raise UsageError(f"there is no setting {name!r}; {hint}")
     if isinstance(weights := given.get("class_weight"), Mapping):
-        given = {**given, "class_weight": by_class(weights)}
+        given = {**given, "class_weight": by_label_text(weights)}
     settings = Settings(**given)
     refuse_what_does_nothing(settings)
     return settings

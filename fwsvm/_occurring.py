@@ -34,7 +34,7 @@ def occurring(X: np.ndarray | sparse.csr_array) -> Occurring:
     return Occurring(_with(rows, rows.data, places, rows.indptr, len(columns)), columns)
 
 
-def only(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
+def only_columns(X: sparse.csr_array, columns: np.ndarray) -> sparse.csr_array:
     """Return the rows of X (m, n) with the features ``columns``, ascending: shape (m, k)."""
     if len(columns) == X.shape[1]:
         return X

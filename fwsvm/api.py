@@ -23,7 +23,7 @@ from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
-from fwsvm.experiments.probability import refuse_for, with_probabilities
+from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
@@ -99,7 +99,7 @@ def train(
     if warning := scaling_warning(table.X, family(used), 'scale="[0,1]"'):
         warnings.warn(warning, stacklevel=callers_level())
     if probability:
-        refuse_for(loaded.name, codes[counted], loaded.classes, chosen)
+        refuse_probability(loaded.name, codes[counted], loaded.classes, chosen)
     result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
     if probability and result.status is not Status.INTERRUPTED:
         some = None if given is None else given[counted]

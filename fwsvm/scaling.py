@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._memory import require
-from fwsvm._occurring import occurring, only, widened
+from fwsvm._occurring import occurring, only_columns, widened
 from fwsvm._stretches import feature_widths
 from fwsvm.errors import DataError
 
@@ -223,7 +223,7 @@ def _sparse(X: csr_array, ranges: Ranges) -> Rows:
         _require_room(m, min(n, 2 * k), ranges)
         if n <= 2 * k:
             return _dense(X.toarray(), ranges)
-    rows = only(X, ranges.features)
+    rows = only_columns(X, ranges.features)
     if ranges.keeps_zeros:
         maximum = ranges.maximum[rows.indices]
         values = np.where(rows.data == maximum, ranges.upper, ranges.upper * rows.data / maximum)
@@ -261,7 +261,7 @@ def outside(X: Rows, ranges: Ranges) -> Outside | None:
     width = ranges.maximum - ranges.minimum
     low, high = ranges.minimum - FAR * width, ranges.maximum + FAR * width
     if isinstance(X, csr_array):
-        stored = only(X, ranges.features)
+        stored = only_columns(X, ranges.features)
         rows, place = np.repeat(np.arange(X.shape[0]), np.diff(stored.indptr)), stored.indices
         values = stored.data
         at_zero = np.flatnonzero((low > 0) | (high < 0))  # where a value that is not stored is far outside

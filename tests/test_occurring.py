@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm import scaling
-from fwsvm._occurring import FEW, occurring, only, widened
+from fwsvm._occurring import FEW, occurring, only_columns, widened
 
 rows_of_entries = st.lists(
     st.dictionaries(st.integers(0, 2**31 - 3), st.floats(-10, 10, width=16), max_size=4),
@@ -45,7 +45,7 @@ def test_every_value_keeps_its_place_among_the_features_that_occur(rows):
 @given(rows_of_entries, st.sets(st.integers(0, 2**31 - 3), max_size=5))
 def test_only_some_features_are_those_and_no_others(rows, wanted):
     wanted = sorted(wanted | set(rows[0]))
-    taken = only(table(rows), np.array(wanted, np.int64))
+    taken = only_columns(table(rows), np.array(wanted, np.int64))
     assert taken.shape == (len(rows), len(wanted))
     assert entries(taken) == [{wanted.index(c): v for c, v in row.items() if c in wanted} for row in rows]
 
@@ -73,5 +73,5 @@ def test_scaling_does_to_numbers_what_it_does_where_features_are_numbered_withou
         scaled = scaling.apply(wide, ranges)
         assert scaled.shape == wide.shape
         expected = scaling.apply(narrow, scaling.fit(X, how))
-        assert np.array_equal(only(scaled, np.array(columns, np.int64)).toarray(), expected)
+        assert np.array_equal(only_columns(scaled, np.array(columns, np.int64)).toarray(), expected)
         assert set(scaled.indices.tolist()) <= set(columns)

@@ -273,7 +273,7 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
             )
 
 
-def places(some: pd.DataFrame, among: pd.DataFrame) -> list[str]:
+def cell_names(some: pd.DataFrame, among: pd.DataFrame) -> list[str]:
     """Return where cells are, as set/method, and as the set alone for all of its methods ``among`` cells."""
     methods = {data: set(group["method"]) for data, group in among.groupby("dataset", sort=False)}
     found: list[str] = []

@@ -5,12 +5,12 @@ from typing import Any
 
 from fwsvm import bounded_yaml
 from fwsvm.errors import ResultsError, shown
-from fwsvm.results.files import text
+from fwsvm.results.files import text_of
 
 
 def configuration_text(path: Path) -> str:
     """Return the text of a configuration; ResultsError if it is not UTF-8 or is too large."""
-    return text(path, path.parent, bounded_yaml.MOST_BYTES)
+    return text_of(path, path.parent, bounded_yaml.MOST_BYTES)
 
 
 def settings(path: Path) -> dict[str, Any]:

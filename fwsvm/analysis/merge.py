@@ -18,7 +18,7 @@ from fwsvm.errors import ResultsError, shown
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.files import opened, present, text, unreadable
+from fwsvm.results.files import opened, present, text_of, unreadable
 from fwsvm.results.kinds import listed, shortened
 from fwsvm.results.reading import refuse_too_many, runs_table, trace_table
 
@@ -215,7 +215,7 @@ def _log(folder: Path) -> bytes | None:
     """Return the whole lines of log.jsonl, once each is known to be an event; None without one."""
     path = folder / "log.jsonl"
     try:
-        content = text(path, folder, MAX_LOG_BYTES)
+        content = text_of(path, folder, MAX_LOG_BYTES)
     except FileNotFoundError:
         return None
     whole = content[: content.rfind("\n") + 1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
         "--format",
         "-f",
         "form",
-        type=Choice(forms),
+        type=NearestChoice(forms),
         default=forms[0],
         show_default=True,
         help="How to write it.",

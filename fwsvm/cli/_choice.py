@@ -7,7 +7,7 @@ import click
 from fwsvm.errors import nearest
 
 
-class Choice(click.Choice[Any]):
+class NearestChoice(click.Choice[Any]):
     """`click.Choice` whose error names the nearest word."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from fwsvm import phases
-from fwsvm.cli._display_lines import REFRESHES, SPARE, Line, drawn, indented
+from fwsvm.cli._display_lines import REFRESHES, SPARE, DisplayLine, indented, rendered
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -90,11 +90,11 @@ class Display:
     """
 
     def __init__(self, *, listens: bool = True, expects: int | None = None) -> None:
-        self.overall: Line | None = None
+        self.overall: DisplayLine | None = None
         self.name = ""
-        self.lines: dict[str, Line] = {}
-        self.present: Line | None = None
-        self.previous: Line | None = None  # shown until the present one has lasted a moment
+        self.lines: dict[str, DisplayLine] = {}
+        self.present: DisplayLine | None = None
+        self.previous: DisplayLine | None = None  # shown until the present one has lasted a moment
         self.compiled = Compiled(expects)
         self._live: Any = None
         self._open = contextlib.ExitStack()
@@ -141,7 +141,7 @@ class Display:
         if self.present is None or self.present.label != phase:
             if self.present is not None:
                 self.present.leave()
-            self.previous, self.present = self.present, self.lines.setdefault(phase, Line(phase))
+            self.previous, self.present = self.present, self.lines.setdefault(phase, DisplayLine(phase))
             self.present.inside = ""
             self._entered = time.monotonic()
         self.present.resume()
@@ -167,7 +167,7 @@ class Display:
     def count(self, label: str, done: int, total: int, more: str = "") -> None:
         """Show how many of the runs or folds are done."""
         if self.overall is None:
-            self.overall = Line(label, since=time.monotonic())
+            self.overall = DisplayLine(label, since=time.monotonic())
         self.overall.fraction = done / total if total else 1.0
         self.overall.said = (f"{done:,} of {total:,}", *([more] if more else []))
 
@@ -190,16 +190,16 @@ class Display:
 
         lines, present, compiled = [], self.present, self.compiled
         if self.overall is not None:
-            lines.append(drawn(self.overall, ascii_only=ascii_only))
+            lines.append(rendered(self.overall, ascii_only=ascii_only))
         if self.name:
             lines.append(Text(indented(self.name, width)))
         now = time.monotonic()
         if compiled.now or now - compiled.last < LINGER:
-            present = Line(Phase.COMPILE, compiled.fraction, (compiled.words,), since=compiled.began)
+            present = DisplayLine(Phase.COMPILE, compiled.fraction, (compiled.words,), since=compiled.began)
         elif self.previous is not None and now - self._entered < MOMENT:
             present = self.previous
         if present is not None:
-            lines.append(drawn(present, ascii_only=ascii_only))
+            lines.append(rendered(present, ascii_only=ascii_only))
         for line in lines:
             line.truncate(width, overflow="crop" if ascii_only else "ellipsis")
         return Text("\n", no_wrap=True).join(lines)

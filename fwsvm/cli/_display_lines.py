@@ -16,7 +16,7 @@ PIECE = 4  # columns of what moves in a bar of unknown length
 
 
 @dataclass
-class Line:
+class DisplayLine:
     """A line of the display: its label, what is done of it (0 to 1, None where that is not known), and words.
 
     The words are parts, of which the first come before others where there is not room for all. ``inside`` is the step
@@ -56,7 +56,7 @@ class Line:
             self.since = time.monotonic()
 
 
-def drawn(line: Line, *, ascii_only: bool) -> "Text":
+def rendered(line: DisplayLine, *, ascii_only: bool) -> "Text":
     """Return a line in fixed columns: label, bar, per cent, time, words."""
     from rich.text import Text
 

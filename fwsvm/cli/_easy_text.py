@@ -219,13 +219,15 @@ def unfinished(model: Path) -> str:
 
 def confused(result: "Result", data: "Dataset") -> Counter[tuple[str, str]] | None:
     """Return how often each label was predicted as which on the test rows; None without any."""
-    from fwsvm.data.labels import text
+    from fwsvm.data.labels import label_text
     from fwsvm.experiments.prediction import predict
 
     if data.test is None:
         return None
     table: LabelledRows = data.test
-    return Counter(zip(map(text, table.labels.tolist()), predict(result.model, table).labels, strict=True))
+    return Counter(
+        zip(map(label_text, table.labels.tolist()), predict(result.model, table).labels, strict=True)
+    )
 
 
 def report(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli import _names
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def training_options(command: Callable[..., Any]) -> Callable[..., Any]:
 #: Of the commands that train; passed on to `fwsvm.data.load`.
 scale_option = click.option(
     "--scale",
-    type=Choice(["none", "[0,1]", "[-1,1]"]),
+    type=NearestChoice(["none", "[0,1]", "[-1,1]"]),
     help="Map each feature's training range to an interval; the model keeps the ranges, and `predict` scales by them "
     "[default: what the data set's entry says, none for files].",
 )

@@ -47,6 +47,6 @@ def command(
     from fwsvm.analysis.claims import evaluate, show
 
     cells = read_cells(results, where, timed=True, mixed_load=mixed_load, out=out) if results else None
-    verdicts = evaluate.evaluate(cells, only)
+    verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
     emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)

@@ -14,7 +14,7 @@ from fwsvm.cli._analysis import (
     read_results,
     where_option,
 )
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 
 WORSE = 1  # the exit code of a comparison that found something worse, as of diff and grep
 
@@ -22,7 +22,7 @@ WORSE = 1  # the exit code of a comparison that found something worse, as of dif
 @click.command("compare")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option("--measure", "measures", multiple=True, type=Choice(["accuracy", "time"]),
+@click.option("--measure", "measures", multiple=True, type=NearestChoice(["accuracy", "time"]),
               help="Compare only this; may be repeated [default: both].")  # fmt: skip
 @click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",
               help="Smallest difference of accuracies that counts, in points of a per cent.")  # fmt: skip
@@ -44,14 +44,14 @@ def command(
 
     Exit code: 0 if nothing is worse, 1 if something is, or a run that converged does not any more.
     """
-    from fwsvm.analysis.differences.evaluate import compare
+    from fwsvm.analysis.differences.evaluate import compare_results
     from fwsvm.analysis.differences.show import table
     from fwsvm.analysis.tables.render import render
     from fwsvm.cli._lines import echo
 
     margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
     before, after = (read_results((path,), where, out).frame for path in (old, new))
-    found = compare(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
+    found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
     for notice in found.notices:
         echo(f"fwsvm: {notice}", 2, err=True)
     compared = dict.fromkeys(one.measure for one in found.differences)

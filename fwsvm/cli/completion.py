@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command("completion")
-@click.argument("shell", type=Choice(SHELLS), required=False)
+@click.argument("shell", type=NearestChoice(SHELLS), required=False)
 @click.option("--install", is_flag=True, help="Put it where the shell looks for it, instead of printing it.")
 def command(shell: str | None, install: bool) -> None:
     """Print, or install, what completes words in SHELL.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli import _names
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--score",
     "scores",
     multiple=True,
-    type=Choice(SCORES),
+    type=NearestChoice(SCORES),
     help="What to measure on each fold; may be repeated. f1 (of the class +1) and auc are for two classes "
     "[default: accuracy].",
 )
@@ -124,13 +124,13 @@ def _here(
     from fwsvm.cli import _training_text as text
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
-    from fwsvm.experiments.scores import refuse_for
+    from fwsvm.experiments.scores import refuse_scores
     from fwsvm.solvers.resolve import resolve
 
     loaded = data_sets.load(
         data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
     )
-    refuse_for(scores, loaded.classes)
+    refuse_scores(scores, loaded.classes)
     whole = catalogue.scaled(loaded)
     resolved = resolve(settings, whole.train.X)
     text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())

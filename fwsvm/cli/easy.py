@@ -101,7 +101,7 @@ def _done(
     from fwsvm.cli._lines import echo
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data import catalogue
-    from fwsvm.experiments.width_and_penalty import choose
+    from fwsvm.experiments.width_and_penalty import choose_width_and_penalty
     from fwsvm.files.atomic import as_utf8, replacing
     from fwsvm.problems import model_files
     from fwsvm.solvers import Settings, Status
@@ -117,7 +117,7 @@ def _done(
         steps.scaling = loaded.scaling
         whole = catalogue.scaled(loaded)
         steps("scale", *sentences, *text.met_in_scaling(loaded, whole))
-        chosen = choose(
+        chosen = choose_width_and_penalty(
             loaded, settings, folds, watch=TrainingDisplay(display),
             seconds=SEARCH_SHARE * time_limit if time_limit else None,
             count=lambda done, total: display.count("choose", done, total),

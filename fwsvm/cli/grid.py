@@ -96,7 +96,7 @@ def command(
         start_forkserver()  # first, so that it imports in parallel with this process
     from fwsvm.experiments import config as configs
     from fwsvm.experiments.execute import Resources
-    from fwsvm.experiments.forecast import forecast
+    from fwsvm.experiments.forecast import planned_runs
     from fwsvm.experiments.only import only
     from fwsvm.experiments.shipped import config_file
     from fwsvm.experiments.store import read_rows, reusable_runs, with_reusable
@@ -112,7 +112,7 @@ def command(
         echo(notice, 2, err=True)
     if dry_run:
         rows = {} if force else read_rows(folder / "runs.csv", [])
-        _list(forecast(experiment, known, with_reusable(rows, reusable)))
+        _list(planned_runs(experiment, known, with_reusable(rows, reusable)))
         return
     resources = Resources(threads, cache_mib, offline=offline)
     executor = _executor(resources, workers or experiment.workers, scheduler)
@@ -208,14 +208,14 @@ def _run(
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm import __version__
     from fwsvm.cli._runs import RunsDisplay
-    from fwsvm.experiments.forecast import describe, forecast
+    from fwsvm.experiments.forecast import describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
-    from fwsvm.experiments.summary import summary
+    from fwsvm.experiments.summary import summary_table
     from fwsvm.experiments.time_left import TimeLeft
 
     with ResultsStore(folder) as store:
-        expected = forecast(experiment, known, {} if force else with_reusable(store.rows, reusable))
+        expected = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
         store.write_config(experiment.resolved, f"{asked}{profile}, by fwsvm {__version__}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
@@ -234,7 +234,7 @@ def _run(
                 experiment, known, store, executor, teller, force, fail_fast, beside, reusable
             ).run()
         store.log("end", exit_code=report.exit_code, statuses=dict(report.statuses))
-        click.echo(summary(report.finals, store.rows), nl=False)
+        click.echo(summary_table(report.finals, store.rows), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
         click.echo(f"{store.runs}: {ended or 'nothing'}", err=True)
     if report.interrupted:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._lines import echo
 from fwsvm.errors import ResultsError, UsageError
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--against",
-    type=Choice(["time", "iteration"]),
+    type=NearestChoice(["time", "iteration"]),
     default="time",
     show_default=True,
     help="What convergence is drawn against.",
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "-f",
     "forms",
     multiple=True,
-    type=Choice(["png", "svg", "pdf"]),
+    type=NearestChoice(["png", "svg", "pdf"]),
     default=["png"],
     show_default=True,
     help="File format; may be repeated.",

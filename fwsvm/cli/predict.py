@@ -171,9 +171,9 @@ def _tell(predicted: "Prediction", features: int) -> None:
     if predicted.correct is None:
         return
     if predicted.unknown:
-        from fwsvm.data.labels import named
+        from fwsvm.data.labels import first_labels
 
-        some = named(predicted.unknown)
+        some = first_labels(predicted.unknown)
         echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", 2, err=True)
     share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
     click.echo(f"Accuracy = {share}", err=True)

@@ -16,7 +16,7 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
                    "without it, the paper's whose methods these are, else pairs.")  # fmt: skip
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
-@click.option("--table", "numbers", type=Choice(["5", "6", "7"]), multiple=True,
+@click.option("--table", "numbers", type=NearestChoice(["5", "6", "7"]), multiple=True,
               help="Only this table of 003, ours beside the printed one; may be repeated.")  # fmt: skip
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,

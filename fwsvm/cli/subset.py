@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._files import refuse_overwriting
 
 
@@ -12,7 +12,7 @@ from fwsvm.cli._files import refuse_overwriting
 @click.option(
     "-s",
     "--method",
-    type=Choice(["0", "1"]),
+    type=NearestChoice(["0", "1"]),
     default="0",
     show_default=True,
     help="0: each class keeps its share. 1: each row has the same chance.",

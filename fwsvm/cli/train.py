@@ -134,8 +134,8 @@ def _here(
         _refuse_too_wide(model, resolved, loaded)
         if probability:
             codes = encode(loaded.train.labels, loaded.classes)
-            sigmoids.refuse_for(loaded.name, codes, loaded.classes, settings)
-        result, row = _trained(display, loaded, settings, as_json=as_json)
+            sigmoids.refuse_probability(loaded.name, codes, loaded.classes, settings)
+        result, row = _trained(display, loaded, settings, resolved, as_json=as_json)
         if probability and result.status is not Status.INTERRUPTED:
             told, counted = TrainingDisplay(display), partial(_count, display)
             more = sigmoids.with_probabilities(
@@ -202,7 +202,7 @@ def _count(display: Display, done: int, folds: int) -> None:
 
 
 def _trained(
-    display: Display, data: "Dataset", settings: "Settings", *, as_json: bool
+    display: Display, data: "Dataset", settings: "Settings", resolved: "Resolved", *, as_json: bool
 ) -> "tuple[Result, Row]":
     """Train with progress; a run that a `RangeError` refuses has a row, too."""
     from fwsvm.cli._runs import TrainingDisplay
@@ -211,8 +211,8 @@ def _trained(
     from fwsvm.results.writing import json_values
 
     try:
-        return training.train(data, settings, TrainingDisplay(display))
+        return training.train(data, settings, TrainingDisplay(display), resolved)
     except RangeError as error:
         if as_json:
-            click.echo(json.dumps(json_values(training.range_error_row(data, settings, error))))
+            click.echo(json.dumps(json_values(training.range_error_row(data, settings, resolved, error))))
         raise

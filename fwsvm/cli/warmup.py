@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli._choice import Choice
+from fwsvm.cli._choice import NearestChoice
 
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
@@ -26,7 +26,7 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
               help="For this kernel; may be repeated [default: rbf, or the method's only one].")  # fmt: skip
 @click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
-@click.option("--processor", type=Choice(PROCESSORS),
+@click.option("--processor", type=NearestChoice(PROCESSORS),
               help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip
 def command(
     methods: tuple[str, ...], kernels: tuple[str, ...], folder: Path | None, processor: str | None
@@ -48,9 +48,9 @@ def command(
     chosen = [method(name) for name in methods] or list(METHODS.values())
     asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels)]
     if folder is not None:
-        from fwsvm.cli._carrying import carry
+        from fwsvm.cli._carrying import compile_for
 
-        carry(folder, processor or "native", _words(methods, kernels))
+        compile_for(folder, processor or "native", _words(methods, kernels))
         return
     if processor is not None:
         raise UsageError("--processor goes with --to: this machine's own code is made for its own processor")

@@ -209,7 +209,9 @@ def unknown_labels(path: Path, table: LabelledRows, classes: tuple[str, ...]) ->
     beyond = labels.unknown(table.labels, classes)
     if not beyond:
         return ()
-    said = f"{path}: no training row has the label{'s' if len(beyond) > 1 else ''} {labels.named(beyond)}"
+    said = (
+        f"{path}: no training row has the label{'s' if len(beyond) > 1 else ''} {labels.first_labels(beyond)}"
+    )
     return (f"{said}; test rows with {'them' if len(beyond) > 1 else 'it'} count as wrong",)
 
 

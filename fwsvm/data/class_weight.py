@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fwsvm.data.labels import text
+from fwsvm.data.labels import label_text
 from fwsvm.errors import UsageError, shown
 from fwsvm.parameters import BALANCED, converted
 
 
-def by_class(pairs: Mapping[Any, Any]) -> dict[str, float]:
+def by_label_text(pairs: Mapping[Any, Any]) -> dict[str, float]:
     """Return weights by the one text of each label, sorted by it.
 
-    >>> by_class({"+1": "5", -1.0: 2})
+    >>> by_label_text({"+1": "5", -1.0: 2})
     {'-1': 2.0, '1': 5.0}
 
     Raises
@@ -21,7 +21,7 @@ def by_class(pairs: Mapping[Any, Any]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for label, value in pairs.items():
-        name = text(str(label))
+        name = label_text(str(label))
         if name in found:
             raise UsageError(f"class {shown(name)} has two weights; give it one")
         found[name] = converted(f"the weight of class {shown(name)}", value, float)
@@ -50,4 +50,4 @@ def from_words(option: str, words: Sequence[str]) -> str | dict[str, float] | No
         if label in pairs:
             raise UsageError(f"{option} gives class {shown(label)} two weights")
         pairs[label] = value
-    return by_class(pairs)
+    return by_label_text(pairs)

@@ -28,7 +28,7 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
     DataError
         A row has no label.
     """
-    names = [text(label) for label in _in_order(labels)]
+    names = [label_text(label) for label in _in_order(labels)]
     if "nan" in names:
         raise DataError("rows without labels have no classes")
     found = tuple(dict.fromkeys(names))
@@ -57,7 +57,7 @@ def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, .
     codes = np.empty(len(labels), np.int32)
     for first in range(0, len(labels), PART):
         distinct, which = np.unique(labels[first : first + PART], return_inverse=True)
-        places = np.array([place.get(text(label), -1) for label in distinct], np.int32)
+        places = np.array([place.get(label_text(label), -1) for label in distinct], np.int32)
         codes[first : first + PART] = places[which.reshape(-1)]
     return codes
 
@@ -71,11 +71,11 @@ def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | l
     return list(found)  # type: ignore[return-value]
 
 
-def text(label: float | str) -> str:
+def label_text(label: float | str) -> str:
     """Return the one text of a label: a number's shortest, a name as it is.
 
-    >>> text(1.0), text("+1"), text("2.50"), text(-0.0), text("setosa")
-    ('1', '1', '2.5', '0', 'setosa')
+    >>> [label_text(label) for label in (1.0, "+1", "2.50", -0.0, "setosa")]
+    ['1', '1', '2.5', '0', 'setosa']
     """
     value = number(label) if isinstance(label, str) else float(label)
     if value is None or not math.isfinite(value):
@@ -89,10 +89,10 @@ def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, 
     """Return the labels that are none of the classes, sorted; rows without a label are no such rows."""
     beyond = labels[encode(labels, classes) < 0]
     found = np.unique(beyond[~np.isnan(beyond)] if beyond.dtype.kind == "f" else beyond)
-    return tuple(sorted(text(label) for label in found.tolist()))
+    return tuple(sorted(label_text(label) for label in found.tolist()))
 
 
-def named(some: tuple[str, ...], most: int = 5) -> str:
+def first_labels(some: tuple[str, ...], most: int = 5) -> str:
     """Return the first of some labels, for a sentence."""
     return ", ".join(some[:most]) + (", ..." if len(some) > most else "")
 

@@ -39,7 +39,7 @@ class FormattedLines:
         X = self._table.X
         numbers = X.nnz if isinstance(X, csr_array) else X.size
         for some in stretches(len(rows), numbers * len(rows) // max(1, X.shape[0])):
-            names = [labels.text(label) for label in self._table.labels[rows[some]].tolist()]
+            names = [labels.label_text(label) for label in self._table.labels[rows[some]].tolist()]
             for block in svmlight_writer.text_blocks(picked(X, rows[some]), names):
                 yield from block.splitlines(keepends=True)
 

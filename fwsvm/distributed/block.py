@@ -68,7 +68,7 @@ def facts(part: PartitionRows) -> Facts:
 def _names(given: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the labels as text in order of first appearance, and the place of each row's among them."""
     distinct, firsts = np.unique(given, return_index=True)
-    names = tuple(dict.fromkeys(labels.text(label) for label in distinct[np.argsort(firsts)].tolist()))
+    names = tuple(dict.fromkeys(labels.label_text(label) for label in distinct[np.argsort(firsts)].tolist()))
     return names, labels.encode(given, names)
 
 
@@ -83,12 +83,12 @@ def block(
 
 def scaled(mine: Block, ranges: Ranges) -> Block:
     """Return a block with its rows scaled."""
-    return Block(as_rows(scaling.apply(table(mine.rows), ranges)), mine.codes)
+    return Block(as_rows(scaling.apply(as_csr(mine.rows), ranges)), mine.codes)
 
 
 def sums(mine: Block) -> Sums:
     """Return the sums of a block's rows."""
-    return sums_of(table(mine.rows))
+    return sums_of(as_csr(mine.rows))
 
 
 def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.ndarray:
@@ -98,7 +98,7 @@ def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.nd
     """
     found = np.full(classes, -np.inf)
     if len(mine.codes):
-        refuse_overflow(kernel, kernel_name, table(mine.rows))
+        refuse_overflow(kernel, kernel_name, as_csr(mine.rows))
         compile_looks(kernel, mine.rows)
         known = mine.codes >= 0
         np.maximum.at(found, mine.codes[known], self_values(kernel, mine.rows)[known])
@@ -118,10 +118,10 @@ def of_numbers(mine: Block, which: np.ndarray) -> tuple[np.ndarray, Rows]:
 
 def right(mine: Block, machine: KernelModel) -> int:
     """Return on how many rows a machine is right."""
-    return int(np.count_nonzero(machine.predict(table(mine.rows)) == mine.codes)) if len(mine.codes) else 0
+    return int(np.count_nonzero(machine.predict(as_csr(mine.rows)) == mine.codes)) if len(mine.codes) else 0
 
 
-def table(rows: Rows) -> csr_array:
+def as_csr(rows: Rows) -> csr_array:
     """Return rows as an array of SciPy's, which shares their numbers."""
     X = csr_array((rows.values, rows.columns, rows.starts), shape=rows.shape)
     X.has_sorted_indices = X.has_canonical_format = True

@@ -13,7 +13,7 @@ from fwsvm.distributed.machine_parts import sent
 from fwsvm.distributed.pair_rows import PairRows
 from fwsvm.distributed.run import certify, start
 from fwsvm.distributed.sums import extreme, spread
-from fwsvm.distributed.table import Table
+from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
@@ -44,12 +44,12 @@ def for_cluster(settings: Settings) -> Settings:
     return settings
 
 
-def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | None = None) -> Result:
+def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch | None = None) -> Result:
     """Train a machine on the rows of a cluster.
 
     Parameters
     ----------
-    table : Table
+    table : RemoteTable
     settings : Settings, of `for_cluster`
     resolved : Resolved, of `resolve`
     watch : callable, optional
@@ -86,20 +86,20 @@ def fit(table: Table, settings: Settings, resolved: Resolved, watch: Watch | Non
     return replace(gathered(whole), chosen=CHOSEN).with_ranges(table.ranges)
 
 
-def resolve(table: Table, settings: Settings) -> Resolved:
+def resolve(table: RemoteTable, settings: Settings) -> Resolved:
     """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`."""
     found = table.found
     return resolve_surveyed(settings, found.rows, spread(found.sums, found.rows), extreme(found.sums))
 
 
-def accuracy(table: Table, result: Result) -> float:
+def accuracy(table: RemoteTable, result: Result) -> float:
     """Return the fraction of the rows that a machine is right on."""
     enter(Phase.PREDICT)
     right: list[int] = table.ask(block.right, table.same(sent(table.cluster, result.model)))
     return sum(right) / table.found.rows
 
 
-def _class_weights(settings: Settings, table: Table) -> np.ndarray:
+def _class_weights(settings: Settings, table: RemoteTable) -> np.ndarray:
     """Return the factor of C of each class."""
     found = table.found
     if settings.class_weight is None:
@@ -112,7 +112,7 @@ def _class_weights(settings: Settings, table: Table) -> np.ndarray:
 class Pairs:
     """The pairs of classes of a table, and 1 / C and the largest k(x, x) of each class."""
 
-    table: Table
+    table: RemoteTable
     classes: tuple[tuple[int, int], ...]
     ridges: np.ndarray
     most: np.ndarray

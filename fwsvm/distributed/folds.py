@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.distributed.block import Block, table
+from fwsvm.distributed.block import Block, as_csr
 from fwsvm.problems.machines import KernelModel
 
 OUT = -1  # the class number of a row that is not trained on
 
 
-class Fold(NamedTuple):
+class HeldOutPart(NamedTuple):
     """Which rows of a partition are held out: every ``folds``-th of each class, in an order drawn at random.
 
     Attributes
@@ -24,7 +24,7 @@ class Fold(NamedTuple):
     stream: tuple[int, int]
 
 
-def held_out(codes: np.ndarray, fold: Fold) -> np.ndarray:
+def held_out(codes: np.ndarray, fold: HeldOutPart) -> np.ndarray:
     """Return which rows of a partition are held out, bool of shape (k,).
 
     Where a class's first row falls is drawn, too: small partitions are not all held out in the first part.
@@ -37,7 +37,7 @@ def held_out(codes: np.ndarray, fold: Fold) -> np.ndarray:
     return mask
 
 
-def without(mine: Block, fold: Fold) -> Block:
+def without(mine: Block, fold: HeldOutPart) -> Block:
     """Return a block whose rows held out are in no class."""
     return Block(mine.rows, np.where(held_out(mine.codes, fold), OUT, mine.codes).astype(np.int32))
 
@@ -47,10 +47,10 @@ def counts(mine: Block, classes: int) -> np.ndarray:
     return np.bincount(mine.codes[mine.codes != OUT], minlength=classes)
 
 
-def right_of_held_out(mine: Block, fold: Fold, machine: KernelModel) -> tuple[int, int]:
+def right_of_held_out(mine: Block, fold: HeldOutPart, machine: KernelModel) -> tuple[int, int]:
     """Return on how many rows held out a machine is right, and how many there are."""
     mask: Any = held_out(mine.codes, fold)
     if not mask.any():
         return 0, 0
-    predicted = machine.predict(table(mine.rows)[np.flatnonzero(mask)])
+    predicted = machine.predict(as_csr(mine.rows)[np.flatnonzero(mask)])
     return int(np.count_nonzero(predicted == mine.codes[mask])), int(np.count_nonzero(mask))

@@ -8,17 +8,17 @@ import numpy as np
 from fwsvm._memory import require
 from fwsvm.distributed import look
 from fwsvm.distributed.cluster import received
-from fwsvm.distributed.table import Table
+from fwsvm.distributed.table import RemoteTable
 from fwsvm.distributed.tuning import COPIES, MESSAGE_BYTES
 from fwsvm.distributed.working_set import WorkingSet, stacked
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.problems.simplex_qp import VALUE_ROUNDING, SimplexCertificate
-from fwsvm.solvers.chunking.working_set import drawn
+from fwsvm.solvers.chunking.working_set import first_chunk
 from fwsvm.solvers.tuning import CHUNK_SPARE, LARGEST_CHUNK
 
 
-class Survey(NamedTuple):
+class LookAtAll(NamedTuple):
     """A look at all rows.
 
     Attributes
@@ -46,13 +46,13 @@ class PairRows:
 
     Attributes
     ----------
-    table : Table
+    table : RemoteTable
     pair : look.Pair
     kernel : NamedTuple
     widest : float, the largest K~_ii
     """
 
-    table: Table
+    table: RemoteTable
     pair: look.Pair
     kernel: Any
     widest: float
@@ -69,7 +69,7 @@ class PairRows:
 
     def drawn(self, random: np.random.Generator, share: float) -> WorkingSet:
         """Return a share of each class, drawn at random, without weights."""
-        chunk, plus = drawn(self.plus, self.count, random, share), self.plus
+        chunk, plus = first_chunk(self.plus, self.count, random, share), self.plus
         self.require_room(len(chunk))
         own = int(np.searchsorted(chunk, plus))
         numbers, rows = self.table.of_ranks(
@@ -77,7 +77,7 @@ class PairRows:
         )
         return WorkingSet(numbers, own, rows, np.zeros(len(numbers)))
 
-    def survey(self, working: WorkingSet, dtype: type) -> Survey:
+    def survey(self, working: WorkingSet, dtype: type) -> LookAtAll:
         """Look at all rows at the weights of a working set, in a precision."""
         table = self.table
         order = np.argsort(working.numbers)
@@ -101,13 +101,13 @@ class PairRows:
             found = SimplexCertificate(R, gap, primal, 1.0 / (2.0 * R), rounded)
         else:  # R is lost in rounding, as in `fwsvm.problems.simplex_qp.certificate`
             found = SimplexCertificate(R, gap, np.inf, 0.0, rounded)
-        return Survey(
+        return LookAtAll(
             looks, R, min(part.outside for part in parts), found, sum(part.matter for part in parts),
             np.array([part.bins for part in parts]),
             (min(part.floors[0] for part in parts), min(part.floors[1] for part in parts)),
         )  # fmt: skip
 
-    def next(self, working: WorkingSet, seen: Survey, *, everything: bool = False) -> WorkingSet:
+    def next(self, working: WorkingSet, seen: LookAtAll, *, everything: bool = False) -> WorkingSet:
         """Return the next chunk: rows that matter and half as many again of least f, or all rows.
 
         Of the others those of whole bins of f, as many as fit, and of the next bin each partition's share: where rows

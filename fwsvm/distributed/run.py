@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fwsvm._occurring import occurring
-from fwsvm.distributed.block import table
-from fwsvm.distributed.pair_rows import PairRows, Survey
+from fwsvm.distributed.block import as_csr
+from fwsvm.distributed.pair_rows import LookAtAll, PairRows
 from fwsvm.distributed.working_set import WorkingSet
 from fwsvm.kernels.rows import as_rows
 from fwsvm.problems.binary import Binary
@@ -36,7 +36,7 @@ class RemoteRun(Rounds):
         super().__init__(inner_settings(rule, resolved), rows.widest, Counters())
         self.all, self.stream = rows, stream
         share = 1.0 if rows.count < rule.fewest else share_far(rows.count)
-        self.seen: Survey | None = None
+        self.seen: LookAtAll | None = None
         self._start(rows.drawn(np.random.default_rng(stream), share))
 
     def _start(self, chunk: WorkingSet) -> None:
@@ -44,7 +44,7 @@ class RemoteRun(Rounds):
         settings = self._of_chunk()
         y = chunk.y
         penalties = 1.0 / np.where(y > 0.0, *self.all.pair.ridges)
-        problem = Binary(as_rows(occurring(table(chunk.rows)).X), y, penalties, self.stream)
+        problem = Binary(as_rows(occurring(as_csr(chunk.rows)).X), y, penalties, self.stream)
         warm_start = WarmStart(chunk.alpha) if chunk.alpha.any() else None
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
 
@@ -61,17 +61,17 @@ class RemoteRun(Rounds):
         self.found = self.outcome = self.inner = None
         return last
 
-    def _survey(self, dtype: type = np.float64) -> Survey:
+    def _survey(self, dtype: type = np.float64) -> LookAtAll:
         self.seen = self.all.survey(self.working, dtype)
         self.found = self.seen.found
         evaluations = self.all.count * int(np.count_nonzero(self.working.alpha))
         self.before = self.before._replace(kernel_evaluations=self.before.kernel_evaluations + evaluations)
         return self.seen
 
-    def _outside(self, look: Survey) -> float:
+    def _outside(self, look: LookAtAll) -> float:
         return 2.0 * (look.R - look.outside) - self._goal(look.R)
 
-    def _matters(self, look: Survey) -> WorkingSet:
+    def _matters(self, look: LookAtAll) -> WorkingSet:
         return self.all.next(self.working, look)
 
     def _everything(self) -> WorkingSet:

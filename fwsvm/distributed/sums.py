@@ -39,7 +39,7 @@ def sums_of(X: csr_array) -> Sums:
     return Sums(columns, counts, totals, least, most, float(np.sum(np.square(values))))
 
 
-def together(parts: Sequence[Sums]) -> Sums:
+def added(parts: Sequence[Sums]) -> Sums:
     """Return the sums of all rows."""
     columns, places = np.unique(np.concatenate([part.columns for part in parts]), return_inverse=True)
     least, most = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)

@@ -11,7 +11,7 @@ from fwsvm.data import labels
 from fwsvm.data.partitions import Partition
 from fwsvm.distributed import block, folds
 from fwsvm.distributed.cluster import Cluster
-from fwsvm.distributed.sums import Sums, ranges, together
+from fwsvm.distributed.sums import Sums, added, ranges
 from fwsvm.distributed.working_set import stacked
 from fwsvm.errors import DataError
 from fwsvm.kernels.rows import Rows, some_rows
@@ -49,7 +49,7 @@ class Found(NamedTuple):
         return int(self.counts.sum())
 
 
-class Table:
+class RemoteTable:
     """All rows, on the workers of a cluster. A row's number is its place in the files, one after another.
 
     With ``scale``, one of `fwsvm.scaling.SCALINGS`, they are scaled by ``ranges``, their own.
@@ -78,9 +78,9 @@ class Table:
         self.ranges = None if scale == "none" else ranges(found.sums, found.rows, scale)
         if self.ranges is not None:
             self.blocks = self.futures(block.scaled, self.same(self.ranges))
-            self.found = found._replace(sums=together(self.ask(block.sums)))
+            self.found = found._replace(sums=added(self.ask(block.sums)))
 
-    def without(self, held_out: Sequence[folds.Fold]) -> "Table":
+    def without(self, held_out: Sequence[folds.HeldOutPart]) -> "RemoteTable":
         """Return a table that lacks rows of each partition; numbers of rows, features and spread stay those of all."""
         rest = copy.copy(self)
         rest.blocks = self.futures(folds.without, held_out)
@@ -141,7 +141,7 @@ class Table:
         """Return the classes and the rows of ascending numbers."""
         answers = self.ask(block.of_numbers, [which for (which,) in self.shares(numbers)])
         codes = np.concatenate([codes for codes, _ in answers])
-        return codes, block.table(stacked([rows for _, rows in answers], self.found.features))
+        return codes, block.as_csr(stacked([rows for _, rows in answers], self.found.features))
 
     @property
     def row_bytes(self) -> float:
@@ -164,6 +164,6 @@ def joined(facts: Sequence[block.Facts]) -> Found:
         classes,
         counts,
         max(some.features for some in facts),
-        together([some.sums for some in facts]),
+        added([some.sums for some in facts]),
         tuple(dict.fromkeys(notice for some in facts for notice in some.notices)),
     )

@@ -13,7 +13,7 @@ from fwsvm._memory import require
 from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import kernel_function, parameters
 from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
-from fwsvm.experiments.probability import refuse_for, with_probabilities
+from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, takes_kernel_values
@@ -132,7 +132,7 @@ class KernelMachine(Machine):
         if not parameters.flag("probability", self.probability):
             return super()._fitted(rows, names, chosen, weights)
         counted = np.ones(len(rows.codes), dtype=bool) if weights is None else weights > 0
-        refuse_for("", rows.codes[counted], names, chosen)
+        refuse_probability("", rows.codes[counted], names, chosen)
         result = super()._fitted(rows, names, chosen, weights)
         kept: dict[str, Any] = {
             name: None if given is None else given[counted]

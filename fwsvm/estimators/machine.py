@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fwsvm import scaling
-from fwsvm.data.labels import text
+from fwsvm.data.labels import label_text
 from fwsvm.errors import FwsvmError, callers_level, shown
 from fwsvm.estimators import parameters
 from fwsvm.kernels.kernel import KERNELS
@@ -75,7 +75,7 @@ class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return decision
 
     def _names(self, classes: np.ndarray) -> list[str]:
-        return [text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(classes)]
+        return [label_text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(classes)]
 
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
         return classes[::-1] if len(classes) == 2 else classes

@@ -15,7 +15,7 @@ from fwsvm.data.partitions import cut
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.fit import accuracy as accuracy_there
 from fwsvm.distributed.fit import fit
-from fwsvm.distributed.table import Table
+from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import method_label, run_id
 from fwsvm.experiments.record import Row
@@ -32,7 +32,7 @@ class Remote(NamedTuple):
     Attributes
     ----------
     name : str, the file or folder as given
-    table : Table
+    table : RemoteTable
     test : LabelledRows or None
     fingerprint : str, digest of all that decides the rows
     load_seconds : float, until all partitions were read
@@ -40,7 +40,7 @@ class Remote(NamedTuple):
     """
 
     name: str
-    table: Table
+    table: RemoteTable
     test: LabelledRows | None
     fingerprint: str
     load_seconds: float
@@ -62,7 +62,7 @@ def opened(
     partitions = cut(data)
     cluster = Cluster(address)
     try:
-        table = Table(cluster, partitions, zero_based=zero_based, scale=scale or "none")
+        table = RemoteTable(cluster, partitions, zero_based=zero_based, scale=scale or "none")
         recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": zero_based}
         held_out, notices = None, table.found.notices
         if test is not None:

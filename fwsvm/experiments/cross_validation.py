@@ -49,7 +49,7 @@ def cross_validate(
     UsageError
         A score of two classes where there are more.
     """
-    scores.refuse_for(chosen, data.classes)
+    scores.refuse_scores(chosen, data.classes)
     codes, rule = encode(data.train.labels, data.classes), ValidationRule(folds=folds)
     if len(codes) < folds:
         raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")

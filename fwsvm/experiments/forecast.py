@@ -25,7 +25,7 @@ class PlannedRun:
         return self.state not in {"to do", "missing", "open"}
 
 
-def forecast(experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: Rows) -> list[PlannedRun]:
+def planned_runs(experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: Rows) -> list[PlannedRun]:
     """Return every cell of the experiment with its state, in the order in which they run."""
     expected = []
     for data in experiment.datasets:

@@ -14,12 +14,12 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.subproblems import Table
+from fwsvm.solvers.subproblems import RowMatrix
 
 FOLDS = 5
 
 
-def refuse_for(name: str, codes: np.ndarray, classes: Sequence[str], settings: Settings) -> None:
+def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], settings: Settings) -> None:
     """Refuse machines that have no probabilities.
 
     ``name`` is the data set's, empty for arrays; ``codes`` (m,) are the rows' class numbers, places in ``classes``.
@@ -43,7 +43,7 @@ def refuse_for(name: str, codes: np.ndarray, classes: Sequence[str], settings: S
 
 
 def with_probabilities(
-    X: Table, codes: np.ndarray, result: Result, settings: Settings, *, weights: np.ndarray | None = None,
+    X: RowMatrix, codes: np.ndarray, result: Result, settings: Settings, *, weights: np.ndarray | None = None,
     counts: np.ndarray | None = None, watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Result | None:  # fmt: skip
@@ -65,7 +65,7 @@ def with_probabilities(
         Told of the progress of a fold, and of the folds that ended.
     """
     machine = result.model
-    assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_for` lets pass)
+    assert isinstance(machine, KernelModel)  # noqa: S101  (what `refuse_probability` lets pass)
     if (width := result.settings["gamma"]) is not None:
         settings = replace(settings, gamma=width, sigma2=None, width_rule=None)
     pairs = list(combinations(range(len(machine.classes)), 2))

@@ -68,7 +68,7 @@ SCORES = {
 }
 
 
-def refuse_for(names: Sequence[str], classes: Sequence[str]) -> None:
+def refuse_scores(names: Sequence[str], classes: Sequence[str]) -> None:
     """Raise `UsageError` for scores of two classes where there are more."""
     for name in names:
         if SCORES[name].two_classes and len(classes) > 2:

@@ -27,7 +27,7 @@ NUMBERS = {
 Row = Mapping[str, str]
 
 
-def summary(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
+def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     """Return the table as text of 80 columns, with means over repetitions, and notes on runs that promise little."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("data set", max_width=14, no_wrap=True)

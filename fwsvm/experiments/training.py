@@ -16,19 +16,23 @@ from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.resolve import resolve
+from fwsvm.solvers.resolve import Resolved
 
 
-def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tuple[Result, Row]:
+def train(
+    data: Dataset, settings: Settings, watch: Watch | None = None, resolved: Resolved | None = None
+) -> tuple[Result, Row]:
     """Train on a data set, measure accuracies, and return the result and its row.
 
     Unscaled rows are scaled first, as the data set says (`fwsvm.data.catalogue.scaled`); the machine keeps the ranges.
+    ``resolved``, where it is given, is what `resolve` made of the settings and of rows that are scaled already.
     """
     data = scaled(data)
     started = utc_now()
     reset_peak_memory()
     codes = encode(data.train.labels, data.classes)
-    result = fit(data.train.X, codes, data.classes, settings, watch=watch).with_ranges(data.train.ranges)
+    result = fit(data.train.X, codes, data.classes, settings, watch=watch, resolved=resolved)
+    result = result.with_ranges(data.train.ranges)
     more: dict[str, Any] = {
         "run_id": run_id(data.fingerprint, "", settings),
         "method": method_label(settings),
@@ -53,11 +57,9 @@ def train(data: Dataset, settings: Settings, watch: Watch | None = None) -> tupl
     return result, record.row(record.data_columns(data), result, **more)
 
 
-def range_error_row(data: Dataset, settings: Settings, error: RangeError) -> Row:
+def range_error_row(data: Dataset, settings: Settings, resolved: Resolved, error: RangeError) -> Row:
     """Return the row of a run that a `RangeError` refused."""
-    asked = {
-        name: value for name, value in resolve(settings, data.train.X).as_columns().items() if name in COLUMNS
-    }
+    asked = {name: value for name, value in resolved.as_columns().items() if name in COLUMNS}
     more: dict[str, Any] = {
         "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": str(error),
         "role": "final", "started_utc": utc_now(), "parallel_cells": 1, "shared": False,

@@ -74,7 +74,7 @@ class SearchResult:
         return min(self.tried, key=lambda one: (-one.right / one.judged, one.C, one.gamma), default=None)
 
 
-def choose(
+def choose_width_and_penalty(
     data: Dataset, settings: Settings, folds: int, *, seconds: float | None = None, watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> SearchResult:  # fmt: skip

@@ -130,7 +130,7 @@ def _set_curvature(qp):
 
 
 @njit(fastmath={"contract"}, forceinline=True)
-def inner(qp, w, i):
+def product_with_row(qp, w, i):
     """Return <w, x_i> with the constant feature, in four sums so that additions need not wait for another."""
     return _inner(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, qp.bias * w[qp.features])
 
@@ -256,5 +256,5 @@ def margins_of(qp, w):
     """Return y_i <w, x_i>, shape (m,)."""
     margins = np.empty(len(qp.points))
     for i in range(len(margins)):
-        margins[i] = qp.points[i].y * inner(qp, w, i)
+        margins[i] = qp.points[i].y * product_with_row(qp, w, i)
     return margins

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from fwsvm._memory import require
-from fwsvm._occurring import only
+from fwsvm._occurring import only_columns
 from fwsvm.errors import DataError, RangeError, UsageError
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.limits import LARGEST
@@ -140,7 +140,7 @@ def _columns(X: Table, which: np.ndarray) -> np.ndarray:
     if isinstance(X, np.ndarray):
         return X[:, which]
     each, places = np.unique(which, return_inverse=True)
-    return np.asarray(only(sparse.csr_array(X), each).toarray()[:, places])
+    return np.asarray(only_columns(sparse.csr_array(X), each).toarray()[:, places])
 
 
 def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:

@@ -70,7 +70,7 @@ def refuse_link(path: Path, folder: Path) -> None:
         raise ResultsError(f"{path}: a link to what is not there; delete the link")
 
 
-def text(path: Path, folder: Path, most: int) -> str:
+def text_of(path: Path, folder: Path, most: int) -> str:
     """Return a UTF-8 file of a results folder; errors as `opened`."""
     with opened(path, folder, most) as stream:
         try:

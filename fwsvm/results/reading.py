@@ -21,8 +21,8 @@ REMEDY = "mend or delete the line"
 _NAME = Text(200)
 
 
-class Line(NamedTuple):
-    """A row: the number of its line, its fields as text, and their values, both in the order of `Table.header`."""
+class CsvLine(NamedTuple):
+    """A row: the number of its line, its fields as text, and their values, both in the order of `CsvTable.header`."""
 
     number: int
     fields: list[str]
@@ -54,7 +54,7 @@ class CsvTable:
     def _kind(self, name: str) -> Kind | None:
         return self.columns[name].kind if name in self.columns else None
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[CsvLine]:
         """Yield the rows, every field of a known column checked; fields of unknown ones have no value, None."""
         if not self.header:
             return
@@ -89,7 +89,7 @@ class CsvTable:
                     if len(before) < MOST_KEPT:
                         before[field] = field, value
                 values.append(value)
-            yield Line(number, raw, values)
+            yield CsvLine(number, raw, values)
 
 
 def refuse_too_many(rows: int) -> None:

@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 
 from fwsvm.solvers.fit import fit
-from fwsvm.solvers.plugins import load_plugins
+from fwsvm.solvers.plugins import load_solver_plugins
 from fwsvm.solvers.registry import FAMILIES, METHODS, method
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
@@ -22,6 +22,6 @@ for _package in pkgutil.iter_modules(__path__):
         for _module in pkgutil.iter_modules(_folder.__path__):
             importlib.import_module(f"{_folder.__name__}.{_module.name}")
 
-load_plugins()
+load_solver_plugins()
 
 __all__ = ["FAMILIES", "METHODS", "Result", "Settings", "Status", "fit", "method", "resolve"]

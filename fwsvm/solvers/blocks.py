@@ -31,10 +31,10 @@ from fwsvm.solvers.resolve import Resolved, resolve, width_rule_of
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import rows_drawn
-from fwsvm.solvers.subproblems import Solved, Subproblems, Table, solve, teller
+from fwsvm.solvers.subproblems import RowMatrix, Solved, Subproblems, solve, teller
 from fwsvm.solvers.warm_up import compile_runs
 
-Blocks: TypeAlias = Iterable[tuple[Table, np.ndarray]]
+Blocks: TypeAlias = Iterable[tuple[RowMatrix, np.ndarray]]
 Encode: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
@@ -92,7 +92,7 @@ def survey(blocks: Blocks) -> BlockSurvey:
     return BlockSurvey(rows, features, np.array(labels), 2.0 * squares / (rows - 1))
 
 
-def _moments(X: Table) -> tuple[np.ndarray, float]:
+def _moments(X: RowMatrix) -> tuple[np.ndarray, float]:
     """Return the mean row, and the sum of squared distances from it."""
     if sparse.issparse(X):
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
@@ -116,7 +116,7 @@ class Picked:
     values : array, shape (p,) or (p, n)
     """
 
-    def __init__(self, rows: int, numbers: np.ndarray, values: Table) -> None:
+    def __init__(self, rows: int, numbers: np.ndarray, values: RowMatrix) -> None:
         self.numbers, self.values = numbers, values
         self.shape = (rows, *values.shape[1:])
 
@@ -213,7 +213,7 @@ def resolve_surveyed(settings: Settings, rows: int, spread: float, extreme: floa
     return replace(resolved, kernel=resolved.kernel._replace(gamma=width.of(spread)), width_rule=rule)
 
 
-def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[Table, np.ndarray]:
+def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[RowMatrix, np.ndarray]:
     """Go through the blocks a second time and keep the rows ``numbers``, ascending."""
     parts, codes, first = [], [], 0
     for X, y in blocks:

@@ -36,7 +36,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, Table
+from fwsvm.solvers.subproblems import Part, RowMatrix
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -94,7 +94,7 @@ class CPath:
     """
 
     def __init__(
-        self, X: Table, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
+        self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
         class_weight: ClassWeight = None, warm: bool = True,
     ) -> None:  # fmt: skip
         self.X, self.codes, self.weights = checked(X, codes, classes, weights, class_weight)
@@ -147,7 +147,7 @@ class CPath:
             certified = _certified(runs, self.weights)
             return [self._result(run, parts) for run, parts in zip(runs, certified, strict=True)]
 
-    def decisions(self, certified: Sequence[tuple[Run, Result]], X: Table) -> Iterator[np.ndarray]:
+    def decisions(self, certified: Sequence[tuple[Run, Result]], X: RowMatrix) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
         K = len(self.classes)
         at_once = max(

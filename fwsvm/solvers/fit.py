@@ -25,7 +25,7 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Subproblems, Table
+from fwsvm.solvers.subproblems import RowMatrix, Subproblems
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import compile_runs
 
@@ -33,7 +33,7 @@ MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
 
 def fit(
-    X: Table,
+    X: RowMatrix,
     codes: np.ndarray,
     classes: Sequence[str],
     settings: Settings,
@@ -41,6 +41,7 @@ def fit(
     weights: np.ndarray | None = None,
     counts: np.ndarray | None = None,
     watch: Watch | None = None,
+    resolved: Resolved | None = None,
 ) -> Result:
     """Train a machine.
 
@@ -59,6 +60,8 @@ def fit(
         How often each row stands in the data, more than 0: multiplies its penalty, too, and counts in a default width.
     watch : callable, optional
         Told of the progress a few times a second.
+    resolved : Resolved, optional
+        What `resolve` made of the settings and these rows, where the caller has it.
 
     Raises
     ------
@@ -72,7 +75,8 @@ def fit(
             weights = counts if weights is None else counts * weights
             counts = counts[weights > 0]
         X, codes, weights = checked(X, codes, classes, weights, settings.class_weight)
-        resolved = resolve(settings, X, counts)
+        if resolved is None:
+            resolved = resolve(settings, X, counts)
         in_time = resolved.family.in_time
         if in_time is not None and resolved.time_limit is not None:
             found: Result | None = in_time(X, codes, tuple(classes), weights, settings, resolved, watch)
@@ -82,7 +86,7 @@ def fit(
 
 
 def train(
-    X: Table, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
+    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray,
     watch: Watch | None = None, warm_starts: Mapping[int, WarmStart] | None = None,
     columns: ColumnStore | None = None,
 ) -> Trained:  # fmt: skip
@@ -109,7 +113,7 @@ def train(
     return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
 
 
-def _read(X: Table, weights: np.ndarray, resolved: Resolved) -> tuple[Table, Occurring, Resolved]:
+def _read(X: RowMatrix, weights: np.ndarray, resolved: Resolved) -> tuple[RowMatrix, Occurring, Resolved]:
     """Return the rows as a machine keeps and as solvers read them, and the settings by which they are solved.
 
     These hold the values of a kernel that is given, which the machine does not keep.
@@ -123,7 +127,7 @@ def _read(X: Table, weights: np.ndarray, resolved: Resolved) -> tuple[Table, Occ
 
 def checked(
     X: Any, codes: Any, classes: Sequence[str], weights: Any, class_weight: ClassWeight = None
-) -> tuple[Table, np.ndarray, np.ndarray]:
+) -> tuple[RowMatrix, np.ndarray, np.ndarray]:
     """Return rows, class numbers and weights, of classes too, as they are trained on; see `fit` for what is refused."""
     codes = np.asarray(codes)
     if not is_mapped(X):  # of a new csr_array all indices are looked at, to see whether they are in order

@@ -14,7 +14,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems, Table
+from fwsvm.solvers.subproblems import Part, RowMatrix, Solved, SolvedPairs, Subproblems
 from fwsvm.status import Status
 
 
@@ -24,7 +24,7 @@ class Trained(NamedTuple):
     ``read`` are the rows as solvers read them, without features that do not occur where these are most.
     """
 
-    X: Table
+    X: RowMatrix
     read: Occurring
     codes: np.ndarray
     classes: tuple[str, ...]
@@ -85,7 +85,7 @@ def gathered(run: Trained) -> Result:
 
 
 def _kernel_model(
-    X: Table,
+    X: RowMatrix,
     codes: np.ndarray,
     classes: tuple[str, ...],
     resolved: Resolved,

@@ -166,7 +166,7 @@ def linear(size: Size, resolved: "Resolved") -> int:
     return rows + size.rows * (POINT.itemsize + LINEAR_ROW) + 4 * FLOAT * (size.features + 1)
 
 
-def kernel_matrix(size: Size, itemsize: int) -> int:
+def for_kernel_matrix(size: Size, itemsize: int) -> int:
     """Return what wolfe takes, which keeps the kernel matrix of all rows."""
     return (
         itemsize * size.rows**2 + _drawn(size, size.rows, itemsize) + _anchors(size, itemsize) + _hinge(size)

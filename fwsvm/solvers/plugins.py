@@ -6,7 +6,7 @@ from fwsvm.solvers.registry import FAMILIES, METHODS
 GROUP = "fwsvm.solvers"
 
 
-def load_plugins() -> None:
+def load_solver_plugins() -> None:
     """Import what the installed packages offer; what cannot be imported is named in a warning and left out."""
     plugins.load_plugins(GROUP, "solver", METHODS, FAMILIES, check=_check)
 

@@ -20,7 +20,7 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.subproblems import Part, Solved, Subproblems, Table, solve, teller
+from fwsvm.solvers.subproblems import Part, RowMatrix, Solved, Subproblems, solve, teller
 from fwsvm.solvers.tuning import HELP_AGAIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -136,7 +136,7 @@ class _InMemory(Work):
     """Problems whose rows are some of X (m, n), with weights (m,)."""
 
     problems: Subproblems
-    X: Table | Rows
+    X: RowMatrix | Rows
     weights: np.ndarray
 
     def problem(self, number: int, clock: Clock) -> tuple[Binary, np.ndarray]:
@@ -154,7 +154,7 @@ class _InMemory(Work):
         return Binary(X, signs, penalties, (self.resolved.seed, number)), rows
 
 
-def _some(X: Table | Rows, which: np.ndarray) -> Table | Rows:
+def _some(X: RowMatrix | Rows, which: np.ndarray) -> RowMatrix | Rows:
     """Return copies of the rows ``which``."""
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
 
@@ -164,7 +164,7 @@ def _help(solver: Solver, first: int, part: int) -> None:
 
 
 def solve_all(
-    X: Table, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
+    X: RowMatrix, weights: np.ndarray, problems: Subproblems, resolved: Resolved, watch: Watch | None,
     warm_starts: Mapping[int, WarmStart] | None = None, columns: ColumnStore | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Solved:  # fmt: skip

@@ -21,7 +21,7 @@ from fwsvm.solvers.tuning import LOOKS_SHARE, WATCH_EVERY
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
-Table: TypeAlias = np.ndarray | sparse.csr_array
+RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
 Tell: TypeAlias = Callable[[Solver | None], None]
 
 

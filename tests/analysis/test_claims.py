@@ -5,7 +5,7 @@ import pytest
 from fwsvm.analysis import published
 from fwsvm.analysis.claims import show
 from fwsvm.analysis.claims.checks import ADULT, WEB, better, growing_speedup
-from fwsvm.analysis.claims.evaluate import caveats, evaluate
+from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.claims.model import View
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.errors import UsageError
@@ -37,7 +37,7 @@ def test_there_are_claims_of_all_four_papers_with_place_and_statement() -> None:
 
 
 def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
-    verdicts = evaluate(None)
+    verdicts = check_claims(None)
     assert {v.claim.name for v in verdicts if v.printed and not v.printed.holds} == CONTRADICTED
     assert all(v.word == "not run" for v in verdicts)
     assert all(v.printed is not None for v in verdicts if v.claim.printed), (
@@ -46,7 +46,7 @@ def test_the_papers_own_numbers_contradict_these_claims_and_no_others() -> None:
 
 
 def test_results_like_the_papers_give_the_papers_verdicts() -> None:
-    for verdict in evaluate(published.cells("003"), ["003"]):
+    for verdict in check_claims(published.cells("003"), ["003"]):
         if verdict.printed is not None:
             assert verdict.ours == verdict.printed
 
@@ -62,8 +62,8 @@ def exchanged(paper: str, a: str, b: str):
     [("003", "cvm", "fw"), ("003", "cvm", "mfw"), ("002", "liblinear", "avsf"), ("004", "pegasos", "scs")],
 )
 def test_no_comparison_survives_exchanging_the_methods(paper: str, a: str, b: str) -> None:
-    held = {v.claim.name for v in evaluate(published.cells(paper), [paper]) if v.ours and v.ours.holds}
-    still = {v.claim.name for v in evaluate(exchanged(paper, a, b), [paper]) if v.ours and v.ours.holds}
+    held = {v.claim.name for v in check_claims(published.cells(paper), [paper]) if v.ours and v.ours.holds}
+    still = {v.claim.name for v in check_claims(exchanged(paper, a, b), [paper]) if v.ours and v.ours.holds}
     assert len(held - still) > len(held) / 3
     assert "003-fw-faster" not in still or (a, b) != ("cvm", "fw")
 
@@ -143,7 +143,7 @@ def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the
         )
 
     down, up = (
-        {v.claim.name: v.word for v in evaluate(swept(falling), ["003-C"])} for falling in (True, False)
+        {v.claim.name: v.word for v in check_claims(swept(falling), ["003-C"])} for falling in (True, False)
     )
     assert down == {"003-C-faster": "reproduced", "003-C-below-cvm": "reproduced"}
     assert up["003-C-faster"] == "not reproduced"
@@ -159,8 +159,8 @@ def test_support_sets_of_sixty_per_cent() -> None:
             )
         )
 
-    assert evaluate(sized(0.6), ["003-adult-support"])[0].word == "reproduced"
-    assert evaluate(sized(0.3), ["003-adult-support"])[0].word == "not reproduced"
+    assert check_claims(sized(0.6), ["003-adult-support"])[0].word == "reproduced"
+    assert check_claims(sized(0.3), ["003-adult-support"])[0].word == "not reproduced"
 
 
 def test_same_solution_compares_objectives_of_converged_pairs() -> None:
@@ -169,7 +169,7 @@ def test_same_solution_compares_objectives_of_converged_pairs() -> None:
             row(dataset="rcv1", method=m, kernel="linear", tolerance=0.01, objective=o)
             for m, o in (("liblinear", 100), ("avsf", objective))
         ]
-        return evaluate(cells_of(*rows), ["002-same-solution"])[0].word
+        return check_claims(cells_of(*rows), ["002-same-solution"])[0].word
 
     assert solved(100.5) == "reproduced"
     assert solved(103) == "not reproduced"
@@ -182,7 +182,7 @@ def test_claims_of_most_problems_say_when_the_problems_are_not_the_papers() -> N
             for c in (1, 100)
             for m, t in (("liblinear", 20 * c), ("avsf", c))
         ]
-        return evaluate(cells_of(*rows), ["002-order"])[0].ours
+        return check_claims(cells_of(*rows), ["002-order"])[0].ours
 
     assert "[with problems not the paper's: a9a]" in timed("a9a").evidence
     assert "not the paper's" not in timed("rcv1").evidence
@@ -190,13 +190,13 @@ def test_claims_of_most_problems_say_when_the_problems_are_not_the_papers() -> N
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "html", "csv"])
 def test_every_form_has_every_claim(form: str) -> None:
-    text = show.render(evaluate(None), form)
+    text = show.render(check_claims(None), form)
     assert all(name in text for name in CLAIMS)
     assert form != "terminal" or max(map(len, text.splitlines())) <= 80
 
 
 def test_numbers_borrowed_from_003_say_so() -> None:
-    verdict = next(v for v in evaluate(None, ["000-adult-mfw-faster-than-fw"]))
+    verdict = next(v for v in check_claims(None, ["000-adult-mfw-faster-than-fw"]))
     assert show.printed_place(verdict) == "holds in the printed numbers of 003"
 
 
@@ -207,13 +207,13 @@ def test_verdicts_on_smaller_or_unfinished_runs_say_so() -> None:
     ]
     unfinished = cells_of(row(dataset="w1a", method="fw", rows=2477, status="time_limit"))
     assert caveats(unfinished) == ["time_limit in w1a/fw"]
-    text = show.render(evaluate(cells, ["003-web-faster"]), "terminal", caveats(cells))
+    text = show.render(check_claims(cells, ["003-web-faster"]), "terminal", caveats(cells))
     assert "fewer training rows" in text
 
 
 def test_an_unknown_claim_is_an_error() -> None:
     with pytest.raises(UsageError, match="no claim's name begins with 005"):
-        evaluate(None, ["005"])
+        check_claims(None, ["005"])
 
 
 def test_a_comparison_of_times_that_were_all_cut_short_is_not_run() -> None:
@@ -224,7 +224,7 @@ def test_a_comparison_of_times_that_were_all_cut_short_is_not_run() -> None:
         for d, t in zip(WEB, ts, strict=True)
     ]
     rows += [row(dataset=d, method="fw", train_seconds=20.0, status="time_limit") for d in WEB]
-    (verdict,) = evaluate(cells_of(*rows), ["003-friedman-time"])
+    (verdict,) = check_claims(cells_of(*rows), ["003-friedman-time"])
     assert verdict.word == "not run"
 
 
@@ -237,7 +237,7 @@ def test_bounds_decide_only_what_they_can() -> None:
     cut = {"status": "time_limit"}
     series = [run(d, "cvm", 1.0 + i, rows=1000 * (i + 1)) for i, d in enumerate(WEB)]
     series += [run(d, "fw", 10.0, rows=1000 * (i + 1), **cut) for i, d in enumerate(WEB)]
-    (verdict,) = evaluate(cells_of(*series), ["003-scales-better"])
+    (verdict,) = check_claims(cells_of(*series), ["003-scales-better"])
     assert verdict.word == "not run"
     times = {"cvm": (10, 5, 10), "fw": (10, 6, 4)}
     sweep = [
@@ -245,6 +245,6 @@ def test_bounds_decide_only_what_they_can() -> None:
         for m in times
         for C, t in zip((1, 16, 256), times[m], strict=True)
     ]
-    faster, below = evaluate(cells_of(*sweep), ["003-C-faster", "003-C-below-cvm"])
+    faster, below = check_claims(cells_of(*sweep), ["003-C-faster", "003-C-below-cvm"])
     assert (faster.ours.holds, faster.ours.evidence.count("FW")) == (True, 1)
     assert "FW faster than CVM at 1 of 2 points" in below.ours.evidence

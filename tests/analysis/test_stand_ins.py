@@ -4,12 +4,12 @@ import pytest
 
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.checks import WEB, better, growing_speedup
-from fwsvm.analysis.claims.evaluate import evaluate
+from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.model import View
-from fwsvm.analysis.comparisons import compare
+from fwsvm.analysis.comparisons import compare_methods
 from fwsvm.analysis.figures import FigureData, draw
 from fwsvm.analysis.figures.style import texts
-from fwsvm.analysis.report.summary import summary
+from fwsvm.analysis.report.summary import summary_words
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.render import FORMATS, render
 from tests.analysis.folders import row
@@ -61,11 +61,11 @@ def test_reports_explain_them() -> None:
     frame = pd.DataFrame(rows())
     for column in ("threads", "repetition", "seed", "train_seconds", "test_accuracy"):
         frame[column] = frame[column].astype(float)
-    assert "w2a†" in summary(frame.assign(certified=True), cells_of(*rows()), [])
+    assert "w2a†" in summary_words(frame.assign(certified=True), cells_of(*rows()), [])
 
 
 def test_tests_leave_them_out_and_say_so() -> None:
-    compared = compare(cells_of(*rows()), list(METHODS), "time")
+    compared = compare_methods(cells_of(*rows()), list(METHODS), "time")
     assert compared.datasets == ("w1a", "w7a")
     assert compared.left_out == dict.fromkeys(("w2a-drawn", "w3a-drawn"), "made here, no published data set")
 
@@ -79,7 +79,7 @@ def test_claims_of_growth_count_them_and_others_do_not() -> None:
     faster = better("fw", "cvm", "time", WEB)(view)
     assert faster is not None
     assert "on 2 of 2 data sets" in faster.evidence
-    verdicts = {v.claim.name: v.ours for v in evaluate(cells_of(*rows()), ["003-scales", "003-friedman"])}
+    verdicts = {v.claim.name: v.ours for v in check_claims(cells_of(*rows()), ["003-scales", "003-friedman"])}
     assert "stand-ins" in verdicts["003-scales-better"].evidence
     assert verdicts["003-friedman-time"] is None, "two published data sets are too few"
 

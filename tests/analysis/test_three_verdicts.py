@@ -8,7 +8,7 @@ from fwsvm.analysis import cells as cells_module
 from fwsvm.analysis import results, variants
 from fwsvm.analysis.claims import show
 from fwsvm.analysis.claims.checks import ADULT
-from fwsvm.analysis.claims.evaluate import caveats, evaluate
+from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.papers import CLAIMS
 from tests.analysis.folders import row, write
 from tests.analysis.test_results import cells_of
@@ -33,7 +33,7 @@ def why(**more):
 
 def test_rows_count_under_the_protocol_they_were_run_with() -> None:
     cells = cells_of(*adult("paper", 0.5), *adult("fw-svms", 5.0, experiment="as-run", width_rule="libcvm"))
-    (verdict,) = evaluate(cells, [FASTER])
+    (verdict,) = check_claims(cells, [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not reproduced", "reproduced")
     assert verdict.printed_word == "holds in the printed numbers"
     assert "factors 0.500 to 0.500" in verdict.ours.evidence
@@ -43,10 +43,10 @@ def test_rows_count_under_the_protocol_they_were_run_with() -> None:
 
 def test_rows_of_other_protocols_count_for_lack_of_the_paper_s_and_that_is_said() -> None:
     others = adult("default", 5.0, experiment="ours", rows=20_000)
-    (verdict,) = evaluate(cells_of(*others), [FASTER])
+    (verdict,) = check_claims(cells_of(*others), [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("reproduced", "not run")
     assert "21 cells of the protocol default, which is neither" in caveats(cells_of(*others))[0]
-    (verdict,) = evaluate(cells_of(*others, *adult("paper", 0.5)), [FASTER])
+    (verdict,) = check_claims(cells_of(*others, *adult("paper", 0.5)), [FASTER])
     assert verdict.word == "not reproduced"
 
 
@@ -61,7 +61,7 @@ def test_a_folder_s_configuration_says_which_protocol_it_is(tmp_path: Path) -> N
     full = folder(tmp_path / "full", "name: trial\n", search="full")
     for path, word in ((ran, "fw-svms"), (old, ""), (full, "default")):
         assert set(results.read([path]).frame["protocol"]) == {word}
-    (verdict,) = evaluate(cells_module.cells_of_runs(results.read([ran]).frame), [FASTER])
+    (verdict,) = check_claims(cells_module.cells_of_runs(results.read([ran]).frame), [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not run", "reproduced")
     (ran / "experiment.yaml").write_text("name: [\n", encoding="utf-8")
     read = results.read([ran])
@@ -81,7 +81,7 @@ def test_a_claim_names_the_setting_that_it_turns_on() -> None:
         why(method="mfw", search="full", train_seconds=200),
         why(method="mfw", width_rule="paper", train_seconds=3),
     )
-    (verdict,) = evaluate(cells, [FASTER])
+    (verdict,) = check_claims(cells, [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not run", "not run"), "they are runs of another kind"
     assert verdict.turns_on == (
         "tolerance inside CVM's core set: on a5a it does not hold with 0.001",
@@ -102,7 +102,7 @@ def test_runs_that_were_cut_short_name_a_setting_by_their_bounds_alone() -> None
         why(method="cvm", dataset="w7a", train_seconds=10),
         why(method="mfw", dataset="w7a", train_seconds=1),
     )
-    faster, accurate = evaluate(cells, [FASTER, "003-adult-mfw-as-accurate"])
+    faster, accurate = check_claims(cells, [FASTER, "003-adult-mfw-as-accurate"])
     assert faster.turns_on == ("tolerance inside CVM's core set: on a5a it does not hold with 0.001",)
     assert accurate.turns_on == ()
 
@@ -114,7 +114,7 @@ def test_no_setting_is_named_where_all_runs_find_otherwise() -> None:
         why(method="mfw", train_seconds=1),
         *adult("fw-svms", 0.5, experiment="as-run", width_rule="libcvm"),
     )
-    (verdict,) = evaluate(cells, [FASTER])
+    (verdict,) = check_claims(cells, [FASTER])
     assert verdict.as_run_word == "not reproduced"
     assert verdict.turns_on == ()
 
@@ -144,7 +144,7 @@ def test_variants_are_of_one_setting_and_keep_their_order() -> None:
 @pytest.mark.parametrize("form", ["terminal", "markdown", "html", "csv"])
 def test_every_form_has_the_three_verdicts(form: str) -> None:
     cells = cells_of(*adult("paper", 0.5), *adult("fw-svms", 5.0, experiment="as-run", width_rule="libcvm"))
-    text = " ".join(show.render(evaluate(cells, [FASTER]), form).split())
+    text = " ".join(show.render(check_claims(cells, [FASTER]), form).split())
     assert "factors 0.500 to 0.500" in text
     assert "factors 5.00 to 5.00" in text
     assert "factors 5.64 to 15.4" in text or "factors 5.64" in text, "the printed ones"

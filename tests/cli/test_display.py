@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
 from fwsvm.cli._display import Display
-from fwsvm.cli._display_lines import WORDS, Line, drawn, indented
+from fwsvm.cli._display_lines import WORDS, DisplayLine, indented, rendered
 from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.newton.cholesky import factor_in_place
@@ -131,7 +131,7 @@ def test_a_dumb_terminal_gets_plain_lines_and_no_color_no_colours(terminal: Term
 def test_columns_stay_where_they_are_whatever_is_said(
     fraction: float | None, said: str, spent: float, label: Phase
 ) -> None:
-    line = drawn(Line(label, fraction, (said,), spent=spent), ascii_only=True).plain
+    line = rendered(DisplayLine(label, fraction, (said,), spent=spent), ascii_only=True).plain
     assert line[:10].strip() == label
     assert set(line[10:26]) <= {"#", "-"}
     assert (line[26:28], line[32:34], line[40:42]) == ("  ", "  ", "  ")
@@ -153,8 +153,8 @@ def test_no_word_of_a_run_is_cut_at_80_columns(
 ) -> None:
     said = _runs._words(Progress(parts - 1, parts, 1.0, iterations, objective, gap, 1e-3, size))
     for inside in ("", "kernel values 100%", "matrix 100%", "factoring 100%", "CG step 12"):
-        line = Line(Phase.TRAIN, 0.5, said, inside)
-        assert len(drawn(line, ascii_only=True).plain) <= 79
+        line = DisplayLine(Phase.TRAIN, 0.5, said, inside)
+        assert len(rendered(line, ascii_only=True).plain) <= 79
         assert line.words.endswith(inside)
         assert set(line.words.split(", ")) - {inside} <= set(said)
 

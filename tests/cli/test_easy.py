@@ -125,7 +125,7 @@ def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pyt
     monkeypatch.setattr(width_and_penalty, "PENALTIES", (0.1, 1.0, 10.0))
     monkeypatch.setattr(width_and_penalty, "WIDTHS", (1.0, 16.0))
     loaded = data.load("wdbc", raw=True, scale="[0,1]")
-    found = width_and_penalty.choose(loaded, Settings(seed=3), 4)
+    found = width_and_penalty.choose_width_and_penalty(loaded, Settings(seed=3), 4)
     assert (found.runs, found.cut, len(found.tried)) == (24, False, 6)
     for one in found.tried:
         settings = Settings(seed=3, C=one.C, gamma=one.gamma, tolerance=1e-2)

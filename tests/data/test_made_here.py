@@ -20,7 +20,7 @@ from fwsvm.data import catalogue
 from fwsvm.data.fetching import draw
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import lockfile
-from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, below, chance
+from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, chance, whole_below
 from fwsvm.errors import DataError
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
@@ -122,7 +122,7 @@ def test_the_drawn_series_are_nested_in_the_real_ones(cache: Path) -> None:
 def test_raw_bits_give_what_whole_numbers_of_python_give() -> None:
     raw = [int(z) for z in np.random.PCG64(5).random_raw(600)]
     rng = np.random.Generator(np.random.PCG64(5))
-    assert below(rng, 3, 7).tolist() == [(z >> 1) % 7 for z in raw[:3]]
+    assert whole_below(rng, 3, 7).tolist() == [(z >> 1) % 7 for z in raw[:3]]
     assert chance(rng, 3, 0.25).tolist() == [z >> 32 < 2**30 for z in raw[3:6]]
     drawn = bell_shaped(rng, 1, 2)
     pieces = [

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import partitions
-from fwsvm.distributed.table import Table
+from fwsvm.distributed.table import RemoteTable
 
 
 class Inline:
@@ -20,6 +20,6 @@ class Inline:
         return futures
 
 
-def table_of(path: Path) -> Table:
+def table_of(path: Path) -> RemoteTable:
     """Return the rows of a file, cut into partitions, in this process."""
-    return Table(Inline(), partitions.cut(path))
+    return RemoteTable(Inline(), partitions.cut(path))

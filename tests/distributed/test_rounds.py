@@ -11,7 +11,7 @@ from fwsvm.data import partitions
 from fwsvm.data.formats import svmlight
 from fwsvm.distributed import fit as there
 from fwsvm.distributed import folds, machine_parts, pair_rows
-from fwsvm.distributed.table import Table
+from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import DataError, UsageError
 from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
@@ -164,7 +164,7 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
     X = np.c_[10.0 * X, np.full(300, 2.0), np.where(codes, 0.0, 3.0)]
     path = written(tmp_path, X, codes)
     near = data.load(path, scale=how)
-    table = Table(Inline(), partitions.cut(path), scale=how)
+    table = RemoteTable(Inline(), partitions.cut(path), scale=how)
     assert table.ranges.same_as(near.train.ranges)
     _, rows = table.of_numbers(np.arange(300))
     np.testing.assert_array_equal(rows.toarray(), sparse.csr_array(near.train.X).toarray())
@@ -179,7 +179,7 @@ def test_rows_are_scaled_as_on_one_machine(tmp_path, how):
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(0, 60))
 def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, rows):
     codes = np.random.default_rng(seed).integers(3, size=rows)
-    masks = [folds.held_out(codes, folds.Fold(part, count, (seed, 4))) for part in range(count)]
+    masks = [folds.held_out(codes, folds.HeldOutPart(part, count, (seed, 4))) for part in range(count)]
     assert (np.sum(masks, axis=0) == 1).all() if rows else not np.sum(masks)
     for code in np.unique(codes):
         sizes = [int((mask & (codes == code)).sum()) for mask in masks]
@@ -190,7 +190,7 @@ def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
     X, codes = clouds(12, 500, classes=3)
     table = table_of(written(tmp_path, X, codes))
     order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
-    asked = [folds.Fold(1, 4, (0, number)) for number in range(len(table.blocks))]
+    asked = [folds.HeldOutPart(1, 4, (0, number)) for number in range(len(table.blocks))]
     parts = np.split(order, table.starts[1:-1])
     mask = np.concatenate([folds.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)])
     far = train(rest := table.without(asked), chosen(tolerance=1e-5))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
-from fwsvm.experiments.scores import SCORES, refuse_for
+from fwsvm.experiments.scores import SCORES, refuse_scores
 
 metrics = pytest.importorskip("sklearn.metrics")
 NONE = np.empty((0, 1))
@@ -51,5 +51,5 @@ def test_scores_of_two_classes_are_refused_for_more():
     with pytest.raises(
         UsageError, match="auc is for two classes, and these rows have 3; choose among accuracy"
     ):
-        refuse_for(["accuracy", "auc"], ("1", "2", "3"))
-    refuse_for(["f1", "auc"], ("1", "2"))
+        refuse_scores(["accuracy", "auc"], ("1", "2", "3"))
+    refuse_scores(["f1", "auc"], ("1", "2"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fwsvm.errors import ResultsError
 from fwsvm.experiments import record
 from fwsvm.experiments.store import ResultsStore, read_rows
-from fwsvm.experiments.summary import summary
+from fwsvm.experiments.summary import summary_table
 from fwsvm.results import writing
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.solvers.result import TracePoint
@@ -235,4 +235,4 @@ def test_a_row_is_plain_json() -> None:
 def test_the_table_in_the_end_takes_names_as_they_are() -> None:
     cell = SimpleNamespace(run_id="a")
     named = writing.csv_fields(row("a", dataset="d", method="[/b]", C=1.0))
-    assert "d        [/b]" in summary([cell], {"a": named})
+    assert "d        [/b]" in summary_table([cell], {"a": named})

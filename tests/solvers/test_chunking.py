@@ -10,7 +10,7 @@ from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.chunking import in_memory, run
-from fwsvm.solvers.chunking.working_set import drawn, select_rows
+from fwsvm.solvers.chunking.working_set import first_chunk, select_rows
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, SMALL_CLASS
 from fwsvm.solvers.warm_up import ROWS
 from tests import naive
@@ -219,7 +219,7 @@ def test_what_cannot_solve_on_a_chunk_is_refused():
 
 @given(st.integers(1, 400), st.integers(1, 4000), st.integers(0, 2**32))
 def test_a_first_chunk_has_its_part_of_each_class(plus, others, seed):
-    chunk = drawn(plus, plus + others, np.random.default_rng(seed))
+    chunk = first_chunk(plus, plus + others, np.random.default_rng(seed))
     assert (np.diff(chunk) > 0).all()
     for count, total in (((chunk < plus).sum(), plus), ((chunk >= plus).sum(), others)):
         assert count == max(min(total, SMALL_CLASS), int(FIRST_CHUNK * total))

@@ -9,7 +9,7 @@ from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.decomposition.inner import descend, filled
 from fwsvm.solvers.decomposition.run import DecompositionRun
-from fwsvm.solvers.decomposition.working_set import select
+from fwsvm.solvers.decomposition.working_set import next_working_set
 from tests import naive
 
 GAMMA = 0.5
@@ -35,7 +35,7 @@ def optimum(X, codes, C):
 def test_a_working_set_holds_the_later_half_of_the_last_and_those_of_most_gain(m, size, seed):
     rng = np.random.default_rng(seed)
     gain, last = rng.random(m), rng.permutation(m)[:size]
-    found = select(gain.copy(), last, size)
+    found = next_working_set(gain.copy(), last, size)
     assert len(set(found.tolist())) == len(found) == min(m, size)
     if size < m:
         kept = last[len(last) - size // 2 :]

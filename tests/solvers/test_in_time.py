@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.auto import in_time
-from fwsvm.solvers.auto.samples import HELD_OUT, forecast, nested
+from fwsvm.solvers.auto.samples import HELD_OUT, forecast_seconds, nested
 from tests import naive
 
 CLASSES = ("a", "b")
@@ -61,7 +61,7 @@ def test_samples_and_rows_held_out_are_apart_and_have_their_share_of_each_class(
      ((1.0, 100.0), 1.0, 6400.0)],
 )  # fmt: skip
 def test_seconds_are_forecast_by_the_power_of_the_last_growth(seconds, least, expected):
-    assert forecast((100, 200), seconds, 800, least) == pytest.approx(expected)
+    assert forecast_seconds((100, 200), seconds, 800, least) == pytest.approx(expected)
 
 
 def test_where_the_time_is_enough_the_result_is_the_whole_problems():

@@ -9,9 +9,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Literal
 
-from fwsvm.analysis.claims.model import Check, CheckResult, View, listed, of_growth
+from fwsvm.analysis.claims.model import Check, CheckResult, View, listed_titles, of_growth
 from fwsvm.analysis.comparisons import Hypothesis, all_pairs
-from fwsvm.analysis.comparisons.evaluate import compare, p_value
+from fwsvm.analysis.comparisons.evaluate import compare_methods, p_value
 from fwsvm.analysis.comparisons.show import probability
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import METHOD_NAMES, series
@@ -66,7 +66,7 @@ def better(
         relation = f"{METHOD_NAMES[first]} is {_RELATIONS[name][or_equal]} {METHOD_NAMES[second]}"
         said = f"{relation} on {len(won)} of {len(gains)}"
         return CheckResult(holds, said + " data sets" + coverage(len(gains), on) + quotient_range(name, pairs) + (
-            f"; not on {listed(lost)}" if lost else ""))  # fmt: skip
+            f"; not on {listed_titles(lost)}" if lost else ""))  # fmt: skip
 
     return check
 
@@ -118,7 +118,8 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
         ]
         said = f"{METHOD_NAMES[method]}'s speed-ups are {', '.join(map(three_digits, values))}"
         return CheckResult(
-            not drops, said + coverage(len(found), on) + (f"; falls at {listed(drops)}" if drops else "")
+            not drops,
+            said + coverage(len(found), on) + (f"; falls at {listed_titles(drops)}" if drops else ""),
         )
 
     return of_growth(check)
@@ -132,10 +133,8 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
         if at not in found or len(found) < 3:
             return None
         top = max(found, key=lambda dataset: found[dataset])
-        said = (
-            f"{METHOD_NAMES[method]} is {three_digits(found[at])} times faster than CVM on {listed([at])}; "
-        )
-        said += f"its largest speed-up is {three_digits(found[top])}, on {listed([top])}"
+        said = f"{METHOD_NAMES[method]} is {three_digits(found[at])} times faster than CVM on {listed_titles([at])}; "
+        said += f"its largest speed-up is {three_digits(found[top])}, on {listed_titles([top])}"
         return CheckResult(top == at and found[at] >= least, said + coverage(len(found), on))
 
     return of_growth(check)
@@ -178,7 +177,7 @@ def alike(
         shown = (f"{100 * (max(widest) - min(widest)):.2f} points" if name == "accuracy"
                  else f"a factor of {three_digits(max(widest) / min(widest))}")  # fmt: skip
         said = f"the widest spread of {name} is {shown}" + coverage(len(values), on)
-        return CheckResult(not apart, said + (f"; too far apart on {listed(apart)}" if apart else ""))
+        return CheckResult(not apart, said + (f"; too far apart on {listed_titles(apart)}" if apart else ""))
 
     return check
 
@@ -219,7 +218,7 @@ def friedman_rejects(methods: Sequence[str], name: str, level: float) -> Check:
 
         design = all_pairs(methods, [name])
         try:
-            f = compare(pd.DataFrame(cells), list(design.methods), name).friedman
+            f = compare_methods(pd.DataFrame(cells), list(design.methods), name).friedman
         except ResultsError:  # of too few data sets has every method a value that is no bound
             return None
         said = f"F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} data sets; mean ranks " + ", ".join(
@@ -246,7 +245,8 @@ def quadratic_like_rbf(methods: Sequence[str], on: Sequence[str]) -> Check:
         far = [d for (d, _), gap in gaps.items() if abs(gap) > 0.02]
         said = f"quadratic minus RBF: {100 * min(gaps.values()):+.2f} to {100 * max(gaps.values()):+.2f} points in "
         return CheckResult(
-            not far, said + f"{len(gaps)} comparisons" + (f"; beyond two on {listed(far)}" if far else "")
+            not far,
+            said + f"{len(gaps)} comparisons" + (f"; beyond two on {listed_titles(far)}" if far else ""),
         )
 
     return check

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, places
-from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed
+from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, cell_names
+from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles
 from fwsvm.analysis.measures import MEASURED
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.errors import UsageError
@@ -67,7 +67,7 @@ def _word(found: CheckResult | None) -> str:
     return "not run" if found is None else "reproduced" if found.holds else "not reproduced"
 
 
-def evaluate(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
+def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
     """Check the claims (all, or those whose names start with one of ``chosen``) on cells and printed numbers."""
     claims = [claim for name, claim in CLAIMS.items() if not chosen or name.startswith(tuple(chosen))]
     if not claims:
@@ -120,7 +120,7 @@ def _turns(claim: Claim, as_run: CheckResult | None, varied: pd.DataFrame) -> tu
             if turned:
                 what = "does not hold" if before.holds else "holds"
                 found.append(
-                    f"{setting.title}: on {listed([str(dataset)])} it {what} with {', '.join(turned)}"
+                    f"{setting.title}: on {listed_titles([str(dataset)])} it {what} with {', '.join(turned)}"
                 )
     return tuple(found)
 
@@ -166,5 +166,5 @@ def caveats(cells: pd.DataFrame) -> list[str]:
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]
         if len(here):
-            found.append(f"{status} in {', '.join(places(here, cells))}")
+            found.append(f"{status} in {', '.join(cell_names(here, cells))}")
     return found

@@ -127,12 +127,12 @@ def of_growth(check: Check) -> Check:
         found = check(full)
         if found is None or not used:
             return found
-        return CheckResult(found.holds, f"{found.evidence} [with stand-ins made here: {listed(used)}]")
+        return CheckResult(found.holds, f"{found.evidence} [with stand-ins made here: {listed_titles(used)}]")
 
     return filled
 
 
-def listed(datasets: Sequence[str], most: int = 6) -> str:
+def listed_titles(datasets: Sequence[str], most: int = 6) -> str:
     """Return data set names as the papers print them, shortened to ``most``."""
     names = [published.title(dataset) for dataset in datasets]
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

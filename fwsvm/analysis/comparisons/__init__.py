@@ -5,7 +5,7 @@ from fwsvm.analysis.comparisons.evaluate import (
     Evaluation,
     OverallComparison,
     TestedHypothesis,
-    compare,
+    compare_methods,
     evaluate,
 )
 from fwsvm.analysis.comparisons.show import tables
@@ -17,7 +17,7 @@ __all__ = [
     "OverallComparison",
     "TestedHypothesis",
     "all_pairs",
-    "compare",
+    "compare_methods",
     "evaluate",
     "tables",
 ]

@@ -49,7 +49,9 @@ class Design:
     hypotheses: tuple[Hypothesis, ...]
 
 
-def pair(first: str, second: str, time: Alternative, accuracy: Alternative) -> tuple[Hypothesis, Hypothesis]:
+def two_hypotheses(
+    first: str, second: str, time: Alternative, accuracy: Alternative
+) -> tuple[Hypothesis, Hypothesis]:
     """Return the hypotheses about two methods in time and in accuracy."""
     return Hypothesis("time", first, second, time), Hypothesis("accuracy", first, second, accuracy)
 

@@ -63,7 +63,7 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     compared, lacking = [], []
     for name in design.measures:
         try:
-            compared.append(compare(cells, list(design.methods), name, alpha=alpha))
+            compared.append(compare_methods(cells, list(design.methods), name, alpha=alpha))
         except ResultsError as error:
             lacking.append(error)
     if not compared:
@@ -72,7 +72,9 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
     return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
 
 
-def compare(cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05) -> OverallComparison:
+def compare_methods(
+    cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05
+) -> OverallComparison:
     """Compare all methods at once in one measure."""
     kind = measure(name)
     number = cells["dataset"].nunique()

@@ -94,7 +94,7 @@ class Comparison:
         return bool(self.endings) or any(one.verdict == "worse" for one in self.differences)
 
 
-def compare(
+def compare_results(
     old: pd.DataFrame, new: pd.DataFrame, measures: Sequence[str], margins: dict[str, float], *, mixed_load: bool
 ) -> Comparison:  # fmt: skip
     """Compare the reported runs of two results (rows of runs.csv).

@@ -1,7 +1,7 @@
 """The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
 
 from fwsvm.analysis.cells import without_sweeps
-from fwsvm.analysis.comparisons import OverallComparison, compare
+from fwsvm.analysis.comparisons import OverallComparison, compare_methods
 from fwsvm.analysis.figures.data import FigureData, methods_of
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
@@ -23,7 +23,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     for name in asked.plain or ("accuracy", "time"):
         if len(methods) > 2 and cells[measure(name).column].notna().any():
             try:
-                compared = compare(cells, methods, name, alpha=asked.alpha)
+                compared = compare_methods(cells, methods, name, alpha=asked.alpha)
             except ResultsError:
                 if asked.plain:
                     raise

@@ -24,7 +24,7 @@ from fwsvm.analysis.claims.checks import (
     wilcoxon_rejects,
 )
 from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View
-from fwsvm.analysis.comparisons.design import Design, Hypothesis, pair
+from fwsvm.analysis.comparisons.design import Design, Hypothesis, two_hypotheses
 from fwsvm.analysis.papers.paper import Paper
 from fwsvm.analysis.tables.layout import Layout, per_dataset
 from fwsvm.analysis.tables.sizes import KERNEL_COLUMNS, SizesTable
@@ -192,14 +192,14 @@ DESIGN = Design(
     METHODS,
     ("time", "accuracy"),
     (
-        *pair("swap", "fw", "less", "two-sided"),
-        *pair("swap", "mfw", "less", "two-sided"),
-        *pair("swap", "cvm", "less", "less"),
-        *pair("fw", "mfw", "two-sided", "less"),
-        *pair("swap-2o", "fw", "two-sided", "greater"),
-        *pair("swap-2o", "mfw", "less", "greater"),
-        *pair("swap-2o", "cvm", "less", "less"),
-        *pair("swap-2o", "swap", "two-sided", "greater"),
+        *two_hypotheses("swap", "fw", "less", "two-sided"),
+        *two_hypotheses("swap", "mfw", "less", "two-sided"),
+        *two_hypotheses("swap", "cvm", "less", "less"),
+        *two_hypotheses("fw", "mfw", "two-sided", "less"),
+        *two_hypotheses("swap-2o", "fw", "two-sided", "greater"),
+        *two_hypotheses("swap-2o", "mfw", "less", "greater"),
+        *two_hypotheses("swap-2o", "cvm", "less", "less"),
+        *two_hypotheses("swap-2o", "swap", "two-sided", "greater"),
     ),
 )
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, listed
+from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, listed_titles
 from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.papers.paper import Paper
 from fwsvm.analysis.tables.layout import Layout, over_C
@@ -214,7 +214,7 @@ def _saying_what_on(check: Check) -> Check:
         if finding is None or not others:
             return finding
         return CheckResult(
-            finding.holds, f"{finding.evidence} [with problems not the paper's: {listed(others)}]"
+            finding.holds, f"{finding.evidence} [with problems not the paper's: {listed_titles(others)}]"
         )
 
     return remarked

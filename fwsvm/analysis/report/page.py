@@ -9,7 +9,7 @@ from fwsvm.analysis import cells as cells_of
 from fwsvm.analysis import figures
 from fwsvm.analysis.report import plotting, sections
 from fwsvm.analysis.report.pictures import Pictures
-from fwsvm.analysis.report.summary import summary
+from fwsvm.analysis.report.summary import summary_words
 from fwsvm.analysis.results import Results
 from fwsvm.analysis.tables.html import with_short_names
 from fwsvm.errors import FwsvmError
@@ -39,7 +39,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     cells = every[every["dataset"].isin(finished)]
     code = plotting.library()
     pictures = Pictures(figures.FigureData(cells, results.frame), interactive=code is not None)
-    top = summary(results.frame, every, warnings)
+    top = summary_words(results.frame, every, warnings)
     nothing = "<p>No run has finished.</p>"
     shown = {
         "Summary": top,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fwsvm.analysis import comparisons, papers
-from fwsvm.analysis.claims.evaluate import evaluate as evaluate_claims
+from fwsvm.analysis.claims.evaluate import check_claims as evaluate_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.tables import drawing

@@ -13,7 +13,7 @@ from fwsvm.analysis.contests import Contest, contest
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
-from fwsvm.analysis.tables.html import folded, named
+from fwsvm.analysis.tables.html import folded, short_name
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
 
@@ -22,7 +22,7 @@ MOST_MISSING = 200  # data sets in the folded list
 LEVEL = 0.05
 
 
-def summary(frame: pd.DataFrame, cells: pd.DataFrame, warnings: Sequence[str]) -> str:
+def summary_words(frame: pd.DataFrame, cells: pd.DataFrame, warnings: Sequence[str]) -> str:
     """Return the words above a report's figure; ``cells`` are those of ``frame``, rows of runs.csv."""
     final = final_rows(frame)
     contests = [found for name in ("time", "accuracy") if (found := contest(cells, name)) is not None]
@@ -178,7 +178,7 @@ def _not_told_apart(cells: pd.DataFrame, name: str) -> list[str]:
     if len(methods) < 3:
         return []
     try:
-        compared = comparisons.compare(plain, methods, name, alpha=LEVEL)
+        compared = comparisons.compare_methods(plain, methods, name, alpha=LEVEL)
     except ResultsError:
         return []  # too few data sets have all methods; the section of tests says which
     groups = [
@@ -204,7 +204,7 @@ def _missing(final: pd.DataFrame) -> str:
         message = next((str(message) for message in runs["message"] if message), "")
         name = str(dataset)
         places.append(
-            f"<li><strong>{named(name, names[name])}</strong>: {html.escape(f'{counts} ({methods})')}"
+            f"<li><strong>{short_name(name, names[name])}</strong>: {html.escape(f'{counts} ({methods})')}"
             f"<br><small>{html.escape(shortened(message, 400))}</small></li>"
         )
     number = bad["dataset"].nunique()

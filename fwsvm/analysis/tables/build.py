@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import places, unique_cells
+from fwsvm.analysis.cells import cell_names, unique_cells
 from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
@@ -208,7 +208,7 @@ def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
     listed: list[str] = []
     for statuses, some in bad.groupby("statuses", sort=False):
-        listed.append(f"{statuses} in {', '.join(places(some, shown))}")
+        listed.append(f"{statuses} in {', '.join(cell_names(some, shown))}")
     return [f"not complete: {'; '.join(listed)}"] if listed else []
 
 

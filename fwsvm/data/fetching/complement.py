@@ -20,7 +20,7 @@ def candidates(whole: Path, part: Path) -> Iterator[bytes]:
 
     `DataError` where ``part`` is not a subsequence of ``whole``'s lines.
     """
-    lines, taken = lines_of(whole), lines_of(part)
+    lines, taken = lines_of_file(whole), lines_of_file(part)
     first = match(range(len(lines)), lines, taken, part, whole)
     last = match(range(len(lines) - 1, -1, -1), lines, taken[::-1], part, whole)[::-1]
     choices = [
@@ -48,6 +48,6 @@ def match(order: range, lines: list[bytes], taken: Sequence[bytes], part: Path, 
     return positions
 
 
-def lines_of(path: Path) -> list[bytes]:
+def lines_of_file(path: Path) -> list[bytes]:
     """Return the lines of a file without their ends."""
     return path.read_bytes().removesuffix(b"\n").split(b"\n")

@@ -6,7 +6,7 @@ rows drawn uniformly from the rest of a larger one. Draws with one seed take fro
 
 from pathlib import Path
 
-from fwsvm.data.fetching.complement import lines_of, match
+from fwsvm.data.fetching.complement import lines_of_file, match
 from fwsvm.data.splits import permutation
 from fwsvm.errors import DataError
 
@@ -16,7 +16,7 @@ def drawn(whole: Path, part: Path, *, rows: int, seed: int) -> bytes:
 
     `DataError` where ``part`` is not a subsequence of ``whole``'s lines, or ``rows`` is not between the two.
     """
-    lines, taken = lines_of(whole), lines_of(part)
+    lines, taken = lines_of_file(whole), lines_of_file(part)
     if not len(taken) <= rows <= len(lines):
         raise DataError(
             f"cannot draw {rows:,} lines of {whole}, {len(lines):,} with the {len(taken):,} of {part}"

@@ -33,7 +33,7 @@ def write(path: str | Path, X: NDArray[np.float64] | csr_array, labels: NDArray[
         A value is not finite, a label cannot be told from the row's entries, or the file cannot be written.
     """
     with replacing(path) as stream:
-        for lines in text_blocks(X, [label_rules.text(label) for label in labels.tolist()]):
+        for lines in text_blocks(X, [label_rules.label_text(label) for label in labels.tolist()]):
             stream.write(lines)
 
 

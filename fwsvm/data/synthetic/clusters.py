@@ -5,7 +5,7 @@ Stand-ins for data sets that cannot be had are of this kind; their values are pi
 
 import numpy as np
 
-from fwsvm.data.synthetic.raw_bits import bell_shaped, below, chance
+from fwsvm.data.synthetic.raw_bits import bell_shaped, chance, whole_below
 
 CENTRES = 4  # a class
 DISTANCE = 4.0  # expected, between two centres, in standard deviations
@@ -26,7 +26,7 @@ class Population:
 
     def draw(self, rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return rows, shape (rows, features), and labels -1 or +1."""
-        centre = below(rng, rows, 2 * CENTRES)
+        centre = whole_below(rng, rows, 2 * CENTRES)
         X = bell_shaped(rng, rows, self.centres.shape[1])
         X += self.centres[centre]
         labels = np.where(centre < CENTRES, 1.0, -1.0)

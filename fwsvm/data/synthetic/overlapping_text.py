@@ -13,7 +13,7 @@ last step, a quotient by a square root, so that it has the same bits everywhere.
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.data.synthetic.raw_bits import below, chance
+from fwsvm.data.synthetic.raw_bits import chance, whole_below
 
 TOPICS = 100
 OF_TEN = (5, 3, 2)  # words: common, of the own topic, of the second one
@@ -35,21 +35,23 @@ class Population:
         self.features = features
         self.noise = noise
         self.cumulative = np.cumsum(_SCALE // np.arange(1, features + 1))
-        self.shift = below(rng, TOPICS, features)
+        self.shift = whole_below(rng, TOPICS, features)
         # a word's weight grows as the logarithm of its rank, in whole numbers: 1 for the first, 16 for the last
         self.weight = np.frexp(np.arange(1, features + 1))[1].astype(np.int64)
 
     def draw(self, rows: int, rng: np.random.Generator) -> tuple[csr_array, np.ndarray]:
         """Return rows in CSR, shape (rows, features), and labels -1 or +1."""
-        topic, second = below(rng, rows, TOPICS), below(rng, rows, TOPICS)
-        lengths = LENGTHS[0] + below(rng, rows, LENGTHS[1] - LENGTHS[0] + 1)
+        topic, second = whole_below(rng, rows, TOPICS), whole_below(rng, rows, TOPICS)
+        lengths = LENGTHS[0] + whole_below(rng, rows, LENGTHS[1] - LENGTHS[0] + 1)
         copied = chance(rng, rows, COPIED) & (np.arange(rows) % 2 == 1)
         labels = np.where(topic % 2 == 0, 1.0, -1.0)
         labels[copied] = labels[np.flatnonzero(copied) - 1]
         labels[chance(rng, rows, self.noise)] *= -1
         row = np.repeat(np.arange(rows), lengths)
-        rank = np.searchsorted(self.cumulative, below(rng, len(row), int(self.cumulative[-1])), side="right")
-        tenth = below(rng, len(row), 10)
+        rank = np.searchsorted(
+            self.cumulative, whole_below(rng, len(row), int(self.cumulative[-1])), side="right"
+        )
+        tenth = whole_below(rng, len(row), 10)
         of = np.where(tenth < OF_TEN[0] + OF_TEN[1], topic[row], second[row])
         word = np.where(tenth < OF_TEN[0], rank, (rank + self.shift[of]) % self.features)
         cell, count = np.unique(row * self.features + word, return_counts=True)

@@ -13,7 +13,7 @@ _BLOCK = 256  # rows: memory is that of so many
 _DEVIATION = np.sqrt(PIECES * (2.0**32 - 1.0) / 12.0)
 
 
-def below(rng: np.random.Generator, count: int, limit: int) -> NDArray[np.int64]:
+def whole_below(rng: np.random.Generator, count: int, limit: int) -> NDArray[np.int64]:
     """Return ``count`` whole numbers from 0 to limit - 1, for a limit far below 2^63."""
     found: NDArray[np.int64] = (
         (rng.bit_generator.random_raw(count) >> np.uint64(1)) % np.uint64(limit)

@@ -17,7 +17,14 @@ from fwsvm.data.lock import lockfile
 from fwsvm.errors import UsageError, nearest
 from fwsvm.experiments.config.inheritance import MAX_ENTRIES, Keys, entry_of, merge_keys, read_config_file
 from fwsvm.experiments.config.located_value import LocatedValue
-from fwsvm.experiments.config.sweeps import METHOD_KEYS, SETTING_KEYS, SWEPT, only, swept_values, trial_of
+from fwsvm.experiments.config.sweeps import (
+    METHOD_KEYS,
+    SETTING_KEYS,
+    SWEPT,
+    only_named,
+    swept_values,
+    trial_of,
+)
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
 from fwsvm.solvers import METHODS
 
@@ -91,7 +98,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
     runs = 0
     for entry in datasets:
         inherited = merge_keys(
-            only((*SETTING_KEYS, *ROW_KEYS), keys), only((*SETTING_KEYS, *ROW_KEYS), entry)
+            only_named((*SETTING_KEYS, *ROW_KEYS), keys), only_named((*SETTING_KEYS, *ROW_KEYS), entry)
         )
         data = DataSpec(
             name=_dataset(entry["name"]),

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from fwsvm.data.class_weight import by_class
+from fwsvm.data.class_weight import by_label_text
 from fwsvm.errors import UsageError, shown
 from fwsvm.experiments.config.inheritance import Keys, entry_of, merge_keys
 from fwsvm.experiments.config.located_value import LocatedValue
@@ -46,7 +46,7 @@ LIMIT_KEYS = ("time_seconds", "iterations")
 
 def trial_of(data: DataSpec, inherited: Keys, method: Keys, methods: list[Keys]) -> Trial:
     """Return one method on one data set; ``inherited`` are the settings of the file and of the data set's entry."""
-    own = merge_keys(inherited, only(SETTING_KEYS, method))
+    own = merge_keys(inherited, only_named(SETTING_KEYS, method))
     selection = None
     if "select" in own:
         selection = _selection(own["select"], inherited, method, methods)
@@ -92,9 +92,9 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
     entry["name"].one_of(METHODS, "method of select")
     if len(entry) == 1:
         entry = next((other for other in methods if other["name"].value == entry["name"].value), entry)
-    settings = merge_keys(inherited, only(SOLVER_KEYS, entry))
-    settings = merge_keys(settings, only(KERNEL_KEYS, method))
-    settings = merge_keys(settings, only(tuple(SWEPT), select))
+    settings = merge_keys(inherited, only_named(SOLVER_KEYS, entry))
+    settings = merge_keys(settings, only_named(KERNEL_KEYS, method))
+    settings = merge_keys(settings, only_named(tuple(SWEPT), select))
     sweep = _sweep({key: value for key, value in settings.items() if key != "lambda"}, entry)
     if len(sweep.varied.get("tolerance", ())) > 1:
         raise settings["tolerance"].error("select needs one tolerance; give its method a single one")
@@ -149,7 +149,7 @@ def _class_weight(located: LocatedValue) -> str | dict[str, float]:
     found: dict[str, float] = {}
     for label, weight in located.mapping(None, "class_weight").items():
         found[label] = weight.number(f"the weight of class {shown(label)}")
-    return _with_location(located, lambda: by_class(found))
+    return _with_location(located, lambda: by_label_text(found))
 
 
 def _parameters(method: Keys) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _with_location(located: LocatedValue, check: Callable[[], Checked]) -> Check
         raise located.error(str(error)) from None
 
 
-def only(names: tuple[str, ...], keys: Keys) -> Keys:
+def only_named(names: tuple[str, ...], keys: Keys) -> Keys:
     """Return those of the keys that are among the names."""
     return {key: located for key, located in keys.items() if key in names}
 

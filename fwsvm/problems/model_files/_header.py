@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fwsvm.errors import ModelError
 from fwsvm.problems.model_files._lines import Lines, quoted
-from fwsvm.problems.model_files._numbers import LARGEST, number, whole
+from fwsvm.problems.model_files._numbers import LARGEST, finite_number, whole
 
 
 class HeaderField(NamedTuple):
@@ -66,7 +66,7 @@ class Header:
         """Return a keyword's ``count`` finite numbers."""
         values = []
         for text in self._values(keyword, count):
-            value = number(text)
+            value = finite_number(text)
             if value is None:
                 raise self.refusal(keyword, f"has {quoted(text)}, which is not a finite number")
             values.append(value)

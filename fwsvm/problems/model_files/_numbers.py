@@ -10,11 +10,11 @@ _NUMBER = re.compile(NUMBER)
 _WHOLE = re.compile(r"[-+]?[0-9]{1,10}")
 
 
-def number(text: str) -> float | None:
+def finite_number(text: str) -> float | None:
     """Return the finite number a text writes, or None.
 
-    >>> number("-1.5e3"), number("inf"), number("1e999"), number("1_000")
-    (-1500.0, None, None, None)
+    >>> [finite_number(text) for text in ("-1.5e3", "inf", "1e999", "1_000")]
+    [-1500.0, None, None, None]
     """
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     return value if math.isfinite(value) else None

@@ -14,7 +14,7 @@ from fwsvm.problems.machines import LinearModel
 from fwsvm.problems.model_files import _facts, _scaling
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines, quoted
-from fwsvm.problems.model_files._numbers import LARGEST, number, shortest
+from fwsvm.problems.model_files._numbers import LARGEST, finite_number, shortest
 
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two
@@ -92,7 +92,7 @@ def _matrix(lines: Lines, rest: Iterator[str], count: int, width: int) -> NDArra
         if len(words) != width:
             raise lines.refusal(f"a line of weights must have {width} here, not {len(words)}")
         for word in words:
-            weight = number(word)
+            weight = finite_number(word)
             if weight is None:
                 raise lines.refusal(f"the weight {quoted(word)} is not a finite number")
             values.append(weight)

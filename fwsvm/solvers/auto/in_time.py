@@ -23,7 +23,7 @@ from fwsvm._mapped import picked
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.auto.samples import MOST_POWER, forecast, nested
+from fwsvm.solvers.auto.samples import MOST_POWER, forecast_seconds, nested
 from fwsvm.solvers.fit import train
 from fwsvm.solvers.gathering import gathered
 from fwsvm.solvers.loop import Watch
@@ -32,7 +32,7 @@ from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result, SampleFacts
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Table
+from fwsvm.solvers.subproblems import RowMatrix
 from fwsvm.solvers.tuning import (
     CLIMB_SHARE,
     FIRST_SAMPLE,
@@ -52,7 +52,7 @@ CHOSEN_WIDTH = "held-out"  # in the column width_rule
 class Data(NamedTuple):
     """Rows X (m, n), their class numbers (m,), the classes, and the rows' weights (m,)."""
 
-    X: Table
+    X: RowMatrix
     codes: np.ndarray
     classes: tuple[str, ...]
     weights: np.ndarray
@@ -178,7 +178,7 @@ class SampleTrials:
         if least is None:
             # seconds of decomposition grow as rows times support vectors
             least = 1.0 if self.engine is self.resolved else 2.0
-        seconds = forecast([at.rows for at in path], [at.seconds for at in path], rows, least)
+        seconds = forecast_seconds([at.rows for at in path], [at.seconds for at in path], rows, least)
         return seconds <= SAFE_SHARE * self.left
 
     def _next_rows(self, path: list[SampleTrial]) -> int:

@@ -35,7 +35,7 @@ def nested(codes: np.ndarray, seed: int) -> Nested:
     return Nested(order[:inside], order[inside:])
 
 
-def forecast(rows: Sequence[int], seconds: Sequence[float], wanted: int, least: float) -> float:
+def forecast_seconds(rows: Sequence[int], seconds: Sequence[float], wanted: int, least: float) -> float:
     """Return the seconds for ``wanted`` rows, from those for the last two of some growing numbers of ``rows``.
 
     Seconds grow as a power of the rows, of at least ``least`` and at most `MOST_POWER`: linear where support vectors

@@ -12,7 +12,7 @@ from fwsvm.problems.simplex_qp import certificate
 from fwsvm.solvers.chunking.in_memory import RowsInMemory
 from fwsvm.solvers.chunking.mapped import MappedRows
 from fwsvm.solvers.chunking.rounds import Rounds
-from fwsvm.solvers.chunking.working_set import drawn, select_rows
+from fwsvm.solvers.chunking.working_set import first_chunk, select_rows
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
@@ -60,7 +60,7 @@ class ChunkRun(Rounds):
         self.alpha = np.zeros(self.m)
         if warm_start is None:
             random = np.random.default_rng(self.stream)
-            self._start(drawn(rows.plus, self.m, random, rows.first_share))
+            self._start(first_chunk(rows.plus, self.m, random, rows.first_share))
         else:  # of a run with another penalty
             self.alpha = warm_start.weights[rows.order]
             self._start(self._matters(self._survey(np.float32)))

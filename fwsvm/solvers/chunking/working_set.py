@@ -5,7 +5,7 @@ import numpy as np
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, LARGEST_CHUNK, MOST_FIRST_ROWS, SMALL_CLASS
 
 
-def drawn(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
+def first_chunk(plus: int, m: int, random: np.random.Generator, share: float = FIRST_CHUNK) -> np.ndarray:
     """Return the rows of a first chunk, ascending: a share of each class; rows 0 ... plus - 1 are the class +1."""
     chunk = [
         first + random.choice(count, max(min(count, SMALL_CLASS), int(share * count)), replace=False)

@@ -12,7 +12,7 @@ from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
 from fwsvm.solvers.decomposition.inner import add_signs, descend, filled
-from fwsvm.solvers.decomposition.working_set import select
+from fwsvm.solvers.decomposition.working_set import next_working_set
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.resolve import Resolved
@@ -123,7 +123,7 @@ class DecompositionRun:
             return first
         slope = self.f - 1.0
         gain = np.maximum(np.where(self.b > 0.0, slope, 0.0), -slope) * self.scale
-        return select(gain, self.working, self.rule.size)
+        return next_working_set(gain, self.working, self.rule.size)
 
     def _matrix(self, few: Any, y: np.ndarray, ridge: np.ndarray, width: int) -> np.ndarray:
         """Return K~ of the rows ``few``, shape (n, width), zeros beyond n."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def select(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarray:
+def next_working_set(gain: np.ndarray, last: np.ndarray, size: int) -> np.ndarray:
     """Return the rows of the next working set: the later half of the last one, then those of most gain.
 
     Parameters

@@ -16,7 +16,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.prefetch import prefetch
-from fwsvm.problems.box_qp import add, inner, projected, shortfall
+from fwsvm.problems.box_qp import add, product_with_row, projected, shortfall
 from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
 from fwsvm.solvers.tuning import (
@@ -137,7 +137,7 @@ def _sweep(rule, s, budget):
             now.steps += 1
             continue
         point, row = qp.points[i], s.coordinates[i]
-        g = 1.0 - point.y * inner(qp, s.w, i) - point.ridge * row.alpha
+        g = 1.0 - point.y * product_with_row(qp, s.w, i) - point.ridge * row.alpha
         part = shortfall(point, row.alpha, g)
         now.gap += part - row.shortfall
         row.shortfall = part
@@ -162,7 +162,7 @@ def _survey(s, budget):
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
         point, row = qp.points[i], s.coordinates[i]
-        row.margin = point.y * inner(qp, s.w, i)
+        row.margin = point.y * product_with_row(qp, s.w, i)
         g = 1.0 - row.margin - point.ridge * row.alpha
         row.shortfall = shortfall(point, row.alpha, g)
         now.gap += row.shortfall

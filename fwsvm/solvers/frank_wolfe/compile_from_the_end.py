@@ -21,7 +21,7 @@ from fwsvm.problems.simplex_qp import simplex_qp
 from fwsvm.solvers.frank_wolfe.engine import make
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.storage import state_of
-from fwsvm.solvers.frank_wolfe.iterate import by_class
+from fwsvm.solvers.frank_wolfe.iterate import sorted_by_class
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, Move
 from fwsvm.solvers.frank_wolfe.run import plain
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
@@ -40,7 +40,7 @@ def compile_from_the_end(method: str, kernel: str, stop: str, gaps: Sequence[int
     """Compile what full search by a method needs, on rows laid out as those of tiny problems with these ``gaps``."""
     problems = [tiny_problem(each) for each in gaps]
     resolved = resolve(Settings(method=method, kernel=kernel, stop=stop), problems[0].X)
-    tables = [by_class(problem)[1] for problem in problems]
+    tables = [sorted_by_class(problem)[1] for problem in problems]
     for rows in tables:
         weighted_sums(resolved.kernel, rows, np.arange(1), np.ones((1, 1)), rows)
     first = in_precision(tables[0], np.float32)

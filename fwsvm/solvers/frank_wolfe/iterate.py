@@ -30,7 +30,7 @@ class SimplexIterate(Iterate):
     alpha: np.ndarray
 
 
-def by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
+def sorted_by_class(problem: Binary) -> tuple[np.ndarray, Rows]:
     """Return the problem's row numbers with the class +1 first, shape (m,), and the rows in that order, float64."""
     order, rows = np.argsort(-problem.y, kind="stable"), as_rows(problem.X)
     sorted_already = (problem.y[1:] <= problem.y[:-1]).all()

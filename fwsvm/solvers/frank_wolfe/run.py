@@ -16,7 +16,7 @@ from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
 from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
-from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, by_class, outcome_of
+from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of, sorted_by_class
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
@@ -60,7 +60,7 @@ class SimplexRun:
     ) -> None:  # fmt: skip
         self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
-        self.order, rows = by_class(problem)
+        self.order, rows = sorted_by_class(problem)
         plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
         self.storage = GradientStorage(
             self.rule, resolved, rows, plus, penalties, problem.stream,

@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.stochastic.sample import Sample, take
+from fwsvm.solvers.stochastic.sample import Sample, picked_rows
 from fwsvm.solvers.stochastic.state import StochasticState
 
 
@@ -28,7 +28,7 @@ class ResampledTest:
         sample, n = self.sample, len(self.sample)
         rows = self.random.choice(len(self.problem.y), n, replace=False, shuffle=False)
         sources = np.column_stack([state.alpha[:n], state.d[:n]])
-        others = take(self.problem.X, rows, sample.dtype)
+        others = picked_rows(self.problem.X, rows, sample.dtype)
         self.kernel_evaluations += n * n
         kernel, own_rows = sample.store.kernel, sample.store.rows
         both = weighted_sums(kernel, own_rows, np.arange(n), sources, others, self.threads).T.copy()

@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm.numerics.compile import njit
 from fwsvm.solvers.stochastic.acceptance import TrackedTest
-from fwsvm.solvers.stochastic.direction import carry, update_direction
+from fwsvm.solvers.stochastic.direction import carry_direction, update_direction
 from fwsvm.solvers.stochastic.line_search import Constants, line_search
 from fwsvm.solvers.stochastic.objective import (
     evaluate_incumbent,
@@ -14,7 +14,7 @@ from fwsvm.solvers.stochastic.objective import (
     raise_lower_bound,
     subgradient,
 )
-from fwsvm.solvers.stochastic.state import StochasticState, inner, move
+from fwsvm.solvers.stochastic.state import StochasticState, inner_product, move
 from fwsvm.solvers.tuning import SHORT_FRACTION
 
 
@@ -22,10 +22,10 @@ from fwsvm.solvers.tuning import SHORT_FRACTION
 def set_direction(directions, s):
     """Set d from g, and raise the lower bound by the dual value of the same combination."""
     now = s.now[0]
-    now.gradient2 = inner(s, s.g, s.g, s.Q_g)
+    now.gradient2 = inner_product(s, s.g, s.g, s.Q_g)
     update_direction(directions, s)
     now.fresh = 0
-    now.length2 = inner(s, s.d, s.d, s.Q_d)
+    now.length2 = inner_product(s, s.d, s.d, s.Q_d)
     raise_lower_bound(s)
 
 
@@ -111,7 +111,7 @@ class Descent:
         which = old + np.flatnonzero(s.w[old:n] * s.Q_alpha[old:n] < 1.0)
         here, there = np.zeros(n), np.zeros(len(tracked_test.sample) if tracked_test else 0)
         self._add(which, s.w[which], here, there if tracked_test else None)
-        share = carry(s, old, which, here)
+        share = carry_direction(s, old, which, here)
         if tracked_test:
             tracked_test.carry(share, there, n)
 

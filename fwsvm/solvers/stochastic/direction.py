@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.stochastic.state import copy, dot, inner
+from fwsvm.solvers.stochastic.state import copy, dot, inner_product
 
 #: The shortest vector is found to this fraction of its squared length, or for so many exchanges of vectors in use.
 SHORTEST_TOLERANCE, MAX_EXCHANGES = 1e-6, 200
@@ -73,7 +73,9 @@ def _turn_two(directions, s):
     now = s.now[0]
     n, last = now.rows, 0.0
     if now.fresh == 0:
-        last = weight_of_last(inner(s, s.d, s.d, s.Q_d), inner(s, s.g, s.d, s.Q_d), now.gradient2)
+        last = weight_of_last(
+            inner_product(s, s.d, s.d, s.Q_d), inner_product(s, s.g, s.d, s.Q_d), now.gradient2
+        )
     now.last = last
     for i in range(n):
         s.d[i] = last * s.d[i] - (1.0 - last) * s.g[i]
@@ -83,7 +85,7 @@ def _turn_two(directions, s):
 
 
 @njit
-def carry(s, old, which, added):
+def carry_direction(s, old, which, added):
     """Make d the same combination of subgradients over a sample that has grown from ``old`` rows.
 
     d = -lambda a + W u / n for a mean a of points and a mean u of ``inside``. Over the grown sample u of a new row is
@@ -121,7 +123,7 @@ def _turn_many(directions, s):
     copy(n, s.inside, directions.inside[k])
     copy(n, s.Q_inside, directions.Q_inside[k])
     for a in range(k + 1):
-        product = inner(s, directions.g[a], s.g, s.Q_g)
+        product = inner_product(s, directions.g[a], s.g, s.Q_g)
         directions.products[a, k] = directions.products[k, a] = product
     shortest(directions.products, k + 1, directions.weights)
     for i in range(n):

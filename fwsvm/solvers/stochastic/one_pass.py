@@ -25,7 +25,7 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import Table
+from fwsvm.solvers.subproblems import RowMatrix
 from fwsvm.status import Status
 
 UNPROVEN = "Each row was visited once, as it came; that proves no gap."
@@ -68,7 +68,7 @@ def one_pass(
 
 
 def after_one_pass(
-    model: KernelModel, X: Table, codes: np.ndarray, seen: np.ndarray, lam: float, threads: int = 1
+    model: KernelModel, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, lam: float, threads: int = 1
 ) -> KernelModel:
     """Return the machine after `one_pass` over the rows of each pair of classes.
 
@@ -106,13 +106,13 @@ def after_one_pass(
     )
 
 
-def _stacked(support: Table, X: Table) -> Table:
+def _stacked(support: RowMatrix, X: RowMatrix) -> RowMatrix:
     if sparse.issparse(support) or sparse.issparse(X):
         return sparse.csr_array(sparse.vstack([sparse.csr_array(support), sparse.csr_array(X)]))
     return np.vstack([support, X])
 
 
-def before_portions(X: Table, classes: Sequence[str], settings: Settings) -> Result:
+def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
     """Return the result of no rows yet: its width, and lambda where that is not given, are of the first portion X.
 
     Raises
@@ -136,7 +136,9 @@ def before_portions(X: Table, classes: Sequence[str], settings: Settings) -> Res
     )  # fmt: skip
 
 
-def after_portion(begun: Result, X: Table, codes: np.ndarray, seen: np.ndarray, settings: Settings) -> Result:
+def after_portion(
+    begun: Result, X: RowMatrix, codes: np.ndarray, seen: np.ndarray, settings: Settings
+) -> Result:
     """Return the result after one pass over a portion of rows, in an order drawn by the seed.
 
     Parameters

@@ -17,7 +17,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
-from fwsvm.solvers.stochastic.sample import RowBuffer, take
+from fwsvm.solvers.stochastic.sample import RowBuffer, picked_rows
 from fwsvm.solvers.stochastic.walk import CONTROL, Walk, steps
 from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
 from fwsvm.status import Status
@@ -153,7 +153,7 @@ class PegasosRun(StochasticRun):
             now["loss"], now["met"] = 0.0, 0
         self.pool_at = 0
         self.pool_ids = self.random.integers(self.m, size=self.pool_end)
-        self.pool = take(self.problem.X, self.pool_ids, self.dtype)
+        self.pool = picked_rows(self.problem.X, self.pool_ids, self.dtype)
         self.pool_own = own_terms(self.resolved.kernel, self.pool)
         self.left_block = empty_left_block(self.pool)
 

@@ -11,7 +11,7 @@ from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.problems.binary import Binary
 
 
-def take(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
+def picked_rows(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
     """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: finding them costs more than it saves."""
     taken = picked(X, which)
     if sparse.issparse(taken):
@@ -84,7 +84,7 @@ class Sample:
 
     def draw(self, size: int) -> None:
         """Draw rows until there are ``size``."""
-        self.store.append(take(self.problem.X, self.order[len(self) : size], self.dtype))
+        self.store.append(picked_rows(self.problem.X, self.order[len(self) : size], self.dtype))
 
 
 def random_order(m: int, most: int, stream: tuple[int, ...]) -> np.ndarray:

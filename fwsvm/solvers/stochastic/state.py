@@ -125,7 +125,7 @@ def move(s):
 
 
 @njit
-def inner(s, a, b, Q_b):
+def inner_product(s, a, b, Q_b):
     """Return <a, b> of two vectors in the metric."""
     if s.euclid:
         return dot(s.now[0].rows, a, b)

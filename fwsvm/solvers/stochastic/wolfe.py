@@ -8,7 +8,7 @@ import numpy as np
 from fwsvm._memory import MIB
 from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
-from fwsvm.solvers.memory import Size, kernel_matrix
+from fwsvm.solvers.memory import Size, for_kernel_matrix
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
@@ -158,4 +158,4 @@ def _(rule: Wolfe, problem: Binary, resolved: Resolved) -> WolfeRun:
 
 @memory_needed.register
 def _(rule: Wolfe, size: Size, resolved: Resolved) -> int:
-    return kernel_matrix(size, np.dtype(precision(resolved)).itemsize)
+    return for_kernel_matrix(size, np.dtype(precision(resolved)).itemsize)

@@ -10,7 +10,7 @@ from fwsvm.experiments import config, forecast, plan
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.samples import DataInfo, data_info
 from fwsvm.experiments.store import ResultsStore, read_rows
-from fwsvm.experiments.summary import summary
+from fwsvm.experiments.summary import summary_table
 from fwsvm.solvers import Status
 from tests.fuzz import results_folder
 
@@ -66,8 +66,8 @@ def read(folder: Path) -> None:
     before = read_rows(runs, [])
     with ResultsStore(folder) as store:
         assert store.rows == before
-        forecast.describe(forecast.forecast(experiment, known, store.rows))
-        summary(cells, store.rows)
+        forecast.describe(forecast.planned_runs(experiment, known, store.rows))
+        summary_table(cells, store.rows)
         store.log("end", exit_code=0)
     notices: list[str] = []
     assert read_rows(runs, notices) == before

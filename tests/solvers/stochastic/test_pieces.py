@@ -11,7 +11,7 @@ from fwsvm.solvers.stochastic.descent import Descent
 from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle, shortest, weight_of_last
 from fwsvm.solvers.stochastic.line_search import Constants, line_search
 from fwsvm.solvers.stochastic.objective import along_line, evaluate_incumbent, raise_lower_bound
-from fwsvm.solvers.stochastic.state import coefficients, empty_state, inner, pad
+from fwsvm.solvers.stochastic.state import coefficients, empty_state, inner_product, pad
 from fwsvm.solvers.stochastic.sums import StoredMatrixSums
 from tests.solvers.stochastic.problems import gram, objective, optimum
 
@@ -79,7 +79,7 @@ def test_the_direction_is_short_and_goes_down(p):
     assert d2 <= g2 + slack
     if not first:
         assert d2 <= length2(s, Q, before) + slack
-    assert inner(s, s.g, s.d, s.Q_d) <= -d2 + slack
+    assert inner_product(s, s.g, s.d, s.Q_d) <= -d2 + slack
     np.testing.assert_allclose(s.Q_d, Q @ s.d, atol=1e-9 * (1 + abs(s.d).max()))
 
 

@@ -1,6 +1,6 @@
 """The hypotheses that 003 tests, and the layouts of its tables."""
 
-from fwsvm.analysis.comparisons.design import Design, pair
+from fwsvm.analysis.comparisons.design import Design, two_hypotheses
 from fwsvm.analysis.tables.layout import Layout, per_dataset
 from fwsvm.analysis.tables.sizes import KERNEL_COLUMNS, SizesTable
 
@@ -10,9 +10,9 @@ DESIGN = Design(
     METHODS,
     ("time", "accuracy"),
     (
-        *pair("fw", "cvm", "less", "less"),
-        *pair("mfw", "cvm", "less", "less"),
-        *pair("fw", "mfw", "two-sided", "less"),
+        *two_hypotheses("fw", "cvm", "less", "less"),
+        *two_hypotheses("mfw", "cvm", "less", "less"),
+        *two_hypotheses("fw", "mfw", "two-sided", "less"),
     ),
 )
 LAYOUTS = {

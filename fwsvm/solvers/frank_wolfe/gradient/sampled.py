@@ -281,7 +281,7 @@ def _against_active(s: SimplexState, columns: ColumnCache, which: Any, width: in
     columns.counts[EVALUATIONS] += len(which) * active
 
 
-def lines_of(room: int, dtype: Any, cache_bytes: int) -> int:
+def lines_within(room: int, dtype: Any, cache_bytes: int) -> int:
     """Return how many lines of that many kernel values fit in the budget, beside those that are lent."""
     return OWN_LINES + min(room, cache_bytes // (room * np.dtype(dtype).itemsize))
 
@@ -292,7 +292,7 @@ def with_room(s: SimplexState, cache_bytes: int) -> SimplexState:
     if needed <= before:
         return s
     room = max(2 * before, needed)
-    lines = lines_of(room, s.cached.dtype, cache_bytes)
+    lines = lines_within(room, s.cached.dtype, cache_bytes)
     cached = np.empty((lines, room), s.cached.dtype)
     cached[: len(s.cached), :before] = s.cached[:lines]
     s.slot_of[s.slot_of >= lines] = -1

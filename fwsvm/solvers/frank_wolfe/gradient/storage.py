@@ -22,7 +22,7 @@ from fwsvm.solvers.frank_wolfe.gradient.sampled import (
     Sampled,
     fetch_active_columns,
     fetch_candidates,
-    lines_of,
+    lines_within,
     with_room,
 )  # fmt: skip
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked
@@ -223,7 +223,9 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Res
         active_diagonal=np.full(m, -1.0),
         now=np.zeros(1, CONTROL),
         random=stream(*seed),
-        cached=np.empty((lines_of(room, dtype, cache_bytes), room), dtype) if own_lines else columns.cached,
+        cached=np.empty((lines_within(room, dtype, cache_bytes), room), dtype)
+        if own_lines
+        else columns.cached,
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
         core=np.empty((3, room)),
