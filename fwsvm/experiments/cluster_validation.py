@@ -32,7 +32,9 @@ def cross_validate(
     if table.found.rows < folds:
         raise DataError(f"{data.name}: {table.found.rows} rows cannot make {folds} folds")
     for part in range(folds):
-        asked = [there.HeldOutPart(part, folds, (settings.seed, number)) for number in range(len(table.blocks))]
+        asked = [
+            there.HeldOutPart(part, folds, (settings.seed, number)) for number in range(len(table.blocks))
+        ]
         rest, started = table.without(asked), utc_now()
         lost = [
             name
