@@ -38,14 +38,10 @@ def seconds():
 
 PEER = (
     SECONDS
+    + bench.LIQUIDSVM
     + """
-import distutils.sysconfig, json, sys, sysconfig
-real = sysconfig.get_config_var
-def variable(name):
-    return real("EXT_SUFFIX" if name == "SO" else name)
-sysconfig.get_config_var = distutils.sysconfig.get_config_var = variable
+import json, sys
 import numpy as np
-import liquidSVM
 given = np.load(sys.argv[1])
 machine = liquidSVM.mcSVM(given["X"], given["y"], threads=2)
 found = seconds()

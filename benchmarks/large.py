@@ -1,14 +1,15 @@
 """Accuracy against time on a set too large for an exact machine: `auto` within time limits, and peers on samples.
 
     python benchmarks/large.py [--mirror FOLDER] [--limits 10 30 100 300] [--set covtype] [--memory 4] [--csv FILE]
-                               [--only fwsvm nystroem svc]
+                               [--only fwsvm nystroem svc cells]
 
 A fifth of the rows, drawn with seed 0, is for testing alone. fwsvm gets the rest, C = 8 and a time limit, and chooses
 the width in the run. Peers get the width that fwsvm chose in its longest run, which costs them nothing: LinearSVC on
 1,000 Nystroem features, and SVC, on samples of 2,000 rows and twice as many from one to the next, as long as the next
-is forecast to stay within the longest limit and within memory. Seconds are of fitting alone, features included. Each
-fit is in a process of its own with two threads and at most --memory GiB of addresses, which the system enforces; peak
-is what it held.
+is forecast to stay within the longest limit and within memory. liquidSVM (`cells`, installed as `folds.py` says) gets
+the same samples, parts them into cells, and chooses width and penalty for each on five folds, as it does by itself.
+Seconds are of fitting alone, features included. Each fit is in a process of its own with two threads and at most
+--memory GiB of addresses, which the system enforces; peak is what it held.
 """
 
 import json
@@ -71,9 +72,22 @@ tell(time.perf_counter() - begun, machine.predict, rows=len(few), gamma=given["g
 """
 )
 
+CELLS = (
+    COMMON
+    + bench.LIQUIDSVM
+    + """
+X = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+few = rest[: given["rows"]]
+begun = time.perf_counter()
+machine = liquidSVM.mcSVM(X[few], y[few], useCells=True, threads=2)
+seconds = time.perf_counter() - begun
+tell(seconds, lambda some: machine.predict(some), rows=len(few))
+"""
+)
+
 FIRST, GROWTH = 2_000, 2
-POWERS = {"svc": 2.0, "nystroem": 1.2}  # of the rows, as which seconds grow
-BYTES = {"svc": 0, "nystroem": 30_000}  # a row: features, their copy in LIBLINEAR, and room
+POWERS = {"svc": 2.0, "nystroem": 1.2, "cells": 1.0}  # of the rows, as which seconds grow
+BYTES = {"svc": 0, "nystroem": 30_000, "cells": 0}  # a row: features, their copy in LIBLINEAR, and room
 
 
 def measured(script: str, name: str, **given: Any) -> dict[str, Any]:
@@ -95,7 +109,7 @@ def main() -> None:
     asked.add_argument("--limits", nargs="+", type=float, default=[10.0, 30.0, 100.0, 300.0])
     asked.add_argument("-C", type=float, default=8.0)
     asked.add_argument("--memory", type=float, default=4.0, help="GiB of addresses that a process may have")
-    asked.add_argument("--only", nargs="+", default=["fwsvm", "nystroem", "svc"])
+    asked.add_argument("--only", nargs="+", default=["fwsvm", "nystroem", "svc", "cells"])
     asked.add_argument("--gamma", type=float, help="of peers, where fwsvm is not run")
     given = bench.parse(asked)
     rows: list[dict[str, Any]] = []
@@ -108,7 +122,8 @@ def main() -> None:
     for peer in (name for name in given.only if name != "fwsvm"):
         size, seconds = FIRST, 0.0
         while seconds <= max(given.limits) and size * BYTES[peer] <= given.memory * 2**30:
-            rows.append(measured(PEER, peer, peer=peer, rows=size, gamma=gamma, **common))
+            script = CELLS if peer == "cells" else PEER
+            rows.append(measured(script, peer, peer=peer, rows=size, gamma=gamma, **common))
             bench.write(given.csv, rows)
             if rows[-1]["rows"] < size:  # there are no more
                 break

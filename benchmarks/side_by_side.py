@@ -18,6 +18,16 @@ from typing import Any
 
 Command = list[str]
 
+#: Imports liquidSVM, whose loader asks for a configuration variable that Python no longer has.
+LIQUIDSVM = """
+import distutils.sysconfig, sysconfig
+real = sysconfig.get_config_var
+def variable(name):
+    return real("EXT_SUFFIX" if name == "SO" else name)
+sysconfig.get_config_var = distutils.sysconfig.get_config_var = variable
+import liquidSVM
+"""
+
 
 def parser(doc: str | None, repeat: int) -> argparse.ArgumentParser:
     """Return a parser with the options that all of them have, described by the first line of ``doc``."""

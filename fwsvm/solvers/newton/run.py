@@ -86,7 +86,7 @@ class NewtonRun:
         self.ridge = self.simplex.qp.ridge
         self.y, self.left = signs(self.simplex.qp), self._first_steps(warm=warm_start is not None)
         self.sharp = 0  # how often linear systems were asked for more exactly
-        self.patient = True  # swap-2o has not had the time of a factor yet
+        self.patient = True  # swap-2o has not had the time of a factor
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
         self.after_newton = before is not None and before.newton
@@ -146,12 +146,16 @@ class NewtonRun:
         return self.ended
 
     def _has_time(self) -> bool:
-        """Give swap-2o the time that a factor would take, once its first steps are done: what little it then costs."""
+        """Give swap-2o the time of a factor, once its first steps are done: the active rows say how long that is.
+
+        They may become more meanwhile, and the factor dearer; it is made after steps that took as long.
+        """
         if self.newton or self.left or not self.patient:
             return False
-        self.patient, m, now = False, len(self.y), self.simplex.state.now[0]
+        m, now = len(self.y), self.simplex.state.now[0]
         self.left = max(0, int(now["active"] ** 3 / (FACTOR_RATE * m)) - int(now["steps"]))
-        return self.left > 0
+        self.patient = self.left > 0
+        return self.patient
 
     def _check_gap(self) -> Status | None:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
