@@ -1,6 +1,7 @@
 """What runs of all stochastic methods share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -34,6 +35,14 @@ def rows_drawn(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -
 def memory_needed(rule: Any, size: Size, resolved: Resolved) -> int:
     """Return the bytes that a run allocates besides its rows; each method's file adds its own."""
     raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
+
+
+def repeated(iterate: Callable[[], bool], steps: int) -> int:
+    """Iterate up to ``steps`` times, until an iteration returns False; return how many came before that."""
+    for k in range(steps):
+        if not iterate():
+            return k
+    return steps
 
 
 class StochasticRun(ABC):

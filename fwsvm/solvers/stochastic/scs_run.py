@@ -10,7 +10,7 @@ from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors
 from fwsvm.solvers.stochastic.iterate import StochasticIterate
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import StochasticRun, begin
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, repeated
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.scs import TESTING, Last, Scs, Test
 from fwsvm.solvers.stochastic.state import Metric, coefficients, empty_state, pad, radius_unit
@@ -48,10 +48,7 @@ class ScsRun(StochasticRun):
 
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` iterations."""
-        for k in range(steps):
-            if not self._iterate():
-                return k
-        return steps
+        return repeated(self._iterate, steps)
 
     def _iterate(self) -> bool:
         """Do one iteration; return False where the method stops."""

@@ -16,7 +16,7 @@ from fwsvm.solvers.stochastic.descent import Descent, gap_closed
 from fwsvm.solvers.stochastic.direction import TwoVectors, empty_bundle
 from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.line_search import checked_constants
-from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, repeated
 from fwsvm.solvers.stochastic.sample import Sample
 from fwsvm.solvers.stochastic.state import Metric, empty_state, pad, radius_unit
 from fwsvm.solvers.stochastic.sums import StoredMatrixSums
@@ -100,10 +100,7 @@ class WolfeRun(StochasticRun):
 
     def advance(self, steps: int) -> int:
         """Iterate up to ``steps`` times."""
-        for k in range(steps):
-            if not self._iterate():
-                return k
-        return steps
+        return repeated(self._iterate, steps)
 
     def _iterate(self) -> bool:
         """Do one iteration; return False where the method stops.
