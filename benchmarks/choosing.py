@@ -43,7 +43,7 @@ def compare(name: str, C: float, repeat: int, threads: int, limit: float) -> dic
     runs: dict[str, list[Any]] = {method: [] for method in (*OTHERS, "auto")}
     for turn in range(repeat):
         for method, done in runs.items():
-            if not (turn and (not done or done[-1].train_seconds >= limit / 10)):
+            if turn == 0 or (done and done[-1].train_seconds < limit / 10):
                 own = {"samples_from": 1 << 40} if method == "auto" else {}
                 settings = Settings(method, C=C, threads=threads, time_limit=limit, parameters=own)
                 done.extend(_run(X, codes, found.classes, settings))
