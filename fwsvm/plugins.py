@@ -25,7 +25,7 @@ _NAME = re.compile(
 )  # it stands in tables, YAML, model files and file names
 
 
-def add_entry(registry: dict[str, Any], what: str, name: str, entry: Any) -> None:
+def add_to_registry(registry: dict[str, Any], what: str, name: str, entry: Any) -> None:
     """Add an entry to a registry; ValueError where the name is taken, or is not one word of plain letters.
 
     ``what`` is the kind of thing that the registry holds.

@@ -25,7 +25,7 @@ class WarmupError(FwsvmError):
     exit_code = 4
 
 
-def compile_for(folder: Path, processor: str, words: Sequence[str]) -> None:
+def compile_into(folder: Path, processor: str, words: Sequence[str]) -> None:
     """Compile what ``fwsvm warmup`` with these words does, for a processor, into the folder ``numba`` of a folder.
 
     It appears there whole, with what an earlier call for the same processor has put there.

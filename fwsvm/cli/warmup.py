@@ -48,9 +48,9 @@ def command(
     chosen = [method(name) for name in methods] or list(METHODS.values())
     asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels)]
     if folder is not None:
-        from fwsvm.cli._carrying import compile_for
+        from fwsvm.cli._carrying import compile_into
 
-        compile_for(folder, processor or "native", _words(methods, kernels))
+        compile_into(folder, processor or "native", _words(methods, kernels))
         return
     if processor is not None:
         raise UsageError("--processor goes with --to: this machine's own code is made for its own processor")

@@ -22,7 +22,7 @@ from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.formulas import muladd
 from fwsvm.parameters import labelled, types_of, values
-from fwsvm.plugins import add_entry
+from fwsvm.plugins import add_to_registry
 
 #: Parameters that LIBSVM's kernels have, with options, settings and columns of their own.
 SHARED = ("gamma", "coef0", "degree")
@@ -138,7 +138,7 @@ def register(
             raise ValueError(f"the field {missing[0]!r} of the kernel {name!r} has no default")
         if ("gamma" in parameters) != bool(family.widths):
             raise ValueError(f"the kernel {name!r} needs both gamma and rules for its width, or neither")
-        add_entry(KERNELS, "kernel", name, family)
+        add_to_registry(KERNELS, "kernel", name, family)
         return kind
 
     return add

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fwsvm.plugins import add_entry
+from fwsvm.plugins import add_to_registry
 from fwsvm.results.kinds import Identity, Kind, Number, Text, Truth, Word
 from fwsvm.status import Status
 
@@ -157,7 +157,7 @@ COLUMNS: dict[str, Column] = {
 
 def register(name: str, column: Column) -> None:
     """Add a column after those there are; ValueError where the name is taken."""
-    add_entry(COLUMNS, "column", name, column)
+    add_to_registry(COLUMNS, "column", name, column)
 
 
 #: Without these a row cannot be placed or judged; all others may be absent, and are empty then.

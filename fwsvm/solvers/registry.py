@@ -9,7 +9,7 @@ from typing import Any
 
 from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.parameters import require_defaults, types_of, values
-from fwsvm.plugins import add_entry
+from fwsvm.plugins import add_to_registry
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[
 
     def add(rule: type) -> type:
         require_defaults(rule)
-        add_entry(METHODS, "method", name, Method(name, family, paper, tolerance, rule))
+        add_to_registry(METHODS, "method", name, Method(name, family, paper, tolerance, rule))
         return rule
 
     return add

@@ -263,8 +263,6 @@ def _whole(what: str, value: Any, least: int, most: int) -> None:
 
 def _is(value: Any, kind: type) -> bool:
     """Return whether a value is a number of a kind; True and False are none, and none is beyond a double."""
-    if type(value) is float:  # without asking the abstract classes, which takes microseconds
-        return kind is Real and not math.isnan(value)
     try:
         return isinstance(value, kind) and not isinstance(value, bool) and not math.isnan(float(value))  # type: ignore[arg-type]
     except OverflowError:

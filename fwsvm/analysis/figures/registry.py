@@ -7,7 +7,7 @@ from typing import Literal
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.style import Drawing
 from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.plugins import add_entry
+from fwsvm.plugins import add_to_registry
 
 #: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
 TRACED = {
@@ -72,7 +72,7 @@ def figure(name: str, place: int = LAST) -> Callable[[Draw], Draw]:
     """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
 
     def add(draw: Draw) -> Draw:
-        add_entry(FIGURES, "figure", name, FigureKind(draw, place))
+        add_to_registry(FIGURES, "figure", name, FigureKind(draw, place))
         return draw
 
     return add

@@ -15,7 +15,7 @@ from fwsvm.analysis.papers.paper import Paper
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.sizes import SizesTable
 from fwsvm.errors import UsageError
-from fwsvm.plugins import add_entry, load_plugins
+from fwsvm.plugins import add_to_registry, load_plugins
 
 _names = [module.name for module in pkgutil.iter_modules(__path__) if re.fullmatch(r"p\d+", module.name)]
 _names.sort(key=lambda name: (name != "p003", name))  # the largest study first
@@ -40,7 +40,7 @@ def register(*claims: Claim) -> None:
             raise ValueError(
                 f"{claim.name!r} is no name for a claim: it begins with its paper, as 003-time does"
             )
-        add_entry(CLAIMS, "claim", claim.name, claim)
+        add_to_registry(CLAIMS, "claim", claim.name, claim)
 
 
 for _paper in PAPERS:

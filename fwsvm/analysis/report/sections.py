@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fwsvm.analysis import comparisons, papers
-from fwsvm.analysis.claims.evaluate import check_claims as evaluate_claims
+from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.tables import drawing
@@ -66,7 +66,7 @@ def tests(cells: pd.DataFrame) -> str:
 
 def claims(cells: pd.DataFrame) -> str:
     """Return the claims that these runs can check, and folded those that they cannot."""
-    verdicts = evaluate_claims(cells)
+    verdicts = check_claims(cells)
     ran = [verdict for verdict in verdicts if verdict.ours or verdict.as_run or verdict.turns_on]
     rest = [verdict for verdict in verdicts if verdict not in ran]
     shown = html_list(ran) if ran else "<p>None of the papers' claims could be checked on these runs.</p>"

@@ -13,7 +13,7 @@ from fwsvm.analysis.contests import Contest, contest
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
-from fwsvm.analysis.tables.html import folded, short_name
+from fwsvm.analysis.tables.html import abbreviated, folded
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
 
@@ -204,7 +204,7 @@ def _missing(final: pd.DataFrame) -> str:
         message = next((str(message) for message in runs["message"] if message), "")
         name = str(dataset)
         places.append(
-            f"<li><strong>{short_name(name, names[name])}</strong>: {html.escape(f'{counts} ({methods})')}"
+            f"<li><strong>{abbreviated(name, names[name])}</strong>: {html.escape(f'{counts} ({methods})')}"
             f"<br><small>{html.escape(shortened(message, 400))}</small></li>"
         )
     number = bad["dataset"].nunique()

@@ -23,7 +23,7 @@ def html_table(table: Table) -> str:
     heads = (*table.label_heads, *table.heads)
     bodies = "".join(_body(block, table.heads, names, columns) for block in _blocks(table.rows))
     cells = "".join(
-        f"<th scope=col>{short_name(head, shortened(head, HEAD))}</th>" if head else "<td></td>"
+        f"<th scope=col>{abbreviated(head, shortened(head, HEAD))}</th>" if head else "<td></td>"
         for head in heads
     )
     notes = "".join(f"<li>{folded(note)}</li>" for note in table.notes)
@@ -35,7 +35,7 @@ def html_table(table: Table) -> str:
     )
 
 
-def short_name(full: str, short: str) -> str:
+def abbreviated(full: str, short: str) -> str:
     """Return a short name as HTML, with the full one for who points at it."""
     if full == short:
         return html.escape(full)
@@ -45,7 +45,7 @@ def short_name(full: str, short: str) -> str:
 def with_short_names(fragment: str, datasets: Iterable[str]) -> str:
     """Return an HTML fragment with long names of data sets shortened wherever they stand in its text."""
     names = {
-        html.escape(full): short_name(full, short)
+        html.escape(full): abbreviated(full, short)
         for full, short in short_names(datasets).items()
         if len(full) > LONG
     }
@@ -87,7 +87,7 @@ def _body(block: list[TableRow], heads: Sequence[str], names: dict[str, str], co
             if place in common and line:
                 continue
             scope = f"rowgroup rowspan={len(block)}" if place in common else "row"
-            shown = short_name(label, names[label]) if place in columns and label else html.escape(label)
+            shown = abbreviated(label, names[label]) if place in columns and label else html.escape(label)
             labels += f"<th scope={scope}>{shown}</th>" if label else "<td></td>"
         entries = "".join(_entry(entry, head) for entry, head in zip(row.entries, heads, strict=True))
         lines.append(f"<tr>{labels}{entries}</tr>")

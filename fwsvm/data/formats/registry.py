@@ -11,7 +11,7 @@ from typing import Any
 from fwsvm.data.formats.delimiters import explain_bad_delimiters
 from fwsvm.data.lock.values import LockValue
 from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.plugins import add_entry
+from fwsvm.plugins import add_to_registry
 
 MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
 COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
@@ -53,7 +53,7 @@ def register(name: str, module: str, **more: Any) -> None:
             raise ValueError(f"{suffix!r} is no suffix of a format: a point and letters")
         if taken := next((other for other, each in FORMATS.items() if suffix in each.suffixes), None):
             raise ValueError(f"files {suffix} are of the format {taken!r} already")
-    add_entry(FORMATS, "format", name, made)
+    add_to_registry(FORMATS, "format", name, made)
 
 
 def format_of(name: str) -> Format:
