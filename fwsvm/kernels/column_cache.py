@@ -70,12 +70,16 @@ class ColumnCache(NamedTuple):
     fill_at: Any
 
 
-def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
+def column_cache(
+    kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1, memory: np.ndarray | None = None
+) -> ColumnCache:
     """Return an empty cache for the kernel's columns of these rows, of at most ``budget_bytes``.
 
-    The system provides memory pages as columns are written, so a generous budget costs nothing by itself.
+    The system provides memory pages as columns are written, so a generous budget costs nothing by itself. A page
+    written for the first time takes as long as computing what is written; ``memory`` is that of a cache that is done
+    with (`memory_of`), and is used where the columns fit into it.
     """
-    columns = room_for_columns(kernel, rows, budget_bytes, threads)
+    columns = room_for_columns(kernel, rows, budget_bytes, threads, memory)
     _, _, own, left_block, tiles, all_rows, cached, *_ = columns
     nothing = np.empty(0, np.int64)
     if len(tiles.numbers):
@@ -87,7 +91,14 @@ def column_cache(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -
     return columns._replace(fill_at=fill_at)
 
 
-def room_for_columns(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1) -> ColumnCache:
+def memory_of(columns: ColumnCache) -> np.ndarray:
+    """Return the memory that the columns are in, all that was asked for."""
+    return columns.cached if columns.cached.base is None else columns.cached.base
+
+
+def room_for_columns(
+    kernel: Any, rows: Rows, budget_bytes: int, threads: int = 1, memory: np.ndarray | None = None
+) -> ColumnCache:
     """Return what `column_cache` does, but for the address of what computes columns: none can be computed yet."""
     m = rows.height
     dtype = rows.values.dtype
@@ -95,7 +106,11 @@ def room_for_columns(kernel: Any, rows: Rows, budget_bytes: int, threads: int = 
     own = own_terms(kernel, rows)
     tiles = dense_tiles(rows, own) if budget_bytes else no_dense_tiles(rows)
     left_block = no_left_block(rows) if len(tiles.numbers) else empty_left_block(rows)
-    all_rows, cached = np.arange(m, dtype=np.int32), np.empty((slots, m), dtype)
+    all_rows = np.arange(m, dtype=np.int32)
+    if memory is not None and memory.dtype == dtype and memory.size >= slots * m:
+        cached = memory.reshape(-1)[: slots * m].reshape(slots, m)
+    else:
+        cached = np.empty((slots, m), dtype)
     return ColumnCache(
         kernel,
         rows,

@@ -128,7 +128,7 @@ class CPath:
             raise UsageError(
                 "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
             )
-        resolved = replace(resolve(settings, self.X), deferred=self.columns is not None)
+        resolved = replace(resolve(settings, self.X), deferred=0.0 if self.columns is None else 1.0)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         with blas_on(1):
@@ -176,7 +176,7 @@ class CPath:
         }
         if starts:
             more = solve_all(
-                trained.read.X, self.weights, trained.problems, replace(trained.resolved, deferred=False),
+                trained.read.X, self.weights, trained.problems, replace(trained.resolved, deferred=0.0),
                 run.watch, starts, self.columns, numbers=list(starts),
             )  # fmt: skip
             later = {part.number: part for part in more.parts}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fwsvm.kernels.column_cache import ColumnCache, column_cache
+from fwsvm.kernels.column_cache import ColumnCache, column_cache, memory_of
 from fwsvm.kernels.rows import Rows
 
 
@@ -29,7 +29,7 @@ class ColumnStore:
     def nbytes(self) -> int:
         """The memory of all that is kept, once the caches are full."""
         with self.lock:
-            caches = sum(cache.cached.nbytes for cache in self.caches.values())
+            caches = sum(memory_of(cache).nbytes for cache in self.caches.values())
             return caches + sum(room.nbytes for room in self.rooms.values())
 
 
@@ -57,11 +57,18 @@ class SharedColumns:
             if self.store.nbytes + room.nbytes <= budget_bytes:
                 self.store.rooms[self.number] = room
 
+    def forget_values(self) -> None:
+        """Keep memory alone: the next run is on other rows."""
+        with self.store.lock:
+            found = self.store.caches.get(self.number)
+            if found is not None:
+                self.store.caches[self.number] = found._replace(kernel=None)
+
     def cache(self, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:
         """Return the cache of a kernel's columns over ``rows``, with the values it holds already.
 
-        One of another kernel, precision or number of rows gives way to a new one, which is kept for the next run as
-        long as all that the store keeps fits in the budget of this one.
+        One of another kernel, precision or number of rows gives way to a new one, in its memory if that is large
+        enough, which is kept for the next run as long as all that the store keeps fits in the budget of this one.
         """
         found = self.store.caches.get(self.number)
         if found is not None and (
@@ -69,9 +76,10 @@ class SharedColumns:
             == (kernel, rows.values.dtype, rows.height, len(rows.values))
         ):
             return found
-        made = column_cache(kernel, rows, budget_bytes, threads)
+        memory = None if found is None else memory_of(found)
+        made = column_cache(kernel, rows, budget_bytes, threads, memory)
         with self.store.lock:
             self.store.caches.pop(self.number, None)
-            if self.store.nbytes + made.cached.nbytes <= budget_bytes:
+            if self.store.nbytes + memory_of(made).nbytes <= budget_bytes:
                 self.store.caches[self.number] = made
         return made

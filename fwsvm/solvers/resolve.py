@@ -51,9 +51,8 @@ class Resolved:
     cache_mib: int
     final_gap: bool
     lent: int = 0  # threads of other subproblems' workers, which may come to help
-    deferred: bool = (
-        False  # whether a run that has converged may leave its certificate to be computed with others
-    )
+    # rounding, in parts of the goal, up to which a run that has converged leaves its certificate to whoever began it
+    deferred: float = 0.0
 
     @property
     def cache_bytes(self) -> int:

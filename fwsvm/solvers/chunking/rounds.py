@@ -14,6 +14,7 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome, Solver
+from fwsvm.solvers.tuning import NEAR, SAFE_ROUNDING
 from fwsvm.status import Status
 
 ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
@@ -32,9 +33,10 @@ class Rounds(ABC):
     inner : Solver or None, on the present chunk
     found : SimplexCertificate or None, of alpha over all rows, where they were looked at
     outcome : Outcome or None, of alpha, where an inner run ended at it
-    lowest : float, R where all rows were looked at last
+    lowest, gap : float, R and the gap where all rows were looked at before
     last : SimplexIterate or None, what the last inner run ended at
     defers : bool, whether inner runs leave their check to the look at all rows
+    near, exact : bool, whether the next look is likely to be the last, and whether the last one was in float64
     before : Counters, what all before the present inner run did
     """
 
@@ -43,9 +45,10 @@ class Rounds(ABC):
         self.inner: Solver | None = None
         self.found: SimplexCertificate | None = None
         self.outcome: Outcome | None = None
-        self.lowest = np.inf
+        self.lowest = self.gap = np.inf
         self.last: SimplexIterate | None = None
         self.defers = True
+        self.near, self.exact = False, False
 
     @property
     @abstractmethod
@@ -86,7 +89,7 @@ class Rounds(ABC):
         if settings.stop == "meb" and self.found is not None:
             # the rule speaks of the largest K~_ii of all rows
             settings = replace(settings, stop="gap", tolerance=self._goal(self.found.objective))
-        return replace(settings, deferred=self.defers and not self._is_whole)
+        return replace(settings, deferred=SAFE_ROUNDING if self.defers and not self._is_whole else 0.0)
 
     def _goal(self, R: float) -> float:
         return largest_gap(self.settings.stop, self.settings.tolerance, self.widest, R)
@@ -110,9 +113,8 @@ class Rounds(ABC):
         if ended is None or self._is_whole:
             return ended
         last = self._end()
-        look = self._survey(np.float32)  # enough where it is sure that the run goes on
-        if self._outside(look) <= ROUNDING * self.widest:
-            look = self._survey()
+        look = self._look()
+        if self.exact:
             assert self.found is not None  # noqa: S101  (by the survey)
             outcome = outcome_of(self.found, self.settings, self.widest)
             if outcome.within and not self.settings.final_gap:
@@ -123,13 +125,27 @@ class Rounds(ABC):
             if self._outside(look) <= 0.0:  # no other row would help
                 if not self.defers:
                     return Status.STALLED  # it is the inner method that can do no better
-                self.defers = False  # or it is its rounding, which it has not seen
+                # or it is its rounding, which it has not seen: that of steps from an exact q is small
+                self.defers = self.found.gap < 0.5 * self.gap
+                self.gap = self.found.gap
                 self._again()
                 return None
+        assert self.found is not None  # noqa: S101  (by the survey)
+        self.gap = self.found.gap
         falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._matters(look) if falls else self._everything())
         return None
+
+    def _look(self) -> Any:
+        """Look at all rows, in single precision where that shows for sure that the run goes on."""
+        self.exact = self.near
+        look = self._survey(np.float64 if self.exact else np.float32)
+        if not self.exact and self._outside(look) <= ROUNDING * self.widest:
+            self.exact, look = True, self._survey()
+        assert self.found is not None  # noqa: S101  (by the survey)
+        self.near = self.found.relative_gap <= NEAR
+        return look
 
     @property
     def counters(self) -> Counters:

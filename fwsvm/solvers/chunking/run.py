@@ -13,7 +13,9 @@ from fwsvm.solvers.chunking.in_memory import RowsInMemory
 from fwsvm.solvers.chunking.mapped import MappedRows
 from fwsvm.solvers.chunking.rounds import Rounds
 from fwsvm.solvers.chunking.working_set import first_chunk, select_rows
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
+from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.warm_start import WarmStart
@@ -58,6 +60,7 @@ class ChunkRun(Rounds):
         super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
         self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
         self.alpha = np.zeros(self.m)
+        self.columns = ColumnStore().of(0)  # chunks are of other rows each, but have the same memory
         if warm_start is None:
             random = np.random.default_rng(self.stream)
             self._start(first_chunk(rows.plus, self.m, random, rows.first_share))
@@ -70,8 +73,13 @@ class ChunkRun(Rounds):
         settings = self._of_chunk()
         rows = self.rows
         problem = Binary(rows.chunk(chunk), rows.y[chunk], rows.penalties[chunk], self.stream)
-        warm_start = WarmStart(self.alpha[chunk]) if self.alpha.any() else None
-        self.inner = settings.family.start(problem, settings.rule, settings, warm_start)
+        warm_start = None
+        if self.exact:
+            warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], rows.ridge[chunk])
+        elif self.alpha.any():
+            warm_start = WarmStart(self.alpha[chunk])
+        self.columns.forget_values()
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, self.columns)
 
     def _again(self) -> None:
         self._start(self.chunk)
@@ -89,7 +97,7 @@ class ChunkRun(Rounds):
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Find the certificate of alpha, and return q (m,)."""
         q = self.rows.gradient(self.alpha, dtype)
-        self.found = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q)
+        self.found, self.q = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q), q
         return q
 
     def _outside(self, q: np.ndarray) -> float:

@@ -21,6 +21,7 @@ from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.thread_team import help_team
+from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
@@ -49,14 +50,13 @@ class SimplexRun:
     rule : the method's rule
     resolved : Resolved
     warm_start : WarmStart, optional
+        With the gradient of a run with the same kernel where it is a `SimplexStart`.
     columns : SharedColumns, optional
-    gradient : ndarray, shape (m,), optional
-        q at the warm start, in the order of the problem's rows, where it is known.
     """
 
     def __init__(
         self, problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None, gradient: np.ndarray | None = None,
+        columns: SharedColumns | None = None,
     ) -> None:  # fmt: skip
         self.rule, self.resolved, self.stream = plain(rule), resolved, problem.stream
         self.sampled = resolved.search == "sampled"
@@ -80,7 +80,10 @@ class SimplexRun:
             weights = weights[support]
         if isinstance(rule, CVM):
             self.state.now["inner"] = first_inner(rule, resolved)
-        self.storage.start_at(support, weights, None if gradient is None else gradient[self.order])
+        gradient = None
+        if isinstance(warm_start, SimplexStart) and warm_start.kernel == resolved.kernel:
+            gradient = warm_start.gradient_at(1.0 / problem.penalties)[self.order]
+        self.storage.start_at(support, weights, gradient)
         if self.sampled and resolved.protocol.gradient == KEPT:
             self._compile_and_track()
         self.set_goal()
@@ -228,10 +231,10 @@ class SimplexRun:
         self.outcome, self.exact = None, None
 
     def _may_defer(self) -> bool:
-        """Whether rounded kernel values are no matter beside the goal: the next run starts from the q they gave."""
-        alpha = self.state.alpha
+        """Whether rounded kernel values are little beside the goal: the next run starts from the q they gave."""
+        alpha, goal = self.state.alpha, self.goal(float(self.state.now["R"][0]))
         rounding = UNIT_ROUNDOFF * self.widest * float(np.sqrt(alpha @ alpha))
-        return not self.sampled and self.within() and rounding <= self.goal(float(self.state.now["R"][0]))
+        return not self.sampled and self.within() and rounding <= self.resolved.deferred * goal
 
     def check_gap(self) -> Status | None:
         """Recompute the gap from scratch in float64, unless that is deferred; None to go on from the q found."""

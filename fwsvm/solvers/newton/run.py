@@ -73,8 +73,7 @@ class NewtonRun:
         before = warm_start if isinstance(warm_start, NewtonStart) else None
         if before is not None and before.kernel != resolved.kernel:
             before = None
-        known = None if before is None else before.gradient_at(1.0 / problem.penalties)
-        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns, gradient=known)
+        self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         self.compile_seconds = 0.0
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
         self.resolved, self.switch, self.columns = resolved, rule.switch, columns

@@ -1,31 +1,18 @@
 """Where a run of Newton's method ended, for a warm start of the next one on the same rows with another C."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 
 
 @dataclass(frozen=True)
-class NewtonStart(WarmStart):
-    """What a Newton run makes use of, beside the weights.
+class NewtonStart(SimplexStart):
+    """What a Newton run makes use of, beside weights and gradient.
 
     Attributes
     ----------
-    kernel : NamedTuple
-    gradient, ridge : ndarrays of float64, shape (m,), in the order of the problem's rows
-        q = K~ alpha at the weights, and the 1 / C_i that are on the diagonal of K~.
     newton : bool
         Whether swap-2o alone did not reach the goal.
     """
 
-    kernel: Any
-    gradient: np.ndarray
-    ridge: np.ndarray
     newton: bool
-
-    def gradient_at(self, ridge: np.ndarray) -> np.ndarray:
-        """Return q at the same weights with another ridge."""
-        return self.gradient + (ridge - self.ridge) * self.weights

@@ -103,23 +103,29 @@ def cheapest(columns):
 
 @njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
 def prefetch_set(s, columns):
-    """Return the missed row and the rows of lowest q < R whose columns are not cached: likely next vertices."""
-    q, slot_of, R, wanted = s.q, s.slot_of, s.now[0].R, s.now[0].wanted
+    """Return the missed row, and others whose columns are not cached.
+
+    Of a vertex these are the rows of lowest q < R, likely next vertices; of a row with weight, whose column a run that
+    starts warm has not computed yet, those with weight and the highest q > R, likely next partners.
+    """
+    q, alpha, slot_of, R, wanted = s.q, s.alpha, s.slot_of, s.now[0].R, s.now[0].wanted
     rows = np.empty(max(1, min(block_size(s.search, columns), columns.row_of.size // 2)), np.int32)
     rows[0], count, worst = wanted, 1, 1
+    sign, floor = (-1.0, 0.0) if alpha[wanted] > 0.0 else (1.0, -1.0)
     for t in range(q.size):
-        if rows.size > 1 and q[t] < R and slot_of[t] < 0 and t != wanted:
+        value = sign * q[t]
+        if rows.size > 1 and value < sign * R and slot_of[t] < 0 and t != wanted and alpha[t] > floor:
             if count < rows.size:
                 rows[count] = t
                 count += 1
-            elif q[t] < q[rows[worst]]:
+            elif value < sign * q[rows[worst]]:
                 rows[worst] = t
             else:
                 continue
             if count == rows.size:
                 worst = 1
                 for c in range(2, count):
-                    if q[rows[c]] > q[rows[worst]]:
+                    if sign * q[rows[c]] > sign * q[rows[worst]]:
                         worst = c
     return rows[:count]
 
