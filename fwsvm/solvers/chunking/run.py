@@ -73,7 +73,7 @@ class ChunkRun(Rounds):
         settings = self._of_chunk()
         rows = self.rows
         problem = Binary(rows.chunk(chunk), rows.y[chunk], rows.penalties[chunk], self.stream)
-        warm_start = None
+        warm_start: WarmStart | None = None
         if self.exact:
             warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], rows.ridge[chunk])
         elif self.alpha.any():
