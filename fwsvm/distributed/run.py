@@ -100,12 +100,11 @@ class RemoteRun(Rounds):
 
 
 def start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None, columns: object = None,
+    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None, _columns: object = None,
 ) -> RemoteRun:  # fmt: skip
-    """Begin a run on a problem whose ``X`` is a `PairRows`; it starts cold, and shares no kernel columns."""
+    """Begin a run on a problem whose ``X`` is a `PairRows`; it starts cold, and its columns are its own."""
     assert isinstance(problem.X, PairRows)  # noqa: S101  (what `fwsvm.distributed.fit` makes)
     assert warm_start is None  # noqa: S101  (as it asks for)
-    assert columns is None  # noqa: S101  (as it asks for)
     rule.check()
     return RemoteRun(problem.X, rule, resolved, problem.stream)
 

@@ -1,4 +1,4 @@
-"""The owner of kernel columns, and of memory for factors, that runs on the same rows share, one run after another."""
+"""The owner of kernel columns, and of memory for columns and factors, that runs share, one run after another."""
 
 import threading
 from dataclasses import dataclass, field
@@ -12,74 +12,80 @@ from fwsvm.kernels.rows import Rows
 
 @dataclass
 class ColumnStore:
-    """Column caches, and rooms for factors, that outlive a run; `of` gives access to a subproblem's.
+    """Column caches, and rooms for factors, that outlive a run.
 
-    Threads may use it at the same time, each for subproblems of its own.
+    With ``keeps_values`` its places are those of subproblems, whose runs are on the same rows. Without, they are those
+    of workers, whose runs are on other rows each: memory alone outlives a run there, for memory that is written for the
+    first time takes as long as the values in it. Threads may use it at the same time, each for places of its own.
     """
 
+    keeps_values: bool = True
     caches: dict[int, ColumnCache] = field(default_factory=dict)
     rooms: dict[int, np.ndarray] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)
 
-    def of(self, number: int) -> "SharedColumns":
-        """Return the place of subproblem ``number``."""
-        return SharedColumns(self, number)
+    def of(self, place: int) -> "SharedColumns":
+        """Return a place."""
+        return SharedColumns(self, place)
 
     @property
     def nbytes(self) -> int:
         """The memory of all that is kept, once the caches are full."""
         with self.lock:
-            caches = sum(memory_of(cache).nbytes for cache in self.caches.values())
-            return caches + sum(room.nbytes for room in self.rooms.values())
+            return sum(map(self.nbytes_of, self.caches.keys() | self.rooms.keys()))
+
+    def nbytes_of(self, place: int) -> int:
+        """Return the memory of what is kept at a place, once its cache is full."""
+        with self.lock:
+            cache, room = self.caches.get(place), self.rooms.get(place)
+            kept = 0 if cache is None else memory_of(cache).nbytes
+            return int(kept + (0 if room is None else room.nbytes))
 
 
 @dataclass(frozen=True)
 class SharedColumns:
-    """A subproblem's place in a `ColumnStore`: the cache over its rows, and the room for its factors."""
+    """A place in a `ColumnStore`: a cache, and the room for factors."""
 
     store: ColumnStore
-    number: int
+    place: int
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether columns outlive their run, not their memory alone."""
+        return self.store.keeps_values
 
     @property
     def nbytes(self) -> int:
-        """The memory of all that the store keeps, once its caches are full."""
-        return self.store.nbytes
+        """The memory that the budget of a run here is for: of all places, or of this one where workers share it out."""
+        return self.store.nbytes if self.keeps_values else self.store.nbytes_of(self.place)
 
     @property
     def room(self) -> np.ndarray | None:
-        """The memory that the factors of the last run were made in: new memory takes as long to get as to fill."""
-        return self.store.rooms.get(self.number)
+        """The memory that the factors of the last run were made in."""
+        return self.store.rooms.get(self.place)
 
     def keep_room(self, room: np.ndarray, budget_bytes: int) -> None:
         """Keep this memory for factors of the next run, if all that is kept fits in the budget."""
         with self.store.lock:
-            self.store.rooms.pop(self.number, None)
-            if self.store.nbytes + room.nbytes <= budget_bytes:
-                self.store.rooms[self.number] = room
-
-    def forget_values(self) -> None:
-        """Keep memory alone: the next run is on other rows."""
-        with self.store.lock:
-            found = self.store.caches.get(self.number)
-            if found is not None:
-                self.store.caches[self.number] = found._replace(kernel=None)
+            self.store.rooms.pop(self.place, None)
+            if self.nbytes + room.nbytes <= budget_bytes:
+                self.store.rooms[self.place] = room
 
     def cache(self, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:
         """Return the cache of a kernel's columns over ``rows``, with the values it holds already.
 
         One of another kernel, precision or number of rows gives way to a new one, in its memory if that is large
-        enough, which is kept for the next run as long as all that the store keeps fits in the budget of this one.
+        enough, which is kept for the next run as long as all that is kept fits in the budget of this one.
         """
-        found = self.store.caches.get(self.number)
-        if found is not None and (
+        found = self.store.caches.get(self.place)
+        if found is not None and self.keeps_values and (
             (found.kernel, found.rows.values.dtype, found.rows.height, len(found.rows.values))
             == (kernel, rows.values.dtype, rows.height, len(rows.values))
-        ):
+        ):  # fmt: skip
             return found
-        memory = None if found is None else memory_of(found)
-        made = column_cache(kernel, rows, budget_bytes, threads, memory)
+        made = column_cache(kernel, rows, budget_bytes, threads, None if found is None else memory_of(found))
         with self.store.lock:
-            self.store.caches.pop(self.number, None)
-            if self.store.nbytes + memory_of(made).nbytes <= budget_bytes:
-                self.store.caches[self.number] = made
+            self.store.caches.pop(self.place, None)
+            if self.nbytes + memory_of(made).nbytes <= budget_bytes:
+                self.store.caches[self.place] = made
         return made

@@ -153,7 +153,7 @@ def solve(
 ) -> tuple[Part, WarmStart | None]:  # fmt: skip
     """Solve one subproblem of ``total``, made of these rows of the whole; return also where the next run may start.
 
-    Without ``columns`` nothing outlives the run, and there is no warm start for a next one.
+    Without ``columns`` that keep their values there is no warm start for a next one.
     """
     course, counters, at, method = _run(
         problem, resolved, limits, clock, tell, warm_start, columns, trace=total == 1
@@ -167,7 +167,7 @@ def solve(
     else:
         end, course = _certified(Candidate(problem, resolved, at), course)
     check = course.check_seconds + time.perf_counter() - started
-    after = at.warm_start if columns is not None else None
+    after = at.warm_start if columns is not None and columns.keeps_values else None
     return Part(number, rows, course, counters, at.support_vectors, check, end, method), after
 
 

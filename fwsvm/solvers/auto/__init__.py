@@ -31,7 +31,7 @@ def _start(
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
     if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples):
-        return ChunkRun(problem, settings, warm_start)
+        return ChunkRun(problem, settings, warm_start, columns)
     run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return run
 

@@ -29,7 +29,7 @@ def _start(
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):
         run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
         return run
-    return ChunkRun(problem, settings, warm_start)
+    return ChunkRun(problem, settings, warm_start, columns)
 
 
 def inner_settings(rule: Any, resolved: Resolved) -> Resolved:

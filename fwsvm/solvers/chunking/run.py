@@ -13,7 +13,7 @@ from fwsvm.solvers.chunking.in_memory import RowsInMemory
 from fwsvm.solvers.chunking.mapped import MappedRows
 from fwsvm.solvers.chunking.rounds import Rounds
 from fwsvm.solvers.chunking.working_set import first_chunk, select_rows
-from fwsvm.solvers.column_store import ColumnStore
+from fwsvm.solvers.column_store import ColumnStore, SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.resolve import Resolved
@@ -55,12 +55,17 @@ class ChunkRun(Rounds):
     Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too.
     """
 
-    def __init__(self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None) -> None:
+    def __init__(
+        self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
+        columns: SharedColumns | None = None,
+    ) -> None:  # fmt: skip
         rows: AllRows = (MappedRows if is_mapped(problem.X) else RowsInMemory)(problem, settings)
         super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
         self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
         self.alpha = np.zeros(self.m)
-        self.columns = ColumnStore().of(0)  # chunks are of other rows each, but have the same memory
+        if columns is None or columns.keeps_values:  # those of another C, but each chunk is of other rows
+            columns = ColumnStore(keeps_values=False).of(0)
+        self.columns = columns
         if warm_start is None:
             random = np.random.default_rng(self.stream)
             self._start(first_chunk(rows.plus, self.m, random, rows.first_share))
@@ -78,7 +83,6 @@ class ChunkRun(Rounds):
             warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], rows.ridge[chunk])
         elif self.alpha.any():
             warm_start = WarmStart(self.alpha[chunk])
-        self.columns.forget_values()
         self.inner = settings.family.start(problem, settings.rule, settings, warm_start, self.columns)
 
     def _again(self) -> None:

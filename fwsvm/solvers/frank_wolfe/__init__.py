@@ -26,7 +26,7 @@ def _start(
     if is_mapped(problem.X):
         from fwsvm.solvers.chunking.run import ChunkRun
 
-        return ChunkRun(problem, resolved, warm_start)
+        return ChunkRun(problem, resolved, warm_start, columns)
     from fwsvm.solvers.frank_wolfe.run import SimplexRun
 
     return SimplexRun(problem, rule, resolved, warm_start, columns)
