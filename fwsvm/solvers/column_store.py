@@ -30,12 +30,12 @@ class ColumnStore:
 
     @property
     def nbytes(self) -> int:
-        """The memory of all that is kept, once the caches are full."""
+        """The memory of all that is kept: what was asked for, written or not."""
         with self.lock:
             return sum(map(self.nbytes_of, self.caches.keys() | self.rooms.keys()))
 
     def nbytes_of(self, place: int) -> int:
-        """Return the memory of what is kept at a place, once its cache is full."""
+        """Return the memory of what is kept at a place: all that was asked for, written or not."""
         with self.lock:
             cache, room = self.caches.get(place), self.rooms.get(place)
             kept = 0 if cache is None else memory_of(cache).nbytes
@@ -65,17 +65,25 @@ class SharedColumns:
         return self.store.rooms.get(self.place)
 
     def keep_room(self, room: np.ndarray, budget_bytes: int) -> None:
-        """Keep this memory for factors of the next run, if all that is kept fits in the budget."""
+        """Keep this memory for factors of the next run on these rows, if all that is kept fits in the budget."""
+        if not self.keeps_values:
+            return
         with self.store.lock:
             self.store.rooms.pop(self.place, None)
             if self.nbytes + room.nbytes <= budget_bytes:
                 self.store.rooms[self.place] = room
 
+    def let_go(self) -> None:
+        """Keep nothing of a run that goes on with columns of another precision, unless their values are kept."""
+        if not self.keeps_values:
+            with self.store.lock:
+                self.store.caches.pop(self.place, None)
+
     def cache(self, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:
-        """Return the cache of a kernel's columns over ``rows``, with the values it holds already.
+        """Return the cache of a kernel's columns over ``rows``, with the values it holds where values are kept.
 
         One of another kernel, precision or number of rows gives way to a new one, in its memory if that is large
-        enough, which is kept for the next run as long as all that is kept fits in the budget of this one.
+        enough. The new one is kept for the next run if all that is kept then fits in the budget of this one.
         """
         found = self.store.caches.get(self.place)
         if found is not None and self.keeps_values and (

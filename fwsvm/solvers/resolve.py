@@ -51,7 +51,7 @@ class Resolved:
     cache_mib: int
     final_gap: bool
     lent: int = 0  # threads of other subproblems' workers, which may come to help
-    # rounding, in parts of the goal, up to which a run that has converged leaves its certificate to whoever began it
+    # rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never
     deferred: float = 0.0
 
     @property

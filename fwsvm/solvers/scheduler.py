@@ -44,7 +44,7 @@ class Work(ABC):
     watch: Watch | None
     numbers: Sequence[int]  # of the problems to be solved
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
-    columns: ColumnStore = field(default_factory=partial(ColumnStore, keeps_values=False))
+    columns: ColumnStore | None = None
     parts: list[Part] = field(default_factory=list)
     ends: dict[int, WarmStart] = field(default_factory=dict)
     # None: being set up, or certified
@@ -104,7 +104,7 @@ class Work(ABC):
         try:
             part, end = solve(
                 problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
-                self.columns.of(number if self.columns.keeps_values else me),
+                None if self.columns is None else self.columns.of(number if self.columns.keeps_values else me),
             )  # fmt: skip
         finally:
             del self.running[number]
@@ -185,7 +185,8 @@ def solve_all(
         # simplex methods read rows in this form: made once for all pairs
         with common.running():
             rows = as_rows(X)
-    columns = ColumnStore(keeps_values=False) if columns is None else columns
+    if columns is None and len(numbers) > 1:
+        columns = ColumnStore(keeps_values=False)
     work = _InMemory(
         X=rows, weights=weights, problems=problems, resolved=resolved, warm_starts=warm_starts or {}, columns=columns,
         limits=Limits(resolved.time_limit, resolved.max_iterations), watch=watch, numbers=numbers,

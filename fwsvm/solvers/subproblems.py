@@ -175,7 +175,7 @@ def _run(
     problem: Binary, resolved: Resolved, limits: Limits, clock: Clock, tell: Tell, warm_start: WarmStart | None,
     columns: SharedColumns | None, *, trace: bool,
 ) -> tuple[Course, Counters, Iterate, str]:  # fmt: skip
-    """Run a solver to its end; its memory is free for the certificate once this returns."""
+    """Run a solver to its end; what ``columns`` do not keep of its memory is free once this returns."""
     with clock.running():
         solver = resolved.family.start(problem, resolved.rule, resolved, warm_start, columns)
     clock.seconds -= solver.counters.compile_seconds

@@ -10,6 +10,7 @@ from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import gradient, simplex_qp
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import sorted_by_class
 from fwsvm.solvers.memory import for_columns
 from fwsvm.solvers.resolve import Resolved
@@ -22,11 +23,12 @@ class RowsInMemory:
 
     first_share = FIRST_CHUNK
 
-    def __init__(self, problem: Binary, settings: Resolved) -> None:
+    def __init__(self, problem: Binary, settings: Resolved, columns: SharedColumns) -> None:
         self.order, self.rows = sorted_by_class(problem)
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         self.plus, self.threads = int(np.count_nonzero(problem.y > 0)), settings.threads
-        for_columns(settings, len(self.y), np.float32)  # a later chunk may be all rows
+        # a later chunk may be all rows
+        for_columns(settings, len(self.y), np.float32, held=columns.nbytes)
         self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), self.plus, self.penalties)
         self.ridge, self.diagonal = self.qp.ridge, self.qp.diagonal
         self.compile_seconds = compile_looks(settings.kernel, self.rows)

@@ -9,6 +9,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import gradients_of_mapped, self_values_of_mapped
 from fwsvm.solvers.chunking.in_memory import compile_looks
 from fwsvm.solvers.chunking.working_set import share_far
+from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.memory import Size, simplex, size_of
 from fwsvm.solvers.resolve import Resolved
 
@@ -16,8 +17,8 @@ from fwsvm.solvers.resolve import Resolved
 class MappedRows:
     """An `AllRows` that are mapped; vectors of m numbers are in memory, and the rows of a chunk."""
 
-    def __init__(self, problem: Binary, settings: Resolved) -> None:
-        self.X, self.settings = problem.X, settings
+    def __init__(self, problem: Binary, settings: Resolved, columns: SharedColumns) -> None:
+        self.X, self.settings, self.columns = problem.X, settings, columns
         self.size: Size = size_of(self.X)._replace(mapped=False)  # as of chunks, which are in memory
         self.order = np.argsort(-problem.y, kind="stable")
         self.plus = int(np.count_nonzero(problem.y > 0))
@@ -34,6 +35,7 @@ class MappedRows:
             simplex(self.size.part(count), self.settings),
             f"a chunk of {count:,} of the {m:,} rows, those that may be support vectors,",
             "take a smaller C or a wider kernel, which leave fewer support vectors, or use scs, which samples",
+            held=self.columns.nbytes,
         )
         return as_rows(picked(self.X, self.order[numbers]))
 

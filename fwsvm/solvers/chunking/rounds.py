@@ -29,16 +29,19 @@ class Rounds(ABC):
 
     Attributes
     ----------
+    passes_gradient : bool, whether an inner run starts from the q of a look in float64
     widest : float, the largest K~_ii of all rows
     inner : Solver or None, on the present chunk
     found : SimplexCertificate or None, of alpha over all rows, where they were looked at
     outcome : Outcome or None, of alpha, where an inner run ended at it
-    lowest, gap : float, R and the gap where all rows were looked at before
+    lowest, gap : float, R and the gap at the look before, in either precision
     last : SimplexIterate or None, what the last inner run ended at
     defers : bool, whether inner runs leave their check to the look at all rows
     near, exact : bool, whether the next look is likely to be the last, and whether the last one was in float64
     before : Counters, what all before the present inner run did
     """
+
+    passes_gradient = False
 
     def __init__(self, settings: Resolved, widest: float, before: Counters) -> None:
         self.settings, self.widest, self.before = settings, widest, before
@@ -126,7 +129,7 @@ class Rounds(ABC):
                 if not self.defers:
                     return Status.STALLED  # it is the inner method that can do no better
                 # or it is its rounding, which it has not seen: that of steps from an exact q is small
-                self.defers = self.found.gap < 0.5 * self.gap
+                self.defers = self.passes_gradient and self.found.gap < 0.5 * self.gap
                 self.gap = self.found.gap
                 self._again()
                 return None

@@ -55,17 +55,18 @@ class ChunkRun(Rounds):
     Rows have the class +1 first, as the inner runs have theirs: a chunk in ascending order is in theirs, too.
     """
 
+    passes_gradient = True
+
     def __init__(
         self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None,
     ) -> None:  # fmt: skip
-        rows: AllRows = (MappedRows if is_mapped(problem.X) else RowsInMemory)(problem, settings)
-        super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
-        self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
-        self.alpha = np.zeros(self.m)
         if columns is None or columns.keeps_values:  # those of another C, but each chunk is of other rows
             columns = ColumnStore(keeps_values=False).of(0)
-        self.columns = columns
+        rows: AllRows = (MappedRows if is_mapped(problem.X) else RowsInMemory)(problem, settings, columns)
+        super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
+        self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
+        self.alpha, self.columns = np.zeros(self.m), columns
         if warm_start is None:
             random = np.random.default_rng(self.stream)
             self._start(first_chunk(rows.plus, self.m, random, rows.first_share))

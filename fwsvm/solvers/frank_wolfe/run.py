@@ -231,7 +231,7 @@ class SimplexRun:
         self.outcome, self.exact = None, None
 
     def _may_defer(self) -> bool:
-        """Whether rounded kernel values are little beside the goal: the next run starts from the q they gave."""
+        """Whether rounding is at most `Resolved.deferred` of the goal: the next run starts from the q it gave."""
         alpha, goal = self.state.alpha, self.goal(float(self.state.now["R"][0]))
         rounding = UNIT_ROUNDOFF * self.widest * float(np.sqrt(alpha @ alpha))
         return not self.sampled and self.within() and rounding <= self.resolved.deferred * goal

@@ -111,7 +111,8 @@ def prefetch_set(s, columns):
     q, alpha, slot_of, R, wanted = s.q, s.alpha, s.slot_of, s.now[0].R, s.now[0].wanted
     rows = np.empty(max(1, min(block_size(s.search, columns), columns.row_of.size // 2)), np.int32)
     rows[0], count, worst = wanted, 1, 1
-    sign, floor = (-1.0, 0.0) if alpha[wanted] > 0.0 else (1.0, -1.0)
+    new = columns.counts[USED] < columns.row_of.size  # no column was evicted
+    sign, floor = (-1.0, 0.0) if new and alpha[wanted] > 0.0 else (1.0, -1.0)
     for t in range(q.size):
         value = sign * q[t]
         if rows.size > 1 and value < sign * R and slot_of[t] < 0 and t != wanted and alpha[t] > floor:

@@ -64,6 +64,7 @@ class GradientStorage:
         search: Search, shared: SharedColumns | None,
     ) -> None:  # fmt: skip
         self.rule, self.resolved, self.rows, self.stream = rule, resolved, rows, stream
+        self.shared = shared
         cache = self._cache(search, np.float32, shared)
         self._counted = cache.counts.copy()  # what other runs did
         self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
@@ -163,6 +164,8 @@ class GradientStorage:
 
     def renew(self, search: Search, dtype: Any) -> None:
         """Go on from the same point with a new column cache."""
+        if self.shared is not None:
+            self.shared.let_go()
         self._counted -= self.qp.columns.counts
         self.qp = self.qp._replace(columns=self._cache(search, dtype))
         same = ("alpha", "q", "active", "place", "active_diagonal", "now", "random", "drawn")
