@@ -117,8 +117,9 @@ class Rounds(ABC):
             return ended
         last = self._end()
         look = self._look()
+        assert self.found is not None  # noqa: S101  (by the look)
+        halved, self.gap = self.found.gap < 0.5 * self.gap, self.found.gap
         if self.exact:
-            assert self.found is not None  # noqa: S101  (by the survey)
             outcome = outcome_of(self.found, self.settings, self.widest)
             if outcome.within and not self.settings.final_gap:
                 return Status.SAMPLED_STOP
@@ -129,12 +130,9 @@ class Rounds(ABC):
                 if not self.defers:
                     return Status.STALLED  # it is the inner method that can do no better
                 # or it is its rounding, which it has not seen: that of steps from an exact q is small
-                self.defers = self.passes_gradient and self.found.gap < 0.5 * self.gap
-                self.gap = self.found.gap
+                self.defers = self.passes_gradient and halved
                 self._again()
                 return None
-        assert self.found is not None  # noqa: S101  (by the survey)
-        self.gap = self.found.gap
         falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
         self._start(self._matters(look) if falls else self._everything())
