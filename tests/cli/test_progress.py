@@ -13,8 +13,8 @@ from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.conftest import cache, site
-from tests.data.site import Site
-from tests.data.test_fetch import CONTENT, QUICK, a_file, an_entry
+from tests.data.site import PATIENT, Site
+from tests.data.test_fetch import CONTENT, a_file, an_entry
 
 __all__ = ["cache", "site"]  # fixtures
 
@@ -34,7 +34,7 @@ def test_a_bar_shows_the_file_and_is_taken_away(
     behaviour: serve.Behaviour, terminal: io.StringIO, cache: Path, site: Site
 ) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
-    options = FetchOptions(timeouts=QUICK, bar=_progress.download_bar)
+    options = FetchOptions(timeouts=PATIENT, bar=_progress.download_bar)
     if behaviour is serve.well:
         obtain(entry, None, options)
     else:

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -13,10 +12,9 @@ from fwsvm.data.fetching.download import Timeouts
 from fwsvm.data.fetching.obtaining import obtain
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.errors import DataError, UsageError
-from tests.data.site import Site
+from tests.data.site import IMPATIENT, PATIENT, Site
 from tests.data.test_fetch import CONTENT, a_file, an_entry, final_path
 
-PATIENCE = Timeouts(connect_seconds=2.0, read_seconds=0.5, attempts=2, pause=0.01, whole_seconds=20.0)
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
@@ -46,13 +44,16 @@ def raw(answer: bytes) -> Callable[[BaseHTTPRequestHandler, bytes], None]:
     return lambda handler, _: handler.wfile.write(answer) and None
 
 
-def refusal(site: Site, *behaviours: Callable[[BaseHTTPRequestHandler, bytes], None], **more: object) -> str:
+def refusal(
+    site: Site,
+    *behaviours: Callable[[BaseHTTPRequestHandler, bytes], None],
+    timeouts: Timeouts = PATIENT,
+    **more: object,
+) -> str:
     """Fetch what is served so, and return what is said; nothing may be under the final name."""
     entry = an_entry(a_file(site.put("/tiny", CONTENT, *behaviours), **more))
-    begun = time.monotonic()
     with pytest.raises(DataError) as error:
-        obtain(entry, None, FetchOptions(timeouts=PATIENCE))
-    assert time.monotonic() - begun < 60  # it has ended; a hang would take the test's own limit
+        obtain(entry, None, FetchOptions(timeouts=timeouts))
     assert not final_path(entry).exists()
     part = final_path(entry).with_name("tiny.part")
     assert not part.is_file() or part.stat().st_size <= len(CONTENT)
@@ -101,9 +102,8 @@ def test_an_answer_that_makes_no_sense_is_a_sentence(
         (OK, b"a: " + b"b" * 4096, "not HTTP"),
         (b"HTTP/1.1 302 Found\r\nLocation: http://[::1\r\n\r\n", b"x" * 4096, "which is no web address"),
         (b"HTTP/1.1 302 Found\r\nLocation: /gone\r\n\r\n", b"x" * 4096, "HTTP status 404"),
-        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "less than 16,384 bytes in 1 s"),
     ],
-    ids=["body", "chunks", "chunk-size", "header", "bad-redirect", "redirect", "continue"],
+    ids=["body", "chunks", "chunk-size", "header", "bad-redirect", "redirect"],
 )
 def test_an_answer_without_an_end_is_left(
     start: bytes, more: bytes, said: str, cache: Path, site: Site
@@ -111,9 +111,15 @@ def test_an_answer_without_an_end_is_left(
     assert said in refusal(site, endless(start, more))
 
 
+def test_a_server_that_only_says_continue_is_left(cache: Path, site: Site) -> None:
+    said = refusal(site, endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), timeouts=IMPATIENT)
+    assert "sent less than 16,384 bytes in 2 s" in said
+
+
 @pytest.mark.parametrize("start", [b"", OK, OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n"])
 def test_an_answer_that_drips_is_left(start: bytes, cache: Path, site: Site) -> None:
-    assert "sent less than 16,384 bytes in 1 s" in refusal(site, dripping(start, site))
+    said = refusal(site, dripping(start, site), timeouts=IMPATIENT)
+    assert "sent less than 16,384 bytes in 2 s" in said
 
 
 def test_a_download_has_a_deadline_for_all_its_attempts(cache: Path, site: Site) -> None:
@@ -147,7 +153,7 @@ def test_chunks_and_redirects_are_followed(cache: Path, site: Site) -> None:
     here = site.put(
         "/here", b"", raw(b"HTTP/1.1 301 Moved\r\nLocation: ../there\r\nContent-Length: 0\r\n\r\n")
     )
-    got = obtain(an_entry(a_file(here)), None, FetchOptions(timeouts=PATIENCE))
+    got = obtain(an_entry(a_file(here)), None, FetchOptions(timeouts=PATIENT))
     assert hashlib.sha256(got.files["tiny"][0].read_bytes()).digest() == hashlib.sha256(CONTENT).digest()
 
 

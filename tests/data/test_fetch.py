@@ -20,10 +20,9 @@ from fwsvm.data.lock import lockfile
 from fwsvm.data.lock.entry import Complement, DataSource, Entry, Lock, RawFile
 from fwsvm.errors import DataError
 from tests.data import site as serve
-from tests.data.site import Site
+from tests.data.site import IMPATIENT, PATIENT, Site
 
 CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(4000))
-QUICK = Timeouts(connect_seconds=2.0, read_seconds=0.3, attempts=3, pause=0.01)
 
 
 def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> RawFile:
@@ -36,8 +35,8 @@ def an_entry(*files: RawFile) -> Entry:
     return Entry("tiny", "Tiny", "binary", 2, 3, "none", (source,))
 
 
-def fetched(entry: Entry, **options: object) -> Path:
-    got = obtain(entry, None, FetchOptions(timeouts=QUICK, **options))  # type: ignore[arg-type]
+def fetched(entry: Entry, timeouts: Timeouts = PATIENT, **options: object) -> Path:
+    got = obtain(entry, None, FetchOptions(timeouts=timeouts, **options))  # type: ignore[arg-type]
     return got.files[entry.sources[0].train[0].file][0]
 
 
@@ -85,7 +84,7 @@ def test_a_bad_answer_leaves_nothing_under_the_final_name(
 def test_a_server_that_falls_silent_is_left(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.stalls(site))))
     with pytest.raises(DataError, match="stopped answering"):
-        fetched(entry)
+        fetched(entry, IMPATIENT)
     assert not final_path(entry).exists()
 
 
@@ -234,7 +233,7 @@ def test_what_has_no_digest_is_not_fetched(cache: Path, site: Site, tmp_path: Pa
 
 
 def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
-    search = FileSearch(FetchOptions(timeouts=QUICK))
+    search = FileSearch(FetchOptions(timeouts=PATIENT))
     unpinned = a_file("http://example.org/tiny", sha256=None)
     with pytest.raises(FetchError, match="plain http"):
         search.download("http://example.org/tiny", CacheFile(an_entry(unpinned).sources[0], unpinned))
@@ -299,7 +298,7 @@ def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Sit
     second = DataSource("second", "tiny", {"format": "svmlight"}, (a_file(content=other, name="copy"),))
     entry = Entry("tiny", "Tiny", "binary", 2, 3, "none", (first, second))
     (tmp_path / "copy").write_bytes(other)
-    options = FetchOptions(mirror=str(tmp_path), timeouts=QUICK)
+    options = FetchOptions(mirror=str(tmp_path), timeouts=PATIENT)
     assert obtain(entry, None, options).source.name == "second"
     assert obtain(entry, "first", options).source.name == "first"
     assert obtain(entry, None, options).source.name == "first"
@@ -322,7 +321,7 @@ def test_a_complement_is_derived_and_checked(
     }
     entries = {n: Entry(n, n, "binary", 2, 3, "none", (s,)) for n, s in sources.items()}
     monkeypatch.setattr(lockfile, "read", lambda: Lock(entries, {}))
-    options = FetchOptions(mirror=str(tmp_path), offline=True, timeouts=QUICK)
+    options = FetchOptions(mirror=str(tmp_path), offline=True, timeouts=PATIENT)
     got = obtain(entries["part"], None, options)
     assert got.files["rest"][0].read_bytes() == rest
     assert "rest was derived" in got.notices[0]
