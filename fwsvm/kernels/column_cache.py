@@ -80,15 +80,16 @@ def column_cache(
     with (`memory_of`), and is used where the columns fit into it.
     """
     columns = room_for_columns(kernel, rows, budget_bytes, threads, memory)
-    _, _, own, left_block, tiles, all_rows, cached, *_ = columns
+    return columns._replace(fill_at=fill_address(columns, dense=len(columns.tiles.numbers) > 0))
+
+
+def fill_address(columns: ColumnCache, *, dense: bool) -> int:
+    """Return where the code stands that fills such columns, from tiles of dense rows or from sparse ones."""
+    kernel, rows, own, left_block, tiles, all_rows, cached, *_ = columns
     nothing = np.empty(0, np.int64)
-    if len(tiles.numbers):
-        fill_at = address_of(fill_dense, kernel, tiles, nothing, 0, 0, cached, nothing)
-    else:
-        fill_at = address_of(
-            fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, nothing
-        )
-    return columns._replace(fill_at=fill_at)
+    if dense:
+        return address_of(fill_dense, kernel, tiles, nothing, 0, 0, cached, nothing)
+    return address_of(fill_range, kernel, left_block, WIDE, 0, rows, own, all_rows, 0, 0, cached, nothing)
 
 
 def memory_of(columns: ColumnCache) -> np.ndarray:

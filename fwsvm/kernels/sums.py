@@ -16,7 +16,7 @@ from fwsvm.numerics.threads import in_shares
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
-def _add_range(kernel, left_block, rows, own, weights, first, last, out):
+def add_range(kernel, left_block, rows, own, weights, first, last, out):
     """Add the block's weighted kernel values to ``out[first:last]``; weights (outputs, 64)."""
     values = np.empty(WIDE, rows.values.dtype)
     for t in range(first, last):
@@ -81,7 +81,7 @@ def _sums_of_sparse(
     parts = threads_for(rows, rows.height, WIDE, threads)
 
     def add(first: int, last: int) -> None:
-        _add_range(kernel, left_block, rows, own, lines, first, last, out)
+        add_range(kernel, left_block, rows, own, lines, first, last, out)
 
     for first in range(0, len(which), WIDE):
         phases.inside("kernel values", first / len(which))

@@ -76,7 +76,7 @@ def gathered(run: Trained) -> Result:
         cache_hit_rate=1.0 - counters.column_misses / requests if requests else np.nan,
         compile_seconds=compile_seconds + solved.compile_seconds + counters.compile_seconds,
         train_seconds=solved.seconds,
-        check_seconds=sum(part.check_seconds for part in parts),
+        check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
         gap_error=total.gap_error,
         solved=len(problems) - unreached,

@@ -68,7 +68,7 @@ class Solved:
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
     nothing was asked to outlive the run. ``pairs`` are what was solved together, in place of parts.
-    ``compile_seconds`` are those that no counter of a part has.
+    ``compile_seconds`` are those that no counter of a part has, ``check_seconds`` those of the pairs' certificates.
     """
 
     parts: list[Part]
@@ -77,6 +77,7 @@ class Solved:
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
     pairs: "SolvedPairs | None" = None
     compile_seconds: float = 0.0
+    check_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

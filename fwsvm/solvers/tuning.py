@@ -30,6 +30,12 @@ MANY_ROWS = 1 << 20
 #: Seconds between two reports of progress. Evidence: none; what an eye follows.
 WATCH_EVERY = 0.2
 
+# ---------------------------------------------------------------- pairs of classes in compiled code
+
+#: Kernel values of the matrices of the pairs that a thread solves between two looks at the clock. Evidence: none; it
+#: computes a part of them, in a tenth of a second.
+PAIRS_SHARE = 1 << 26
+
 # ---------------------------------------------------------------- paths along C
 
 #: Decision values that are held at a time. Evidence: none; 128 MiB.
@@ -52,9 +58,9 @@ MARGIN = 0.01
 #: Rows for each active one up to which a scan of all rows beats a walk through the active ones. Evidence: 1.28 times
 #: as fast as walks alone; scans alone are no slower where many rows are active (docs/speed-devices.md).
 SCAN_FROM = 6
-#: Kernel values of a block of columns: a smaller block costs as much. Evidence: benchmarks/training.py shows the
-#: effect on pairs of classes; no figure kept.
-SMALLEST_BLOCK = 1 << 14
+#: Kernel values of a block of columns: a smaller block costs as much. Evidence: with 1 << 14 pendigits, letter, usps
+#: and satimage at C = 64 took 1.13, 1.03, 1.11 and 1.14 times as long, one thread.
+SMALLEST_BLOCK = 1 << 12
 #: Active rows that there is room for at first under sampled search; room doubles as it is used up. Evidence: none.
 FIRST_ROOM = 256
 #: Steps within which a candidate that is prefetched should be drawn. Evidence: up to 30,000 rows qualify; without a

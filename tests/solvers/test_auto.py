@@ -1,19 +1,25 @@
-"""auto: which methods it chooses, that the row says so, and pairs solved on one kernel matrix."""
+"""auto: which methods it chooses, that the row says so, and pairs solved in compiled code."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.solvers import Settings, Status, certify, fit
-from fwsvm.solvers.auto import one_matrix
+from fwsvm.solvers.auto import one_matrix, own_columns, small_pairs
 from fwsvm.solvers.auto.auto import CHUNKS_FROM
 from tests import naive
 
 GAMMA = 0.4
+
+
+@pytest.fixture(params=[small_pairs.MOST_ROWS, 0], ids=["one matrix", "columns of their own"])
+def way(request, monkeypatch):
+    """Solve small pairs on one matrix, or each with columns of its own, whatever the number of rows."""
+    monkeypatch.setattr(small_pairs, "MOST_ROWS", request.param)
 
 
 def classes_of(seed, K, each, features=3):
@@ -32,7 +38,8 @@ def train(X, codes, **given):
     st.integers(0, 2**32), st.integers(3, 6), st.integers(1, 12), st.sampled_from([1e-2, 1.0, 1e3, 1e6]),
     st.sampled_from(["rbf", "linear", "quadratic", "laplacian"]), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("way")
 def test_sums_over_the_pairs_are_those_of_each_pairs_optimum(seed, K, each, C, kernel, stored):
     X, codes = classes_of(seed, K, each)
     own = {} if kernel == "linear" else {"gamma": GAMMA}
@@ -56,6 +63,7 @@ def test_sums_over_the_pairs_are_those_of_each_pairs_optimum(seed, K, each, C, k
     assert found.solved == found.subproblems == len(optima)
 
 
+@pytest.mark.usefixtures("way")
 def test_decisions_are_those_of_a_run_for_each_pair():
     X, codes = classes_of(1, 5, 30)
     weights = np.random.default_rng(2).uniform(0.5, 2.0, len(codes))
@@ -68,6 +76,7 @@ def test_decisions_are_those_of_a_run_for_each_pair():
     assert (both[0].counts == both[1].counts).all()
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_change_nothing(threads):
     X, codes = classes_of(3, 7, 20)
@@ -76,6 +85,7 @@ def test_threads_change_nothing(threads):
     assert (one.model.coefficients == other.model.coefficients).all()
 
 
+@pytest.mark.usefixtures("way")
 def test_rows_far_from_the_origin_are_certified_as_runs_of_their_own_are():
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(3), 12)
@@ -104,10 +114,13 @@ def test_many_certificates_are_judged_as_one_is(numbers):
         assert certify.within_goals(found, np.array([goal])).tolist() == [one.within]
 
 
+@pytest.mark.usefixtures("way")
 def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatch):
     X, codes = classes_of(4, 4, 40)
     before = train(X, codes)
     monkeypatch.setattr(one_matrix, "STEPS", 1)
+    monkeypatch.setattr(own_columns, "FIRST_SWAPS", 0.2)
+    monkeypatch.setattr(own_columns, "NEWTON_OVERHEAD", 0)
     after = train(X, codes)
     assert before.chosen == "swap-2o"
     assert "newton" in after.chosen or after.steps != before.steps
@@ -116,9 +129,10 @@ def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatc
     assert after.objective == pytest.approx(before.objective, rel=2e-3)
 
 
+@pytest.mark.usefixtures("way")
 def test_a_time_limit_or_an_interrupt_keeps_the_pairs_that_were_solved(monkeypatch):
     X, codes = classes_of(5, 6, 10)
-    monkeypatch.setattr(one_matrix, "SHARE", 500)
+    monkeypatch.setattr(small_pairs, "PAIRS_SHARE", 500)
     cut = train(X, codes, time_limit=1e-9)
     assert cut.status is Status.TIME_LIMIT
     assert 0 < cut.solved < 15
@@ -130,6 +144,42 @@ def test_a_time_limit_or_an_interrupt_keeps_the_pairs_that_were_solved(monkeypat
     stopped = fit(X, codes, names, Settings("auto", gamma=GAMMA, threads=1), watch=impatient)
     assert stopped.status is Status.INTERRUPTED
     assert 0 < stopped.solved < 15
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_large_class_is_left_to_runs_of_its_own(monkeypatch, stored):
+    rng = np.random.default_rng(8)
+    codes = rng.permutation(np.repeat([0, 1, 2], [CHUNKS_FROM, 60, 40]))
+    X = rng.normal(size=(3, 30))[codes] + rng.normal(size=(len(codes), 30)) * (
+        rng.random((len(codes), 30)) < 0.1
+    )
+    X = sparse.csr_array(X) if stored else X
+    found = train(X, codes, gamma=0.05)
+    monkeypatch.setattr(
+        small_pairs, "COPIED", 1 << 40
+    )  # no memory for copies: all pairs by runs of their own
+    apart = train(X, codes, gamma=0.05)
+    assert "chunking" in found.chosen
+    assert "swap-2o" in found.chosen
+    assert found.certified
+    assert found.solved == 3
+    assert found.objective == pytest.approx(apart.objective, rel=2e-3)
+    assert (found.model.predict(X) == apart.model.predict(X)).mean() > 0.99
+
+
+@pytest.mark.usefixtures("way")
+def test_penalties_of_rows_and_classes_count_in_small_pairs():
+    X, codes = classes_of(9, 4, 30)
+    weights = np.random.default_rng(3).uniform(0.1, 5.0, len(codes))
+    names, given = (
+        [str(k) for k in range(4)],
+        {"gamma": GAMMA, "C": 3.0, "tolerance": 1e-6, "class_weight": "balanced"},
+    )
+    both = [
+        fit(X, codes, names, Settings(method, **given), weights=weights) for method in ("auto", "swap-2o")
+    ]
+    assert both[0].objective == pytest.approx(both[1].objective, rel=2e-6)
+    assert both[0].certified
 
 
 def test_large_pairs_are_solved_in_chunks_and_small_ones_are_not():

@@ -1,6 +1,6 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
-`auto` says what is chosen, `one_matrix` and `pairs` solve small problems of several classes in one go; large and
+`auto` says what is chosen, `small_pairs` and `pairs` solve small pairs of classes in compiled code; large and
 two-class problems are the other methods' own runs. `in_time` meets a time limit on large data by `samples`.
 """
 
@@ -47,7 +47,7 @@ def _chosen(solver: Solver) -> str:
 
 
 def _solve_at_once(*given: Any) -> Any:
-    from fwsvm.solvers.auto.one_matrix import solve_at_once
+    from fwsvm.solvers.auto.small_pairs import solve_at_once
 
     return solve_at_once(*given)
 

@@ -18,12 +18,11 @@ from fwsvm.kernels.rows import in_precision
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import compile_for
 from fwsvm.problems.simplex_qp import simplex_qp
-from fwsvm.solvers.frank_wolfe.engine import make
+from fwsvm.solvers.frank_wolfe.engine import make, plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.storage import state_of
 from fwsvm.solvers.frank_wolfe.iterate import sorted_by_class
 from fwsvm.solvers.frank_wolfe.moves import NOBODY, Move
-from fwsvm.solvers.frank_wolfe.run import plain
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.frank_wolfe.starting_point import optimum
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o

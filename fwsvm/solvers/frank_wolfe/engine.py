@@ -3,6 +3,9 @@
 A method is a NamedTuple with an implementation of `choose`; CVM also says itself which vertex comes next (`find`).
 """
 
+from enum import IntEnum
+from typing import Any
+
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
@@ -132,3 +135,8 @@ def advance(rule, s, steps):
         if not step(rule, s):
             return taken
     return steps
+
+
+def plain(rule: Any) -> Any:
+    """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
+    return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})

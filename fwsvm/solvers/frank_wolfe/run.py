@@ -1,7 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate."""
 
 from dataclasses import replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, SimplexQP, certificate
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
+from fwsvm.solvers.frank_wolfe.engine import plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
@@ -315,8 +315,3 @@ def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> f
         some_steps(tiny)
 
     return once(kinds, work)
-
-
-def plain(rule: Any) -> Any:
-    """Return the rule with plain numbers for members of an IntEnum, which would slow every call of compiled code."""
-    return rule._replace(**{k: int(v) for k, v in rule._asdict().items() if isinstance(v, IntEnum)})

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.formulas import maximum
 from fwsvm.numerics.simd import (
@@ -37,38 +38,24 @@ class Goal(NamedTuple):
     steps: int
 
 
-class Solutions(NamedTuple):
-    """What the pairs of K classes with m rows came to, a line a pair.
-
-    Attributes
-    ----------
-    coefficients : ndarray, shape (m, K - 1), of the machines, laid out as in `fwsvm.problems.machines.KernelModel`
-    biases : ndarray, shape (pairs,)
-    certificates : ndarray, shape (pairs, 5): objective, gap, primal, dual, and rounding of the gap, from scratch
-    steps : ndarray of int, shape (pairs,)
-    reached : ndarray of bool, shape (pairs,), whether the gap is within the goal
-    """
-
-    coefficients: np.ndarray
-    biases: np.ndarray
-    certificates: np.ndarray
-    steps: np.ndarray
-    reached: np.ndarray
-
-
 @njit
-def solve_pairs(kernel_values, penalties, starts, pairs, numbers, goal, solutions):
-    """Solve the pairs ``numbers`` and write what they came to.
+def solve_pairs(groups, numbers, claimed, kernel_values, goal, solutions):
+    """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
     ----------
+    groups : GroupedRows
+    numbers : ndarray of int
+    claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     kernel_values : ndarray of float64, shape (m, m)
-    penalties : ndarray, shape (m,)
-    starts : ndarray of int, shape (K + 1,), where the rows of each class start
-    pairs : ndarray of int, shape (pairs, 2), the classes i < j of each; i is +1
+    goal : Goal
+    solutions : Solutions
     """
+    penalties, starts = groups.penalties, groups.starts
     for number in numbers:
-        i, j = pairs[number]
+        if not compare_exchange(claimed, number, 0, 1):
+            continue
+        i, j = groups.pairs[number]
         first, second = (starts[i], starts[i + 1]), (starts[j], starts[j + 1])
         plus, n = first[1] - first[0], first[1] - first[0] + second[1] - second[0]
         filled = (n + WIDTH - 1) // WIDTH * WIDTH
@@ -76,16 +63,15 @@ def solve_pairs(kernel_values, penalties, starts, pairs, numbers, goal, solution
         pair_matrix(kernel_values, penalties, first, second, K)
         steps, R, reached = solve_pair(K, plus, goal, alpha, q, diagonal)
         solutions.steps[number], solutions.reached[number] = steps, reached
-        if not reached:
-            continue
-        bias = 0.0
+        bias, unit = 0.0, R if reached else 1.0  # the weights are where a run of its own may start
         for t in range(n):
             row = first[0] + t if t < plus else second[0] + t - plus
-            coefficient = (alpha[t] if t < plus else -alpha[t]) / R
+            coefficient = (alpha[t] if t < plus else -alpha[t]) / unit
             solutions.coefficients[row, j - 1 if t < plus else i] = coefficient
             bias += coefficient
         solutions.biases[number] = bias
-        _certify(penalties, first, second, alpha, q, diagonal, R, solutions.certificates[number])
+        if reached:
+            _certify(penalties, first, second, alpha, q, diagonal, R, solutions.certificates[number])
 
 
 @njit(each_step=True)

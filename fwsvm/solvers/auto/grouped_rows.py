@@ -1,0 +1,100 @@
+"""Rows grouped by class, for compiled code that solves pairs of classes: those of a pair are two ranges."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm.kernels.dense_tiles import (
+    HEIGHT,
+    DenseTiles,
+    empty_dense_tiles,
+    is_dense,
+    no_dense_tiles,
+    pack_range,
+)
+from fwsvm.kernels.kernel import own_terms, self_values
+from fwsvm.kernels.rows import Rows, in_precision, some_rows
+
+#: Bytes of copies for each number that is stored: in both precisions with its feature, laid out in tiles, and in the
+#: order in which the rows came.
+COPIED = 48
+
+
+class GroupedRows(NamedTuple):
+    """The rows of some of the classes, class by class.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (m,), which of all rows these are
+    starts : ndarray of int, shape (K + 1,), where the rows of each class start; a class may have none here
+    pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
+    penalties : ndarray of float64, shape (m,)
+    rows : Rows of float64
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    pairs: np.ndarray
+    penalties: np.ndarray
+    rows: Rows
+
+    def sizes(self, numbers: np.ndarray) -> np.ndarray:
+        """Return how many rows the pairs ``numbers`` have."""
+        return np.asarray(np.diff(self.starts)[self.pairs[numbers]].sum(axis=1))
+
+
+def grouped_rows(
+    rows: Rows, codes: np.ndarray, penalties: np.ndarray, pairs: np.ndarray, numbers: np.ndarray
+) -> GroupedRows:
+    """Return the rows of the classes of the pairs ``numbers``, out of rows with class numbers and penalties (m,)."""
+    used, all_counts = pairs[numbers], np.bincount(codes)
+    counts = np.zeros_like(all_counts)
+    counts[used] = all_counts[used]
+    order = np.argsort(codes, kind="stable")
+    order = order[counts[codes[order]] > 0]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return GroupedRows(order, starts, pairs, penalties[order], some_rows(rows, order))
+
+
+class LaidOutRows(NamedTuple):
+    """Grouped rows as `fwsvm.solvers.auto.by_columns` reads them.
+
+    Attributes
+    ----------
+    kernel : the kernel
+    starts, pairs, penalties : those of `GroupedRows`
+    single, double : Rows of float32 and of float64
+    own_single, own_double : ndarray, shape (m,), own terms
+    itself : ndarray of float64, shape (m,), k(x, x)
+    tiles : DenseTiles of float64, each class from a tile of its own on; empty where rows are sparse
+    tile_starts : ndarray of int, shape (K,), the first row of each class in the tiles
+    """
+
+    kernel: Any
+    starts: np.ndarray
+    pairs: np.ndarray
+    penalties: np.ndarray
+    single: Rows
+    double: Rows
+    own_single: np.ndarray
+    own_double: np.ndarray
+    itself: np.ndarray
+    tiles: DenseTiles
+    tile_starts: np.ndarray
+
+
+def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
+    """Return grouped rows in both precisions, and in tiles where they are dense."""
+    _, starts, pairs, penalties, double = groups
+    single, own = in_precision(double, np.float32), own_terms(kernel, double)
+    tile_starts = np.concatenate([[0], np.cumsum(-(-np.diff(starts) // HEIGHT) * HEIGHT)])
+    tiles = no_dense_tiles(double)
+    if is_dense(double):
+        tiles = empty_dense_tiles(int(tile_starts[-1]), double.features, np.float64)
+        for first, last, place in zip(starts, starts[1:], tile_starts, strict=False):
+            pack_range(double, first, last, first - place, tiles.numbers)
+            tiles.own[place : place + last - first] = own[first:last]
+    return LaidOutRows(
+        kernel, starts, pairs, penalties, single, double, own_terms(kernel, single), own, self_values(kernel, double),
+        tiles, tile_starts[:-1].copy(),
+    )  # fmt: skip

@@ -1,0 +1,185 @@
+"""Small pairs of classes, solved in compiled code one after another; the other pairs by runs of their own."""
+
+import time
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from fwsvm.kernels.distances import cancels
+from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.rows import as_rows, some_rows
+from fwsvm.problems.simplex_qp import gradients
+from fwsvm.solvers import certify
+from fwsvm.solvers.auto.grouped_rows import COPIED, GroupedRows, grouped_rows
+from fwsvm.solvers.auto.one_matrix import MOST_ROWS, OneMatrix
+from fwsvm.solvers.auto.own_columns import OwnColumns
+from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
+from fwsvm.solvers.frank_wolfe.stopping import stopping_line
+from fwsvm.solvers.loop import Clock, Progress, Watch
+from fwsvm.solvers.newton.warm_start import NewtonStart
+from fwsvm.solvers.protocols import PROTOCOLS
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.scheduler import solve_all
+from fwsvm.solvers.solver import Counters
+from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems
+from fwsvm.solvers.tuning import PAIRS_SHARE
+from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.solvers.warm_up import compile_runs, layouts, once
+
+
+class PairSolver(Protocol):
+    """Solves pairs of the classes of `GroupedRows` and writes what they come to into `Solutions`."""
+
+    def solve(self, numbers: np.ndarray) -> None:
+        """Solve the pairs ``numbers``; write which have reached the goal."""
+
+    def certify(self, numbers: np.ndarray) -> None:
+        """Certify the pairs ``numbers``, solved before: coefficients become those of the machines."""
+
+
+def solve_at_once(
+    X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
+    watch: Watch | None,
+) -> Solved | None:  # fmt: skip
+    """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
+
+    Pairs of more rows than `Auto.fewest`, and those that are not done after as many steps as Newton steps would be
+    cheaper than, are solved by runs of their own.
+    """
+    small = _small(X, problems, resolved)
+    if small is None:
+        return None
+    way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
+    compile_seconds = sum(
+        once(("pairs", way, type(resolved.kernel), gaps), partial(_compile, way, resolved, gaps))
+        for gaps in layouts(X)
+    )
+    clock = Clock()
+    with clock.running():
+        rows = as_rows(X)
+        own = own_terms(resolved.kernel, rows)
+        # a certificate would need differences, which those of runs take
+        if cancels(resolved.kernel, own, own):
+            return None
+        groups = grouped_rows(rows, codes, resolved.C * weights, _pairs(problems.K), small)
+        solutions = empty_solutions(len(groups.order), problems.K)
+        solver: PairSolver = way(groups, solutions, resolved)
+    begun, check_seconds = np.zeros(len(problems), dtype=bool), 0.0
+    interrupted = False
+    try:
+        for numbers in _shares(problems.sizes, small, resolved.threads):
+            with clock.running():
+                solver.solve(numbers)
+            started = time.perf_counter()
+            solver.certify(numbers)
+            check_seconds += time.perf_counter() - started
+            begun[numbers] = True
+            if watch is not None:
+                watch(Progress(int(begun.sum()), len(begun), clock.seconds, int(solutions.steps.sum()),
+                               float("nan"), float("nan"), resolved.tolerance, 0))  # fmt: skip
+            if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
+                break
+        else:
+            begun[:] = True  # those that are not small, by `left`
+    except KeyboardInterrupt:
+        if not begun.any():
+            raise
+        interrupted = True
+    with clock.running():
+        starts = _taken_back(solutions, begun, groups, problems, resolved)
+    solved = _joined(solutions, groups, len(codes), compile_seconds)
+    done = Solved([], clock.seconds, interrupted, pairs=solved, check_seconds=check_seconds)
+    left = np.flatnonzero(begun & ~solutions.reached)
+    if not len(left) or interrupted:
+        return done
+    compile_seconds = compile_runs(resolved, X)
+    limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - clock.seconds)
+    more = solve_all(
+        X, weights, problems, replace(resolved, time_limit=limit), watch, starts, None, left.tolist()
+    )
+    return replace(
+        done, parts=more.parts, seconds=clock.seconds + more.seconds, interrupted=more.interrupted,
+        pairs=solved if solved.count else None, compile_seconds=compile_seconds,
+    )  # fmt: skip
+
+
+def _small(X: np.ndarray | sparse.csr_array, problems: Subproblems, resolved: Resolved) -> np.ndarray | None:
+    """Return the numbers of the pairs that are small; None where none is, or where more is asked than is known here."""
+    if (
+        not problems.in_pairs
+        or resolved.stop == "meb"  # its goal is in parts of the largest K~_ii of each pair
+        or (resolved.search, resolved.protocol) != ("full", PROTOCOLS["default"])
+        or resolved.max_iterations is not None
+        or not resolved.final_gap
+    ):
+        return None
+    small = np.flatnonzero(problems.sizes < resolved.rule.fewest)
+    # of sparse rows, X.size is how many numbers are stored
+    return small if len(small) and COPIED * X.size <= resolved.cache_bytes else None
+
+
+def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarray]:
+    """Return the numbers of the small pairs, in parts of about `PAIRS_SHARE` kernel values a thread."""
+    work = np.cumsum(sizes[small] ** 2)
+    return np.split(small, np.flatnonzero(np.diff(work // (PAIRS_SHARE * threads))) + 1)
+
+
+def _pairs(K: int) -> np.ndarray:
+    """Return the pairs of K classes, shape (K (K - 1) / 2, 2)."""
+    return np.array(list(combinations(range(K), 2)))
+
+
+def _taken_back(
+    solutions: Solutions, begun: np.ndarray, groups: GroupedRows, problems: Subproblems, resolved: Resolved
+) -> dict[int, WarmStart]:
+    """Take back the pairs without a certificate that holds; return where their own runs may start, by number."""
+    constant, slope = stopping_line(resolved.stop, resolved.tolerance, np.nan)
+    goals, out_of_steps = constant + slope * solutions.certificates[:, 0], ~solutions.reached
+    solutions.reached[:] &= certify.within_goals(solutions.certificates, goals)
+    starts: dict[int, WarmStart] = {}
+    for number in np.flatnonzero(begun & ~solutions.reached).tolist():
+        (i, j), ends, rows = groups.pairs[number], groups.starts, problems[number].rows
+        weights, places = np.zeros(len(rows)), np.empty(len(rows), np.int64)
+        for c, column in ((i, j - 1), (j, i)):
+            mine = np.arange(ends[c], ends[c + 1])
+            at = np.searchsorted(rows, groups.order[mine])
+            places[at], weights[at] = mine, np.abs(solutions.coefficients[mine, column])
+            solutions.coefficients[mine, column] = 0.0
+        solutions.biases[number] = 0.0
+        total = float(weights.sum())
+        if np.isfinite(total) and total > 0.0:
+            weights /= total
+            y, ridge = np.where(problems[number].positive, 1.0, -1.0), 1.0 / groups.penalties[places]
+            few = some_rows(groups.rows, places)
+            q = gradients(resolved.kernel, few, y, weights[:, None], ridge[:, None], resolved.threads)[:, 0]
+            starts[number] = NewtonStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
+    return starts
+
+
+def _joined(solutions: Solutions, groups: GroupedRows, rows: int, compile_seconds: float) -> SolvedPairs:
+    """Return what the pairs that reached the goal came to together."""
+    coefficients = np.zeros((rows, solutions.coefficients.shape[1]))
+    coefficients[groups.order] = solutions.coefficients
+    steps, evaluations = int(solutions.steps.sum()), int(solutions.evaluations.sum())
+    return SolvedPairs(
+        count=int(solutions.reached.sum()),
+        outcome=certify.proven_together(solutions.certificates[solutions.reached]),
+        counters=Counters(steps, steps, evaluations, compile_seconds=compile_seconds),
+        coefficients=coefficients,
+        biases=solutions.biases,
+        method="swap-2o",
+    )
+
+
+def _compile(way: type[OneMatrix] | type[OwnColumns], resolved: Resolved, gaps: int) -> None:
+    """Solve a tiny problem of three classes, dense or with features that no row has."""
+    X, codes = np.random.default_rng(0).normal(size=(9, 2)), np.repeat(np.arange(3), 3)
+    rows, every = as_rows(sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))), np.arange(3)
+    groups = grouped_rows(rows, codes, np.ones(9), _pairs(3), every)
+    solver: PairSolver = way(groups, empty_solutions(9, 3), resolved)
+    solver.solve(every)
+    solver.certify(every)
