@@ -12,6 +12,7 @@ from fwsvm.kernels.column_cache import column_cache, compute, get_columns
 from fwsvm.kernels.dense_sums import add_sums
 from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_rows
 from fwsvm.kernels.kernel import KERNELS, alone, family, own_terms, pair, self_values, value
+from fwsvm.kernels.kernel_matrix import gram_matrix, kernel_matrix
 from fwsvm.kernels.rows import as_rows, in_precision, narrowed, some_rows
 from fwsvm.kernels.sums import weighted_sums
 from tests import naive
@@ -258,3 +259,17 @@ def test_sums_of_near_rows_do_not_suffer_from_their_distance_to_the_origin(name,
     found = weighted_sums(kernel, as_rows(form(X)), which, weights, as_rows(form(X)), threads=2)
     truth = exponentials(name, X, X[which], gamma) @ weights
     np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-9)
+
+
+@each_kernel
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("m", [1, 63, 64, 65, 300])
+def test_the_matrix_of_all_rows_is_that_of_two_sets(name, threads, m, monkeypatch):
+    monkeypatch.setattr("fwsvm.kernels.kernel_matrix.threads_for", lambda *_: threads)
+    rows, every = as_rows(data(m + 3)[:m]), np.arange(m)
+    found, truth = np.full((m, m), np.nan), np.empty((m, m))
+    gram_matrix(made(name), rows, found, threads)
+    kernel_matrix(made(name), rows, every, every, truth)
+    assert (found == found.T).all()
+    np.testing.assert_allclose(found, truth, rtol=1e-14, atol=0)
+    assert (np.triu(found) == np.triu(truth)).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fwsvm.kernels.kernel_matrix import kernel_matrix
+from fwsvm.kernels.kernel_matrix import gram_matrix
 from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.by_matrix import Goal, solve_pairs
 from fwsvm.solvers.auto.grouped_rows import GroupedRows
@@ -21,9 +21,9 @@ class OneMatrix:
         self.groups, self.solutions, self.threads = groups, solutions, resolved.threads
         self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS)
         m = groups.rows.height
-        every, self.values = np.arange(m), np.empty((m, m))
-        kernel_matrix(resolved.kernel, groups.rows, every, every, self.values, resolved.threads)
-        solutions.evaluations[0] = m * m
+        self.values = np.empty((m, m))
+        gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)
+        solutions.evaluations[0] = m * (m + 1) // 2
 
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``."""
