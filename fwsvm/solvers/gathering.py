@@ -40,7 +40,7 @@ def gathered(run: Trained) -> Result:
     parts, pairs = solved.parts, [solved.pairs] if solved.pairs is not None else []
     together: list[SolvedPairs | Part] = [*pairs, *parts]
     total = certify.together([one.outcome for one in together])
-    counters = reduce(Counters.plus, (one.counters for one in together), Counters())
+    counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
     model: KernelModel | LinearModel
     if resolved.family.multiclass == "one-vs-one":
         model = _kernel_model(X, codes, classes, resolved, parts, solved.pairs)

@@ -21,6 +21,7 @@ from fwsvm.solvers.tuning import LOOKS_SHARE, WATCH_EVERY
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
+NOTHING_DONE = Counters()
 RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
 Tell: TypeAlias = Callable[[Solver | None], None]
 
@@ -68,7 +69,7 @@ class Solved:
 
     ``warm_starts`` are what the next run on the same rows may start from, by number of the subproblem; none where
     nothing was asked to outlive the run. ``pairs`` are what was solved together, in place of parts.
-    ``compile_seconds`` are those that no counter of a part has, ``check_seconds`` those of the pairs' certificates.
+    ``counters`` and ``compile_seconds`` are those that no part has, ``check_seconds`` those of the pairs' certificates.
     """
 
     parts: list[Part]
@@ -78,6 +79,7 @@ class Solved:
     pairs: "SolvedPairs | None" = None
     compile_seconds: float = 0.0
     check_seconds: float = 0.0
+    counters: Counters = NOTHING_DONE
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,6 @@ class SolvedPairs:
     ----------
     count : int
     outcome : Outcome, sums over them, and the largest relative gap
-    counters : Counters
     coefficients : ndarray, shape (m, K - 1), of the machines, in LIBSVM's layout; zero for all other pairs
     biases : ndarray, shape (K (K - 1) / 2,)
     method : str, what solved them
@@ -96,7 +97,6 @@ class SolvedPairs:
 
     count: int
     outcome: Outcome
-    counters: Counters
     coefficients: np.ndarray
     biases: np.ndarray
     method: str

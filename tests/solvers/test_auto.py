@@ -121,7 +121,23 @@ def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatc
     monkeypatch.setattr(one_matrix, "STEPS", 1)
     monkeypatch.setattr(own_columns, "FIRST_SWAPS", 0.2)
     monkeypatch.setattr(own_columns, "NEWTON_OVERHEAD", 0)
+    seen = []
+    alone = small_pairs.solve_all
+
+    def spy(*given):
+        seen.extend(given[5].items())
+        return alone(*given)
+
+    monkeypatch.setattr(small_pairs, "solve_all", spy)
     after = train(X, codes)
+    assert seen
+    for number, start in seen:  # where its own run starts, in the order of that run's rows
+        i, j = list(combinations(range(4), 2))[number]
+        rows = np.concatenate([np.flatnonzero(codes == i), np.flatnonzero(codes == j)])
+        y = np.where(codes[rows] == i, 1.0, -1.0)
+        matrix = naive.extended(naive.gram("rbf", X[rows], X[rows], GAMMA), y, 10.0)
+        assert start.gradient == pytest.approx(matrix @ start.weights, rel=1e-9)
+        assert start.weights.sum() == pytest.approx(1.0)
     assert before.chosen == "swap-2o"
     assert "newton" in after.chosen or after.steps != before.steps
     assert after.certified
@@ -155,9 +171,8 @@ def test_a_large_class_is_left_to_runs_of_its_own(monkeypatch, stored):
     )
     X = sparse.csr_array(X) if stored else X
     found = train(X, codes, gamma=0.05)
-    monkeypatch.setattr(
-        small_pairs, "COPIED", 1 << 40
-    )  # no memory for copies: all pairs by runs of their own
+    # no memory for copies: all pairs by runs of their own
+    monkeypatch.setattr(small_pairs, "bytes_of_copies", lambda *_: 1 << 60)
     apart = train(X, codes, gamma=0.05)
     assert "chunking" in found.chosen
     assert "swap-2o" in found.chosen
@@ -180,6 +195,36 @@ def test_penalties_of_rows_and_classes_count_in_small_pairs():
     ]
     assert both[0].objective == pytest.approx(both[1].objective, rel=2e-6)
     assert both[0].certified
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("where", ["after solving", "in the runs of the others"])
+def test_an_interrupt_leaves_no_weights_without_a_certificate(monkeypatch, where):
+    X, codes = classes_of(10, 4, 30)
+    monkeypatch.setattr(small_pairs, "PAIRS_SHARE", 500)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    if where == "after solving":
+        turns = iter([None, None])
+        for kind in (small_pairs.OneMatrix, small_pairs.OwnColumns):
+            certify_pairs = kind.certify
+
+            def later(self, numbers, real=certify_pairs):
+                next(turns, False) is False and interrupted()
+                real(self, numbers)
+
+            monkeypatch.setattr(kind, "certify", later)
+    else:  # the pair of the two largest classes is not small
+        X, codes = X[(codes == 0) | (np.arange(120) % 3 > 0)], codes[(codes == 0) | (np.arange(120) % 3 > 0)]
+        monkeypatch.setattr(small_pairs, "solve_all", interrupted)
+    fewest = 4096 if where == "after solving" else np.sort(np.bincount(codes))[-2:].sum()
+    found = train(X, codes, parameters={"fewest": int(fewest)})
+    assert found.status is Status.INTERRUPTED
+    assert 0 < found.solved < 6
+    weights = found.model.pair_weights()
+    assert np.count_nonzero(weights.any(axis=0)) == found.solved
 
 
 def test_large_pairs_are_solved_in_chunks_and_small_ones_are_not():

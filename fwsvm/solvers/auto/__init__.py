@@ -1,6 +1,6 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
-`auto` says what is chosen, `small_pairs` and `pairs` solve small pairs of classes in compiled code; large and
+`auto` says what is chosen, `small_pairs` solves small pairs of classes in compiled code; large and
 two-class problems are the other methods' own runs. `in_time` meets a time limit on large data by `samples`.
 """
 

@@ -3,8 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from fwsvm.kernels.dense_tiles import (
+    DENSE,
     HEIGHT,
     DenseTiles,
     empty_dense_tiles,
@@ -54,6 +56,12 @@ def grouped_rows(
     order = order[counts[codes[order]] > 0]
     starts = np.concatenate([[0], np.cumsum(counts)])
     return GroupedRows(order, starts, pairs, penalties[order], some_rows(rows, order))
+
+
+def bytes_of_copies(X: np.ndarray | sparse.csr_array, K: int) -> int:
+    """Return the memory of copies of rows X (m, n) of K classes at most, each class filled up to whole tiles."""
+    # of sparse rows, X.size is how many numbers are stored
+    return COPIED * X.size + (8 * HEIGHT * K * X.shape[1] if X.size >= DENSE * X.shape[0] * X.shape[1] else 0)
 
 
 class LaidOutRows(NamedTuple):

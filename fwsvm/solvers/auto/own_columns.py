@@ -27,7 +27,7 @@ class OwnColumns:
 
     def __init__(self, groups: GroupedRows, solutions: Solutions, resolved: Resolved) -> None:
         self.groups, self.laid, self.solutions = groups, laid_out(resolved.kernel, groups), solutions
-        self.threads, self.budget = resolved.threads, resolved.cache_bytes
+        self.threads, self.budget = resolved.threads, resolved.cache_bytes // 2  # copies have the other half
         self.dense = len(self.laid.tiles.numbers) > 0
         line = stopping_line(resolved.stop, resolved.tolerance, np.nan)
         self.goal = Goal(*line, FIRST_SWAPS, NEWTON_OVERHEAD)

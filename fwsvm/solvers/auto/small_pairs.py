@@ -14,7 +14,7 @@ from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
-from fwsvm.solvers.auto.grouped_rows import COPIED, GroupedRows, grouped_rows
+from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, grouped_rows
 from fwsvm.solvers.auto.one_matrix import MOST_ROWS, OneMatrix
 from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
@@ -90,21 +90,34 @@ def solve_at_once(
             raise
         interrupted = True
     with clock.running():
-        starts = _taken_back(solutions, begun, groups, problems, resolved)
-    solved = _joined(solutions, groups, len(codes), compile_seconds)
-    done = Solved([], clock.seconds, interrupted, pairs=solved, check_seconds=check_seconds)
-    left = np.flatnonzero(begun & ~solutions.reached)
+        starts = _taken_back(solutions, begun, groups, resolved)
+    done = Solved(
+        [], clock.seconds, interrupted, pairs=_joined(solutions, groups, len(codes)), check_seconds=check_seconds,
+        counters=_counters(solutions), compile_seconds=compile_seconds,
+    )  # fmt: skip
+    left, count = np.flatnonzero(begun & ~solutions.reached), int(solutions.reached.sum())
     if not len(left) or interrupted:
         return done
-    compile_seconds = compile_runs(resolved, X)
     limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - clock.seconds)
-    more = solve_all(
-        X, weights, problems, replace(resolved, time_limit=limit), watch, starts, None, left.tolist()
-    )
+    try:
+        compile_seconds += compile_runs(resolved, X)
+        more = solve_all(
+            X, weights, problems, replace(resolved, time_limit=limit), watch and _counted_from(count, watch), starts,
+            None, left.tolist(),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        if not count:
+            raise
+        return replace(done, interrupted=True)
     return replace(
         done, parts=more.parts, seconds=clock.seconds + more.seconds, interrupted=more.interrupted,
-        pairs=solved if solved.count else None, compile_seconds=compile_seconds,
+        pairs=done.pairs if count else None, compile_seconds=compile_seconds,
     )  # fmt: skip
+
+
+def _counted_from(count: int, watch: Watch) -> Watch:
+    """Return a watcher that is told of so many subproblems more than were solved."""
+    return lambda progress: watch(progress._replace(subproblem=progress.subproblem + count))
 
 
 def _small(X: np.ndarray | sparse.csr_array, problems: Subproblems, resolved: Resolved) -> np.ndarray | None:
@@ -118,8 +131,7 @@ def _small(X: np.ndarray | sparse.csr_array, problems: Subproblems, resolved: Re
     ):
         return None
     small = np.flatnonzero(problems.sizes < resolved.rule.fewest)
-    # of sparse rows, X.size is how many numbers are stored
-    return small if len(small) and COPIED * X.size <= resolved.cache_bytes else None
+    return small if len(small) and bytes_of_copies(X, problems.K) <= resolved.cache_bytes // 2 else None
 
 
 def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarray]:
@@ -134,41 +146,47 @@ def _pairs(K: int) -> np.ndarray:
 
 
 def _taken_back(
-    solutions: Solutions, begun: np.ndarray, groups: GroupedRows, problems: Subproblems, resolved: Resolved
+    solutions: Solutions, begun: np.ndarray, groups: GroupedRows, resolved: Resolved
 ) -> dict[int, WarmStart]:
-    """Take back the pairs without a certificate that holds; return where their own runs may start, by number."""
+    """Take back the pairs without a certificate that holds; return where their own runs may start, by number.
+
+    Rows of a run are in the order of the groups, too: those of the class +1 first.
+    """
     constant, slope = stopping_line(resolved.stop, resolved.tolerance, np.nan)
     goals, out_of_steps = constant + slope * solutions.certificates[:, 0], ~solutions.reached
     solutions.reached[:] &= certify.within_goals(solutions.certificates, goals)
     starts: dict[int, WarmStart] = {}
-    for number in np.flatnonzero(begun & ~solutions.reached).tolist():
-        (i, j), ends, rows = groups.pairs[number], groups.starts, problems[number].rows
-        weights, places = np.zeros(len(rows)), np.empty(len(rows), np.int64)
-        for c, column in ((i, j - 1), (j, i)):
-            mine = np.arange(ends[c], ends[c + 1])
-            at = np.searchsorted(rows, groups.order[mine])
-            places[at], weights[at] = mine, np.abs(solutions.coefficients[mine, column])
-            solutions.coefficients[mine, column] = 0.0
-        solutions.biases[number] = 0.0
-        total = float(weights.sum())
-        if np.isfinite(total) and total > 0.0:
+    for number in np.flatnonzero(~solutions.reached).tolist():
+        (i, j), ends = groups.pairs[number], groups.starts
+        plus, minus = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+        signed = np.concatenate([solutions.coefficients[plus, j - 1], solutions.coefficients[minus, i]])
+        solutions.coefficients[plus, j - 1] = solutions.coefficients[minus, i] = solutions.biases[number] = (
+            0.0
+        )
+        weights, total = np.abs(signed), float(np.abs(signed).sum())
+        if begun[number] and np.isfinite(total) and total > 0.0:
             weights /= total
-            y, ridge = np.where(problems[number].positive, 1.0, -1.0), 1.0 / groups.penalties[places]
-            few = some_rows(groups.rows, places)
+            places = np.concatenate([np.arange(ends[i], ends[i + 1]), np.arange(ends[j], ends[j + 1])])
+            y = np.repeat([1.0, -1.0], [ends[i + 1] - ends[i], ends[j + 1] - ends[j]])
+            few, ridge = some_rows(groups.rows, places), 1.0 / groups.penalties[places]
             q = gradients(resolved.kernel, few, y, weights[:, None], ridge[:, None], resolved.threads)[:, 0]
             starts[number] = NewtonStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
     return starts
 
 
-def _joined(solutions: Solutions, groups: GroupedRows, rows: int, compile_seconds: float) -> SolvedPairs:
+def _counters(solutions: Solutions) -> Counters:
+    """Return what was done for all pairs, for those that did not reach the goal, too."""
+    steps, evaluations = int(solutions.steps.sum()), int(solutions.evaluations.sum())
+    return Counters(steps, steps, evaluations)
+
+
+def _joined(solutions: Solutions, groups: GroupedRows, rows: int) -> SolvedPairs:
     """Return what the pairs that reached the goal came to together."""
     coefficients = np.zeros((rows, solutions.coefficients.shape[1]))
     coefficients[groups.order] = solutions.coefficients
-    steps, evaluations = int(solutions.steps.sum()), int(solutions.evaluations.sum())
     return SolvedPairs(
         count=int(solutions.reached.sum()),
         outcome=certify.proven_together(solutions.certificates[solutions.reached]),
-        counters=Counters(steps, steps, evaluations, compile_seconds=compile_seconds),
         coefficients=coefficients,
         biases=solutions.biases,
         method="swap-2o",
