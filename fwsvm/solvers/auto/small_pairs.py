@@ -24,6 +24,7 @@ from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
+from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems
 from fwsvm.solvers.tuning import PAIRS_SHARE
@@ -54,10 +55,11 @@ def solve_at_once(
     if small is None:
         return None
     way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
-    compile_seconds = sum(
-        once(("pairs", way, type(resolved.kernel), gaps), partial(_compile, way, resolved, gaps))
-        for gaps in layouts(X)
-    )
+    kinds, found = (way, type(resolved.kernel)), layouts(X)
+    with helped(resolved, found):
+        compile_seconds = sum(
+            once(("pairs", gaps, *kinds), partial(_compile, way, resolved, gaps)) for gaps in found
+        )
     clock = Clock()
     with clock.running():
         rows = as_rows(X)
