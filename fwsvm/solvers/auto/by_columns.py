@@ -19,23 +19,11 @@ from fwsvm.kernels.sums import add_range
 from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.call_by_address import call
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.simplex_qp import VALUE_ROUNDING
+from fwsvm.solvers.auto.solutions import most_steps, write_certificate
 from fwsvm.solvers.frank_wolfe.engine import settle
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.frank_wolfe.state import GOING, SimplexState
 from fwsvm.solvers.tuning import MARGIN
-
-
-class Goal(NamedTuple):
-    """The largest gap at which a pair has converged, constant + slope R, and the steps it may take.
-
-    These are ``steps_a_row`` for each row, or ``steps`` if that is more.
-    """
-
-    constant: float
-    slope: float
-    steps_a_row: float
-    steps: int
 
 
 class Addresses(NamedTuple):
@@ -57,7 +45,7 @@ def solve_pairs(laid, numbers, claimed, goal, rule, like, addresses, memory, lef
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     goal : Goal
     rule : the method's rule
-    like : SimplexState, for all that pairs have no own of
+    like : SimplexState, of another problem: what a pair does not need for itself is taken from it
     addresses : Addresses
     memory : ndarray of float32, for kernel columns
     left_block : LeftBlock of float32, for sparse rows
@@ -74,7 +62,7 @@ def solve_pairs(laid, numbers, claimed, goal, rule, like, addresses, memory, lef
         now, n = s.now[0], s.q.size
         _start(s, columns, addresses.fetch)
         now.stop_constant, now.stop_slope = (1.0 - MARGIN) * goal.constant, (1.0 - MARGIN) * goal.slope
-        most = max(np.int64(goal.steps_a_row * n), goal.steps)
+        most = most_steps(goal, n)
         run_until_miss(addresses.advance, addresses.fetch, rule, s, columns, most)
         solutions.reached[number] = now.stop != GOING
         solutions.steps[number], solutions.evaluations[number] = now.steps, columns.counts[EVALUATIONS]
@@ -189,7 +177,7 @@ def certify_pairs(laid, numbers, claimed, left_block, sums, solutions):
             ridge[t] = 1.0 / laid.penalties[row]
             diagonal[t] = laid.itself[row] + 1.0 + ridge[t]
         _gradient(laid, i, j, alpha, ridge, left_block, sums, q)
-        R, bias = _certificate(alpha, q, ridge, diagonal, solutions.certificates[number]), 0.0
+        R, bias = write_certificate(alpha, q, ridge, diagonal, solutions.certificates[number]), 0.0
         for t in range(n):
             row, column = (a[0] + t, j - 1) if t < plus else (b[0] + t - plus, i)
             solutions.coefficients[row, column] /= R
@@ -230,23 +218,3 @@ def _gradient(laid, i, j, alpha, ridge, left_block, sums, q):
     for t in range(n):
         h = sums[0, first + t if t < plus else second + t - plus] + total
         q[t] = (h if t < plus else -h) + alpha[t] * ridge[t]
-
-
-@njit(inner=True)
-def _certificate(alpha, q, ridge, diagonal, found):
-    """Write objective, gap, primal, dual and rounding as `fwsvm.problems.simplex_qp.certificate` has them; return R."""
-    R = squares = 0.0
-    for t in range(q.size):
-        R += alpha[t] * q[t]
-        squares += alpha[t] * alpha[t] * diagonal[t]
-    off = VALUE_ROUNDING * np.sqrt(squares)
-    least, lowest, ridge_part, losses = np.inf, np.inf, 0.0, 0.0
-    for t in range(q.size):
-        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
-        ridge_part += alpha[t] * alpha[t] * ridge[t]
-        slack = max(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
-        losses += slack * slack / ridge[t]
-    found[0], found[1] = R, 2.0 * (R - least)
-    found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
-    found[4] = 2.0 * (least - lowest + off * np.sqrt(squares))
-    return R

@@ -5,8 +5,6 @@ recomputed from that matrix at the end is a certificate. A pair of a hundred row
 a run of its own takes half a millisecond in the interpreter.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fwsvm.numerics.atomics import compare_exchange
@@ -23,19 +21,11 @@ from fwsvm.numerics.simd import (
     store,
     where_positive,
 )
-from fwsvm.problems.simplex_qp import VALUE_ROUNDING
+from fwsvm.solvers.auto.solutions import most_steps, write_certificate
 from fwsvm.solvers.frank_wolfe.scans import TINY
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
 CHECKS = 8  # times that a gap from scratch may miss the goal before the pair is left to another method
-
-
-class Goal(NamedTuple):
-    """The largest gap at which a pair has converged, constant + slope R, and the steps it may take, a row."""
-
-    constant: float
-    slope: float
-    steps: int
 
 
 @njit
@@ -71,27 +61,10 @@ def solve_pairs(groups, numbers, claimed, kernel_values, goal, solutions):
             bias += coefficient
         solutions.biases[number] = bias
         if reached:
-            _certify(penalties, first, second, alpha, q, diagonal, R, solutions.certificates[number])
-
-
-@njit(each_step=True)
-def _certify(penalties, first, second, alpha, q, diagonal, R, found):
-    """Write objective, gap, primal, dual and rounding as `fwsvm.problems.simplex_qp.certificate` has them."""
-    plus, n = first[1] - first[0], first[1] - first[0] + second[1] - second[0]
-    squares = 0.0
-    for t in range(n):
-        squares += alpha[t] * alpha[t] * diagonal[t]
-    off = VALUE_ROUNDING * np.sqrt(squares)
-    least, lowest, ridge_part, losses = np.inf, np.inf, 0.0, 0.0
-    for t in range(n):
-        C = penalties[first[0] + t if t < plus else second[0] + t - plus]
-        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
-        ridge_part += alpha[t] * alpha[t] / C
-        slack = max(0.0, 1.0 - (q[t] - alpha[t] / C) / R)
-        losses += C * slack * slack
-    found[0], found[1] = R, 2.0 * (R - least)
-    found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
-    found[4] = 2.0 * (least - lowest + off * np.sqrt(squares))
+            ridge = np.empty(n)
+            for t in range(n):
+                ridge[t] = 1.0 / penalties[first[0] + t if t < plus else second[0] + t - plus]
+            write_certificate(alpha[:n], q[:n], ridge, diagonal[:n], solutions.certificates[number])
 
 
 @njit(each_step=True)
@@ -131,8 +104,8 @@ def solve_pair(K, plus, goal, alpha, q, diagonal):
         alpha[t], diagonal[t] = 0.0, K[t, t] if t < n else 0.0
     alpha[0], alpha[plus] = 0.5, 0.5
     R, least = gradient(K, alpha, q)
-    steps, checks = 0, 0
-    while steps < goal.steps * n:
+    steps, checks, most = 0, 0, most_steps(goal, n)
+    while steps < most:
         if not 2.0 * (R - least) > goal.constant + goal.slope * R:
             R, least = gradient(K, alpha, q)
             if 2.0 * (R - least) <= goal.constant + goal.slope * R:

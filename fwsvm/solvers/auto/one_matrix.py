@@ -4,9 +4,9 @@ import numpy as np
 
 from fwsvm.kernels.kernel_matrix import gram_matrix
 from fwsvm.numerics.threads import together
-from fwsvm.solvers.auto.by_matrix import Goal, solve_pairs
+from fwsvm.solvers.auto.by_matrix import solve_pairs
 from fwsvm.solvers.auto.grouped_rows import GroupedRows
-from fwsvm.solvers.auto.solutions import Solutions
+from fwsvm.solvers.auto.solutions import Goal, Solutions
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.resolve import Resolved
 
@@ -19,7 +19,7 @@ class OneMatrix:
 
     def __init__(self, groups: GroupedRows, solutions: Solutions, resolved: Resolved) -> None:
         self.groups, self.solutions, self.threads = groups, solutions, resolved.threads
-        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS)
+        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0)
         m = groups.rows.height
         self.values = np.empty((m, m))
         gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)

@@ -10,9 +10,9 @@ from fwsvm.kernels.sparse_tiles import LeftBlock, empty_left_block, no_left_bloc
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import simplex_qp
-from fwsvm.solvers.auto.by_columns import Addresses, Goal, certify_pairs, solve_pairs
+from fwsvm.solvers.auto.by_columns import Addresses, certify_pairs, solve_pairs
 from fwsvm.solvers.auto.grouped_rows import GroupedRows, laid_out
-from fwsvm.solvers.auto.solutions import Solutions
+from fwsvm.solvers.auto.solutions import Goal, Solutions
 from fwsvm.solvers.frank_wolfe.engine import advance, plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.storage import state_of

@@ -162,9 +162,8 @@ def _taken_back(
         (i, j), ends = groups.pairs[number], groups.starts
         plus, minus = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
         signed = np.concatenate([solutions.coefficients[plus, j - 1], solutions.coefficients[minus, i]])
-        solutions.coefficients[plus, j - 1] = solutions.coefficients[minus, i] = solutions.biases[number] = (
-            0.0
-        )
+        solutions.coefficients[plus, j - 1] = solutions.coefficients[minus, i] = 0.0
+        solutions.biases[number] = 0.0
         weights, total = np.abs(signed), float(np.abs(signed).sum())
         if begun[number] and np.isfinite(total) and total > 0.0:
             weights /= total

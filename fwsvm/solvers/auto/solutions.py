@@ -1,8 +1,29 @@
-"""What small pairs of classes came to that compiled code solved together."""
+"""Small pairs of classes that compiled code solves together: their goal, what they came to, and its certificate."""
 
 from typing import NamedTuple
 
 import numpy as np
+
+from fwsvm.numerics.compile import njit
+from fwsvm.problems.simplex_qp import VALUE_ROUNDING
+
+
+class Goal(NamedTuple):
+    """The largest gap at which a pair has converged, constant + slope R, and the steps it may take.
+
+    These are ``steps_a_row`` for each row, or ``steps`` if that is more.
+    """
+
+    constant: float
+    slope: float
+    steps_a_row: float
+    steps: int
+
+
+@njit(inner=True)
+def most_steps(goal, n):
+    """Return how many steps a pair of n rows may take."""
+    return max(np.int64(goal.steps_a_row * n), goal.steps)
 
 
 class Solutions(NamedTuple):
@@ -32,3 +53,23 @@ def empty_solutions(rows: int, classes: int) -> Solutions:
         np.zeros((rows, classes - 1)), np.zeros(pairs), np.full((pairs, 5), np.nan), np.zeros(pairs, np.int64),
         np.zeros(pairs, np.int64), np.zeros(pairs, np.bool_),
     )  # fmt: skip
+
+
+@njit(inner=True)
+def write_certificate(alpha, q, ridge, diagonal, found):
+    """Write objective, gap, primal, dual and rounding as `fwsvm.problems.simplex_qp.certificate` has them; return R."""
+    R = squares = 0.0
+    for t in range(q.size):
+        R += alpha[t] * q[t]
+        squares += alpha[t] * alpha[t] * diagonal[t]
+    off = VALUE_ROUNDING * np.sqrt(squares)
+    least, lowest, ridge_part, losses = np.inf, np.inf, 0.0, 0.0
+    for t in range(q.size):
+        least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))
+        ridge_part += alpha[t] * alpha[t] * ridge[t]
+        slack = max(0.0, 1.0 - (q[t] - alpha[t] * ridge[t]) / R)
+        losses += slack * slack / ridge[t]
+    found[0], found[1] = R, 2.0 * (R - least)
+    found[2], found[3] = (R - ridge_part) / R / (2.0 * R) + losses / 2.0, 1.0 / (2.0 * R)
+    found[4] = 2.0 * (least - lowest + off * np.sqrt(squares))
+    return R
