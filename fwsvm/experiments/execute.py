@@ -22,6 +22,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Status
 from fwsvm.solvers.c_path import CPath, Run
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.result import TracePoint
 
@@ -78,14 +79,15 @@ class _TrainedCell(NamedTuple):
 
 def run_task(
     cells: Sequence[Cell], resources: Resources, watch: CellWatch | None = None, dataset: Dataset | None = None,
-    on_start: OnStart | None = None,
+    on_start: OnStart | None = None, columns: ColumnStore | None = None,
 ) -> Iterator[Record]:  # fmt: skip
     """Run cells one after another and yield their records in order; every cell gets one.
 
     Several cells of a task differ in C alone. A cell with predecessors reuses their kernel values and starts where the
     one before it ended; if that is not in the task, failed, or was cut short by a time limit, it starts where the last
     complete run ended. Records of short runs come several at a time, since their certificates are computed together
-    (`fwsvm.solvers.c_path`). ``on_start`` is called with each cell before it starts.
+    (`fwsvm.solvers.c_path`). ``on_start`` is called with each cell before it starts. ``columns`` are those of the tasks
+    before in this process, whose memory serves a search.
 
     Data is loaded by name unless ``dataset`` is given; its fingerprint must be the planned one.
 
@@ -115,7 +117,7 @@ def run_task(
         if not continues:
             yield from finish()
         try:
-            task = task or _load_task(cell, resources, dataset)
+            task = task or _load_task(cell, resources, dataset, columns)
             more |= task.columns()
             if not continues:
                 task.path.begin_again()
@@ -187,7 +189,9 @@ def failure_record(
     return Record(cell, row, result.trace if result is not None else (), failure)
 
 
-def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _TaskData:
+def _load_task(
+    cell: Cell, resources: Resources, given: Dataset | None, columns: ColumnStore | None
+) -> _TaskData:
     enter(Phase.LOAD)
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
@@ -196,7 +200,7 @@ def _load_task(cell: Cell, resources: Resources, given: Dataset | None) -> _Task
     train, test = _split(cell, data)
     codes = encode(train.labels, data.classes)
     weight, warm = cell.settings.class_weight, cell.predecessors is not None
-    path = CPath(train.X, codes, data.classes, class_weight=weight, warm=warm)
+    path = CPath(train.X, codes, data.classes, class_weight=weight, warm=warm, columns=columns)
     return _TaskData(data, train, codes, test, path)
 
 

@@ -20,6 +20,7 @@ from fwsvm.experiments import accuracy, samples
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.solvers import Settings, Status
 from fwsvm.solvers.c_path import CPath
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
 
@@ -137,6 +138,7 @@ class _Search:
         self.watch, self.count, self.total = watch, count, total
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.runs = 0
+        self.columns = ColumnStore()
 
     @property
     def is_over(self) -> bool:
@@ -146,7 +148,9 @@ class _Search:
     def along_C(self, data: Dataset, gamma: float) -> list[float]:  # noqa: N802 - C is the papers' symbol
         """Return the accuracies on the test rows for each C in turn, as far as time goes."""
         assert data.test is not None  # noqa: S101 - the rows held out
-        path = CPath(data.train.X, encode(data.train.labels, data.classes), data.classes)
+        path = CPath(
+            data.train.X, encode(data.train.labels, data.classes), data.classes, columns=self.columns
+        )
         found: list[float] = []
         for C in itertools.takewhile(lambda _: not self.is_over, PENALTIES):
             left = None if self.deadline is None else max(0.01, self.deadline - time.monotonic())

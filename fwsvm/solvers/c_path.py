@@ -91,15 +91,19 @@ class CPath:
         That of the settings of all its runs.
     warm : bool
         Whether a run starts where the one before ended; if not, each is that of `fit`.
+    columns : ColumnStore, optional
+        That of another path, whose runs are over: its memory serves this one, its values do not.
     """
 
     def __init__(
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
-        class_weight: ClassWeight = None, warm: bool = True,
+        class_weight: ClassWeight = None, warm: bool = True, columns: ColumnStore | None = None,
     ) -> None:  # fmt: skip
         self.X, self.codes, self.weights = checked(X, codes, classes, weights, class_weight)
         self.classes, self.class_weight = tuple(classes), class_weight
-        self.columns = ColumnStore() if warm else None
+        columns = columns or ColumnStore()
+        columns.forget_values() if warm else columns.release()
+        self.columns = columns if warm else None
         self.warm_starts: Mapping[int, WarmStart] = {}
         self.uncut: Mapping[int, WarmStart] = {}  # the weights that the last run ended at that was not cut
 
@@ -118,7 +122,8 @@ class CPath:
         No kernel values are passed on: which there are depends on when the run was cut.
         """
         if self.columns is not None:
-            self.columns, self.warm_starts = ColumnStore(), self.uncut
+            self.columns.forget_values()
+            self.warm_starts = self.uncut
 
     def train(self, settings: Settings, watch: Watch | None = None) -> Run:
         """Train for the next penalty; see `fit` for what is raised."""

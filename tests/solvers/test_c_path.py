@@ -9,6 +9,7 @@ from scipy import sparse
 from fwsvm.errors import UsageError
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe import run as simplex_run
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER
@@ -99,6 +100,19 @@ def test_decisions_together_are_those_of_each_machine(method, classes, form):
     found = certified(path, method)
     for (_, result), decision in zip(found, path.decisions(found, rows), strict=True):
         np.testing.assert_allclose(decision, result.model.decision(rows), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_memory_of_a_path_on_other_rows_changes_no_bit(method, classes):
+    (X, codes, names), (others, theirs, _) = clouds(classes), clouds(classes, seed=1)
+    columns = ColumnStore()
+    results(CPath(others, theirs, names, columns=columns), method)
+    second = results(CPath(X, codes, names, columns=columns), method)
+    for alone, result in zip(results(CPath(X, codes, names), method), second, strict=True):
+        assert result.kernel_evaluations == alone.kernel_evaluations
+        assert (result.objective, result.gap) == (alone.objective, alone.gap)
+        np.testing.assert_array_equal(result.model.decision(X), alone.model.decision(X))
 
 
 def test_more_runs_than_sums_at_a_time():

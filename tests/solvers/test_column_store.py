@@ -108,3 +108,31 @@ def test_threads_do_not_change_what_pairs_come_to():
         for threads in (1, 2)
     ]
     assert found[0] == found[1]
+
+
+def test_memory_of_runs_on_other_rows_serves_without_their_values():
+    store = ColumnStore()
+    first = store.of(0).cache(KERNEL, rows(0, 300), MIB, 1)
+    filled(first)
+    store.of(0).keep_room(np.empty(100, np.float32), MIB)
+    store.forget_values()
+    assert store.nbytes == 0
+    second = store.of(0).cache(KERNEL, rows(1, 300), MIB, 1)  # the same kernel, and as many rows
+    assert memory_of(second) is memory_of(first)
+    assert (second.slot_of < 0).all()
+    assert store.of(0).room.size == 100
+    assert store.old_nbytes == 400
+
+
+def test_memory_of_runs_on_other_rows_goes_where_it_would_exceed_the_budget():
+    store = ColumnStore()
+    for place in range(3):
+        store.of(place).cache(KERNEL, rows(place, 300), 2 * MIB, 1)
+    kept = store.nbytes
+    store.forget_values()
+    store.of(3).cache(KERNEL, rows(3, 300), MIB, 1)
+    assert kept == 3 * 300 * 300 * 4
+    assert len(store.caches) == 1
+    assert store.nbytes + store.old_nbytes <= MIB
+    store.release()
+    assert store.nbytes + store.old_nbytes == 0

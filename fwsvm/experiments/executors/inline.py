@@ -6,6 +6,7 @@ from fwsvm.experiments.execute import Resources, run_task
 from fwsvm.experiments.executors import Deliver, Task, Watch
 from fwsvm.experiments.plan import Cell
 from fwsvm.phases import listening
+from fwsvm.solvers.column_store import ColumnStore
 
 
 class Inline:
@@ -15,6 +16,7 @@ class Inline:
 
     def __init__(self, resources: Resources) -> None:
         self.resources = resources
+        self.columns = ColumnStore()  # of a search, whose memory the next task takes
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`."""
@@ -29,8 +31,9 @@ class Inline:
             present = cell
 
         with listening(lambda phase: watch(present, phase)):
-            for record in run_task(task, self.resources, watch, on_start=start):
+            for record in run_task(task, self.resources, watch, on_start=start, columns=self.columns):
                 deliver(record)
 
     def close(self) -> None:
-        """Return: there is nothing to end."""
+        """Let go of the memory."""
+        self.columns.release()

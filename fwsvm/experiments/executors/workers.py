@@ -22,6 +22,7 @@ from fwsvm.experiments.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.resolve import default_cache_mib
 
@@ -42,6 +43,7 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
 
     present: list[Cell] = []
+    columns = ColumnStore()  # of a search, whose memory the next task takes
 
     def watch(cell: Cell, progress: Progress) -> None:
         pipe.send((cell, progress))
@@ -59,7 +61,7 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
         while (task := pipe.recv()) is not None:
             cells, resources = task
-            for record in run_task(cells, resources, watch, on_start=start):
+            for record in run_task(cells, resources, watch, on_start=start, columns=columns):
                 pipe.send(record)
 
 

@@ -28,7 +28,7 @@ class RowsInMemory:
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         self.plus, self.threads = int(np.count_nonzero(problem.y > 0)), settings.threads
         # a later chunk may be all rows
-        for_columns(settings, len(self.y), np.float32, held=columns.nbytes)
+        for_columns(settings, len(self.y), np.float32, held=columns.held)
         self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), self.plus, self.penalties)
         self.ridge, self.diagonal = self.qp.ridge, self.qp.diagonal
         self.compile_seconds = compile_looks(settings.kernel, self.rows)

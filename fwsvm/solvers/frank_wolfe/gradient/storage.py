@@ -196,7 +196,7 @@ def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColum
         Less memory is available than the cache may come to take.
     """
     rows = in_precision(rows, dtype)
-    for_columns(resolved, rows.height, dtype, held=shared.nbytes if shared is not None else 0)
+    for_columns(resolved, rows.height, dtype, held=shared.held if shared is not None else 0)
     if shared is None:
         return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return shared.cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
