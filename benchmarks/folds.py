@@ -1,8 +1,10 @@
 """A grid of 10 values of C times 10 widths by five folds, selection included, against liquidSVM.
 
-    python benchmarks/folds.py [--mirror FOLDER] [--python PYTHON] [--method newton] [--repeat 1] [--csv FILE] [SET ...]
+    python benchmarks/folds.py [--mirror FOLDER] [--python PYTHON] [--method newton] [--race GAP] [--repeat 1]
+        [--csv FILE] [SET ...]
 
-ours    `fwsvm grid --workers 2` on a file with this search, from the command to its table, relative gap 1e-3.
+ours    `fwsvm grid --workers 2` on a file with this search, from the command to its table, relative gap 1e-3;
+        with ``--race``, all cells to that relative gap first, and those that may win to 1e-3.
 peer    liquidSVM's mcSVM with its default grid of 10 widths and 10 lambdas, five folds, two threads: reading, search
         and selection, without its test. Its tolerance is its own, and looser.
 
@@ -62,12 +64,15 @@ found = seconds()
 with open(out + "/runs.csv", newline="") as stream:
     rows = list(csv.DictReader(stream))
 (final,) = (row for row in rows if row["role"] == "final")
-print(json.dumps(found | {"accuracy": 100 * float(final["test_accuracy"]), "cells": len(rows) - 1}))
+looks = {float(row["tolerance"]) for row in rows if row["role"] == "select"}
+cells = {each: sum(row["role"] == "select" and float(row["tolerance"]) == each for row in rows) for each in looks}
+more = {"cells": max(cells.values()), "decided_by": cells[min(looks)], "C": final["C"], "sigma2": final["sigma2"]}
+print(json.dumps(found | {"accuracy": 100 * float(final["test_accuracy"])} | more))
 """
 )
 
 
-def prepared(name: str, method: str, folder: Path) -> tuple[Path, Path]:
+def prepared(name: str, method: str, race: float | None, folder: Path) -> tuple[Path, Path]:
     """Write the file of our grid and the peer's rows, and return their paths."""
     from fwsvm import data
     from fwsvm.kernels.kernel import default_gamma
@@ -80,7 +85,7 @@ def prepared(name: str, method: str, folder: Path) -> tuple[Path, Path]:
         "folds": FOLDS,
         "C": [float(f"{1.0 / (2.0 * each * rows):.4g}") for each in LAMBDAS],
         "sigma2": [float(f"{D * NARROWER**k:.5g}") for k in range(10)],
-    }
+    } | ({} if race is None else {"race": race})
     content = {
         "name": "folds", "datasets": [name], "methods": [method], "kernel": "rbf", "tolerance": 1e-3, "select": search,
     }  # fmt: skip
@@ -97,17 +102,19 @@ def main() -> None:
     asked = bench.parser(__doc__, 1)
     asked.add_argument("sets", nargs="*", default=SETS)
     asked.add_argument("--method", default="newton")
+    asked.add_argument("--race", type=float, help="relative gap of a first look at all cells")
     asked.add_argument("--python", help="the interpreter that has liquidSVM, for it alone")
     given = bench.parse(asked)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         for name in given.sets:
-            config, arrays = prepared(name, given.method, Path(scratch))
+            config, arrays = prepared(name, given.method, given.race, Path(scratch))
             peer = bench.python(PEER, arrays)
             peer[0] = given.python or peer[0]
             commands = {"fwsvm": bench.python(OURS, config, Path(scratch) / "out"), "liquidSVM": peer}
             found = bench.by_turns(commands, given.repeat)
-            row: dict[str, Any] = {"set": name, "method": given.method, "cells": found["fwsvm"][0]["cells"]}
+            row: dict[str, Any] = {"set": name, "method": given.method, "race": given.race}
+            row |= {key: found["fwsvm"][0][key] for key in ("cells", "decided_by", "C", "sigma2")}
             for who, runs in found.items():
                 row |= {f"{who}_seconds": bench.median(runs), f"{who}_processor": bench.median(runs, "processor"),
                         f"{who}_accuracy": runs[0]["accuracy"]}  # fmt: skip

@@ -119,6 +119,12 @@ class RunsDisplay(Display):
         else:
             self.show(Phase.TRAIN, self._share.of(inside), _words(inside))
 
+    def dropped(self, cell: "Cell", count: int) -> None:
+        """Count no longer on runs that are not needed."""
+        self.total -= count
+        self.time_left.drop(cell, count)
+        self.count("runs", self.done, self.total)
+
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""
         self.done += 1

@@ -71,10 +71,14 @@ class ValidationRule:
 
 @dataclass(frozen=True)
 class Selection:
-    """Parameters selected by validation: the candidates, all of one method, and the validation rule."""
+    """Parameters selected by validation: the candidates, all of one method, and the validation rule.
+
+    ``race`` is the relative gap of a first look at all candidates (`fwsvm.experiments.racing`), None for no such look.
+    """
 
     held_out: ValidationRule
     candidates: Sweep
+    race: float | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Trial:
         """The number of runs, an upper bound: trials may share the runs of a search."""
         search = self.selection
         searched = search.held_out.parts * search.candidates.size if search is not None else 0
+        searched *= 2 if search is not None and search.race is not None else 1
         return searched + self.repetitions * self.finals.size
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fwsvm.experiments import plan, selection
+from fwsvm.experiments import plan, racing, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment
-from fwsvm.experiments.plan import FINAL, Cell
+from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Status
 
@@ -14,7 +14,10 @@ Rows = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A cell and its state: a status, "to do", "missing" (no data) or "open" (parameters not selected yet)."""
+    """A cell and its state: a status, "to do", "missing" (no data) or "open".
+
+    An open one of a search may leave the race; the parameters of an open reported run are not selected yet.
+    """
 
     cell: Cell
     state: str
@@ -30,12 +33,20 @@ def planned_runs(experiment: Experiment, known: Mapping[DataSpec, DataInfo], row
     expected = []
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
-        expected += [PlannedRun(c, _state(c, rows)) for c in plan.search_cells(experiment, trials, known)]
+        expected += [PlannedRun(c, _state(c, rows)) for c in racing.look_cells(experiment, trials, known)]
+        searched: dict[str, PlannedRun] = {}
+        for trial in trials:
+            if trial.selection is not None and not known[data].missing:
+                is_open = racing.is_open(experiment, trial, known[data], rows)
+                for cell in racing.deciding_cells(experiment, trial, known[data], rows):
+                    state = "open" if is_open else _state(cell, rows)
+                    searched.setdefault(cell.run_id, PlannedRun(cell, state))
+        expected += searched.values()
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:
-                cells = list(plan.selection_cells(experiment, data, trial.selection, known[data]))
-                ready = all(_state(cell, rows) != "to do" for cell in cells)
+                cells = racing.deciding_cells(experiment, trial, known[data], rows)
+                ready = all(searched[cell.run_id].state not in {"to do", "open"} for cell in cells)
                 values = (
                     dict(selection.choose(trial.selection, cells, rows, known[data].rows).values)
                     if ready
@@ -59,7 +70,9 @@ def describe(expected: list[PlannedRun]) -> str:
     """
     final = sum(e.cell.role == FINAL for e in expected)
     missing = sum(e.state == "missing" for e in expected)
-    said = f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report"
+    raced = any(e.state == "open" and e.cell.role == SELECT for e in expected)
+    said = "at most " if raced else ""
+    said += f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report"
     said += f"; {sum(e.done for e in expected)} done" + (f", {missing} without data" if missing else "")
     limits = [e.cell.settings.time_limit for e in expected if not e.done and e.state != "missing"]
     free = limits.count(None)

@@ -156,14 +156,16 @@ def search_cells(
 
 
 def selection_cells(
-    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo
-) -> Iterator[Cell]:
-    """Yield the cells of one selection: each candidate on each part, parts outermost, C innermost.
+    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo,
+    candidates: Sequence[Settings] | None = None,
+) -> Iterator[Cell]:  # fmt: skip
+    """Yield the cells of one selection: each candidate (some, if given) on each part, parts outermost, C innermost.
 
     Where a run may start at the end of another, cells that differ in C alone are a chain in ascending C. Chains depend
     on the selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
     """
-    points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
+    points = selection.candidates.points() if candidates is None else candidates
+    points = sorted(points, key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
     groups = _split_last_chain([(part, some) for part in range(selection.held_out.parts) for some in alike])
     for part, some in groups:

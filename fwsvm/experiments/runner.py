@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fwsvm.experiments import plan, selection
+from fwsvm.experiments import plan, racing, selection
 from fwsvm.experiments.execute import Record, failure_record
 from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
@@ -37,6 +37,9 @@ class Reporter(Protocol):
 
     def ended(self, record: Record) -> None:
         """Receive the record of a run that ended."""
+
+    def dropped(self, cell: Cell, count: int) -> None:
+        """Receive that so many runs of a kind, such as this cell, are not needed."""
 
 
 class _FailFast(Exception):  # noqa: N818 - not an error
@@ -111,7 +114,7 @@ class Runner:
         try:
             for batch in batches:
                 trials = [trial for trial in self.experiment.trials if trial.data in batch]
-                self._run_cells(plan.search_cells(self.experiment, trials, self.known), at_once=slots)
+                self._search(trials)
                 finals = [cell for trial in trials for cell in self._finals(trial)]
                 self.report.finals += finals
                 self._run_cells(finals, at_once=slots if self.beside else 1)
@@ -120,6 +123,27 @@ class Runner:
         except _FailFast:
             self._note("stopped at the first failure (--fail-fast)")
         return self.report
+
+    def _search(self, trials: Sequence[Trial]) -> None:
+        """Run the searches: first looks, where candidates race, then the runs that decide."""
+        slots, planned = self.executor.slots, self._deciding(trials, {} if self.force else self.store.rows)
+        self._run_cells(racing.look_cells(self.experiment, trials, self.known), at_once=slots)
+        deciding = self._deciding(trials, self.store.rows)
+        for data in dict.fromkeys(trial.data for trial in trials):
+            before, after = ([c for c in cells if c.data == data] for cells in (planned, deciding))
+            if len(after) < len(before):
+                self._note(f"{data.name}: {len(after)} of {len(before)} runs are left after a first look")
+                self.reporter.dropped(before[0], len(before) - len(after))
+        self._run_cells(deciding, at_once=slots)
+
+    def _deciding(self, trials: Sequence[Trial], rows: Mapping[str, Mapping[str, str]]) -> list[Cell]:
+        """Return the cells that selections are made from, each once."""
+        found: dict[str, Cell] = {}
+        for trial in trials:
+            if trial.selection is not None and not self.known[trial.data].missing:
+                cells = racing.deciding_cells(self.experiment, trial, self.known[trial.data], rows)
+                found |= {cell.run_id: cell for cell in cells}
+        return list(found.values())
 
     def _run_cells(self, cells: Sequence[Cell], *, at_once: int) -> None:
         """Run the cells that are not done, and all cells of their chains."""
@@ -207,7 +231,7 @@ class Runner:
     def _choice(self, trial: Trial, facts: DataInfo) -> Choice:
         """Return the selected parameters of a trial; they are announced once, though several methods may share them."""
         assert trial.selection is not None  # noqa: S101 - the caller asks only then
-        cells = list(plan.selection_cells(self.experiment, trial.data, trial.selection, facts))
+        cells = racing.deciding_cells(self.experiment, trial, facts, self.store.rows)
         key = tuple(cell.run_id for cell in cells)
         if key not in self._choices:
             self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)

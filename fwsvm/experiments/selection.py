@@ -13,6 +13,8 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import validation_count
 from fwsvm.status import Status
 
+Point = tuple[float, ...]  # a candidate's values, in the order of `Sweep.varied`
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -51,10 +53,22 @@ def choose(
         Rows of the whole training set, of which each part holds out some.
     """
     names = tuple(selection.candidates.varied)
-    right: dict[tuple[float, ...], int] = {}
-    failed: dict[tuple[float, ...], str] = {}
+    right, failed = judged(selection, cells, rows, training_rows)
+    if not right:
+        return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
+    best = min(right, key=lambda point: (-right[point], _preference(dict(zip(names, point, strict=True)))))
+    values = dict(zip(names, best, strict=True))
+    return Choice(values, right[best] / held_out_rows(selection, training_rows), _on_edge(selection, values))
+
+
+def judged(
+    selection: Selection, cells: Iterable[Cell], rows: Mapping[str, Mapping[str, str]], training_rows: int
+) -> tuple[dict[Point, int], dict[Point, str]]:
+    """Return how many validation rows each candidate has right, and of the others why they have no such number."""
+    right: dict[Point, int] = {}
+    failed: dict[Point, str] = {}
     for cell in cells:
-        point = tuple(getattr(cell.settings, name) for name in names)
+        point = tuple(getattr(cell.settings, name) for name in selection.candidates.varied)
         row = rows.get(cell.run_id)
         accuracy = _accuracy(row) if row is not None else None
         if accuracy is None:
@@ -62,14 +76,13 @@ def choose(
             continue
         count = validation_count(training_rows, selection.held_out, cell.part or 0)
         right[point] = right.get(point, 0) + round(accuracy * count)
-    judged = {point: number for point, number in right.items() if point not in failed}
-    if not judged:
-        return Choice({}, float("nan"), (), f"no candidate could be judged: {next(iter(failed.values()))}")
-    best = min(judged, key=lambda point: (-judged[point], _preference(dict(zip(names, point, strict=True)))))
-    values = dict(zip(names, best, strict=True))
+    return {point: number for point, number in right.items() if point not in failed}, failed
+
+
+def held_out_rows(selection: Selection, training_rows: int) -> int:
+    """Return the number of validation rows of a candidate, of all parts together."""
     parts = range(selection.held_out.parts)
-    held_out = sum(validation_count(training_rows, selection.held_out, part) for part in parts)
-    return Choice(values, judged[best] / held_out, _on_edge(selection, values))
+    return sum(validation_count(training_rows, selection.held_out, part) for part in parts)
 
 
 def _accuracy(row: Mapping[str, str]) -> float | None:

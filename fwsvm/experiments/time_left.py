@@ -31,6 +31,10 @@ class TimeLeft:
             self.ended[kind] += 1
             self.spent[kind] += seconds  # type: ignore[assignment]
 
+    def drop(self, cell: Cell, count: int) -> None:
+        """Forget so many runs of a cell's kind, which will not be made."""
+        self.left[cell.data, cell.role] -= count
+
     @property
     def seconds(self) -> float | None:
         """The estimate; None before any run ended."""

@@ -99,11 +99,8 @@ def resolve(
     protocol = protocol_of(settings)
     search = search_of(settings)
     _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
-    stop = settings.stop or ("meb" if protocol.published and "meb" in family.stops else family.stops[0])
+    stop, tolerance = stop_of(settings)
     _one_of(f"stop of {chosen.name}", stop, family.stops)
-    tolerance = settings.tolerance
-    if tolerance is None:
-        tolerance = PAPER_TOLERANCE if protocol.published and stop == "meb" else DEFAULT_TOLERANCE
     _positive("tolerance", tolerance)
     if settings.first_level is not None and settings.first_level < tolerance:
         raise UsageError(
@@ -141,6 +138,14 @@ def resolve(
         cache_mib=settings.cache_mib or default_cache_mib(),
         final_gap=settings.final_gap,
     )
+
+
+def stop_of(settings: Settings) -> tuple[str, float]:
+    """Return the stopping rule and the tolerance, those asked for or the defaults."""
+    family, published = FAMILIES[method(settings.method).family], protocol_of(settings).published
+    stop = settings.stop or ("meb" if published and "meb" in family.stops else family.stops[0])
+    default = PAPER_TOLERANCE if published and stop == "meb" else DEFAULT_TOLERANCE
+    return stop, default if settings.tolerance is None else settings.tolerance
 
 
 def search_of(settings: Settings) -> str:

@@ -14,6 +14,7 @@ from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.parameters import BALANCED
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, PROTOCOLS
+from fwsvm.solvers.resolve import search_of, stop_of
 from fwsvm.solvers.settings import SEARCHES, STOPS
 
 MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of the pen
@@ -39,7 +40,7 @@ SOLVER_KEYS = (
 )
 SETTING_KEYS = (*KERNEL_KEYS, *SOLVER_KEYS, "repetitions", "select", "warm_start")
 METHOD_KEYS = ("name", "parameters", *SETTING_KEYS)
-SELECT_KEYS = ("holdout", "folds", "method", "C", "sigma2", "gamma")
+SELECT_KEYS = ("holdout", "folds", "race", "method", "C", "sigma2", "gamma")
 TUNER_KEYS = ("name", "parameters", *(key for key in SOLVER_KEYS if key not in ("C", "lambda")))
 LIMIT_KEYS = ("time_seconds", "iterations")
 
@@ -102,7 +103,19 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
     for field in ("sigma2", "gamma", "C"):
         if field in select:
             chosen[field] = sweep.varied[field]
-    return Selection(held_out, Sweep(sweep.first, chosen))
+    race = _race(select["race"], sweep.first) if "race" in select else None
+    return Selection(held_out, Sweep(sweep.first, chosen), race)
+
+
+def _race(located: LocatedValue, settings: Settings) -> float:
+    """Return the relative gap of a first look; refuse one that is no larger, or of runs without relative gap."""
+    stop, tolerance = stop_of(settings)
+    if stop != "relative" or search_of(settings) != "full":
+        raise located.error("race is for runs with stop: relative and search: full; leave it out")
+    race = located.number("race", below=1)
+    if race <= tolerance:
+        raise located.error(f"race is the relative gap of a first look: above {tolerance:g}, not {race:g}")
+    return race
 
 
 def _sweep(keys: Keys, method: Keys) -> Sweep:
