@@ -1,0 +1,88 @@
+"""Rows scaled by ranges.
+
+A value v of feature j becomes ``lower + (upper - lower) (v - min_j) / (max_j - min_j)``; a feature that does
+not vary over the training rows becomes 0, since svm-scale leaves it out. Rows to predict are scaled by the training
+ranges and may fall outside.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from fwsvm._memory import require
+from fwsvm._occurring import only_columns, widened
+from fwsvm.errors import DataError
+from fwsvm.scaling.ranges import Ranges, Rows
+
+DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
+
+
+def apply(X: Rows, ranges: Ranges) -> Rows:
+    """Return ``X``, shape (m, n), scaled, in new memory.
+
+    Sparse rows stay sparse where zero is mapped to zero, or where few of the n features vary.
+
+    Raises
+    ------
+    DataError
+        A value cannot be scaled, since its feature's range is too narrow or too wide for doubles; or sparse rows do not
+        fit in the memory available once they are dense.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        too_wide = ~np.isfinite(ranges.maximum - ranges.minimum)
+        if too_wide.any():
+            raise _too_extreme(ranges, int(np.argmax(too_wide)))
+        scaled = _sparse(X, ranges) if isinstance(X, csr_array) else _dense(X, ranges)
+    finite = np.isfinite(scaled.data if isinstance(scaled, csr_array) else scaled)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        j = int(scaled.indices[at]) if isinstance(scaled, csr_array) else at % scaled.shape[1]
+        raise _too_extreme(ranges, int(np.searchsorted(ranges.features, j)))
+    return scaled
+
+
+def _too_extreme(ranges: Ranges, k: int) -> DataError:
+    j, low, high = ranges.features[k] + 1, ranges.minimum[k], ranges.maximum[k]
+    return DataError(f"feature {j} cannot be scaled: its range {low:g} to {high:g} is too extreme")
+
+
+def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
+    if len(ranges.features) == X.shape[1]:
+        return _mapped(X, ranges)
+    scaled = np.zeros(X.shape)
+    scaled[:, ranges.features] = _mapped(X[:, ranges.features], ranges)
+    return scaled
+
+
+def _sparse(X: csr_array, ranges: Ranges) -> Rows:
+    (m, n), k = X.shape, len(ranges.features)
+    if not ranges.keeps_zeros:
+        _require_room(m, min(n, 2 * k), ranges)
+        if n <= 2 * k:
+            return _dense(X.toarray(), ranges)
+    rows = only_columns(X, ranges.features)
+    if ranges.keeps_zeros:
+        maximum = ranges.maximum[rows.indices]
+        values = np.where(rows.data == maximum, ranges.upper, ranges.upper * rows.data / maximum)
+        rows = csr_array((values, rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
+    else:
+        rows = csr_array(_mapped(rows.toarray(), ranges))
+    rows.eliminate_zeros()
+    return widened(rows, ranges.features, n)
+
+
+def _require_room(rows: int, features: int, ranges: Ranges) -> None:
+    """Refuse to write sparse rows out with their zeros where those do not fit."""
+    what = f"scaling to {ranges.interval}, which makes {rows:,} sparse rows of {features:,} features dense,"
+    remedy = "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)"
+    require(DENSE * rows * features, what, remedy, DataError)
+
+
+def _mapped(values: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
+    """Return values of the features that vary, shape (m, k), scaled: in svm-scale's order, so that no bit differs."""
+    scaled = values - ranges.minimum
+    scaled *= ranges.upper - ranges.lower
+    scaled /= ranges.maximum - ranges.minimum
+    scaled += ranges.lower
+    scaled[values == ranges.maximum] = ranges.upper  # exact at the ends, whatever the rounding above
+    return np.ascontiguousarray(scaled)
