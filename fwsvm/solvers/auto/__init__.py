@@ -55,7 +55,8 @@ def _solve_at_once(*given: Any) -> Any:
 def _in_time(
     X: Any, codes: Any, classes: Any, weights: Any, settings: Any, resolved: Resolved, watch: Any
 ) -> Any:
-    from fwsvm.solvers.auto.in_time import Data, SampleTrials, suits
+    from fwsvm.solvers.auto.in_time import SampleTrials, suits
+    from fwsvm.solvers.auto.samples import Data
 
     if not suits(len(codes), resolved):
         return None

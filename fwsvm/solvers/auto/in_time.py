@@ -14,16 +14,15 @@ The limit is on all of this: training, certificates, and predictions of the rows
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fwsvm import promises
-from fwsvm._mapped import picked
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.auto.samples import MOST_POWER, forecast_seconds, nested
+from fwsvm.solvers.auto.samples import MOST_POWER, Data, SampleTrial, forecast_seconds, nested
 from fwsvm.solvers.fit import train
 from fwsvm.solvers.gathering import gathered
 from fwsvm.solvers.loop import Watch
@@ -32,7 +31,6 @@ from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result, SampleFacts
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import RowMatrix
 from fwsvm.solvers.tuning import (
     CLIMB_SHARE,
     FIRST_SAMPLE,
@@ -47,40 +45,6 @@ from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
 
 CHOSEN_WIDTH = "held-out"  # in the column width_rule
-
-
-class Data(NamedTuple):
-    """Rows X (m, n), their class numbers (m,), the classes, and the rows' weights (m,)."""
-
-    X: RowMatrix
-    codes: np.ndarray
-    classes: tuple[str, ...]
-    weights: np.ndarray
-
-    def some(self, which: np.ndarray) -> "Data":
-        """Return the rows ``which``."""
-        return Data(picked(self.X, which), self.codes[which], self.classes, self.weights[which])
-
-
-class SampleTrial(NamedTuple):
-    """A sample, its machine, and what they cost.
-
-    Attributes
-    ----------
-    rows : int
-    gamma : float or None, of a kernel that has one
-    result : Result
-    accuracy : float, of the rows held out; NaN where an interrupt left no time to judge
-    seconds : float, in all; of these ``after`` for the certificate and the rows held out
-    after : float
-    """
-
-    rows: int
-    gamma: float | None
-    result: Result
-    accuracy: float
-    seconds: float
-    after: float
 
 
 def suits(rows: int, resolved: Resolved) -> bool:

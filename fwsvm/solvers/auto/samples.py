@@ -1,13 +1,51 @@
-"""Samples of the rows of a problem, each a part of the next, and rows held out to judge what is trained on them."""
+"""Samples of the rows of a problem, each a part of the next, what is trained on one, and rows held out to judge it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from fwsvm._mapped import picked
+from fwsvm.solvers.result import Result
+from fwsvm.solvers.subproblems import RowMatrix
+
 HELD_OUT = 8192  # rows: the standard error of an accuracy of 90 % is then a third of a per cent
 HELD_OUT_SHARE = 0.1  # of all rows, at most
 MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel matrix of all rows
+
+
+class Data(NamedTuple):
+    """Rows X (m, n), their class numbers (m,), the classes, and the rows' weights (m,)."""
+
+    X: RowMatrix
+    codes: np.ndarray
+    classes: tuple[str, ...]
+    weights: np.ndarray
+
+    def some(self, which: np.ndarray) -> "Data":
+        """Return the rows ``which``."""
+        return Data(picked(self.X, which), self.codes[which], self.classes, self.weights[which])
+
+
+class SampleTrial(NamedTuple):
+    """A sample, its machine, and what they cost.
+
+    Attributes
+    ----------
+    rows : int
+    gamma : float or None, of a kernel that has one
+    result : Result
+    accuracy : float, of the rows held out; NaN where an interrupt left no time to judge
+    seconds : float, in all; of these ``after`` for the certificate and the rows held out
+    after : float
+    """
+
+    rows: int
+    gamma: float | None
+    result: Result
+    accuracy: float
+    seconds: float
+    after: float
 
 
 class Nested(NamedTuple):
