@@ -1,8 +1,9 @@
-"""What runs on the simplex need compiled, in an order of its own, for a process that compiles beside another.
+"""What simplex methods need compiled, in an order of its own, for a process that compiles beside another.
 
 The other process compiles as it comes to the functions: kernel columns, then the loop, from the search for a vertex to
 the move, then what fetches columns, and last the certificate. Here the certificate comes first, and of the loop the
-move alone. Last come Newton's linear systems, to which many runs never come.
+move alone. Last come Newton's linear systems, to which many runs never come. Small pairs of classes end with a
+certificate of their own, which then comes before all else.
 """
 
 import json
@@ -18,6 +19,8 @@ from fwsvm.kernels.rows import in_precision
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import compile_for
 from fwsvm.problems.simplex_qp import simplex_qp
+from fwsvm.solvers.auto.grouped_rows import tiny_groups
+from fwsvm.solvers.auto.own_columns import compile_certificate
 from fwsvm.solvers.frank_wolfe.engine import make, plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.storage import state_of
@@ -35,10 +38,18 @@ WITH_NEWTON_STEPS = ("auto", "newton")
 MOST_BYTES = 512  # of a line: what any system writes to a pipe at once
 
 
-def compile_from_the_end(method: str, kernel: str, stop: str, gaps: Sequence[int]) -> None:
-    """Compile what full search by a method needs, on rows laid out as those of tiny problems with these ``gaps``."""
+def compile_from_the_end(
+    method: str, kernel: str, stop: str, gaps: Sequence[int], *, pairs: bool = False
+) -> None:
+    """Compile what full search by a method needs, on rows laid out as those of tiny problems with these ``gaps``.
+
+    With ``pairs``, what `fwsvm.solvers.auto.own_columns` needs first.
+    """
     problems = [tiny_problem(each) for each in gaps]
     resolved = resolve(Settings(method=method, kernel=kernel, stop=stop), problems[0].X)
+    if pairs:
+        for each in gaps:
+            compile_certificate(resolved.kernel, tiny_groups(each))
     tables = [sorted_by_class(problem)[1] for problem in problems]
     for rows in tables:
         weighted_sums(resolved.kernel, rows, np.arange(1), np.ones((1, 1)), rows)

@@ -25,7 +25,7 @@ from fwsvm.solvers.registry import FAMILIES, METHODS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.settings import Settings
 
-SECOND = "fwsvm.solvers.frank_wolfe.compile_from_the_end"  # what the second process runs
+SECOND = "fwsvm.solvers.compile_from_the_end"  # what the second process runs
 
 
 class SecondCompiler(event.Listener):  # type: ignore[misc]  # numba has no types
@@ -47,10 +47,11 @@ class SecondCompiler(event.Listener):  # type: ignore[misc]  # numba has no type
     def on_end(self, event: Any) -> None:
         """Nothing."""
 
-    def ask(self, resolved: Resolved, gaps: Sequence[int]) -> None:
+    def ask(self, resolved: Resolved, gaps: Sequence[int], *, pairs: bool) -> None:
         """Let it compile what runs with these settings need, on rows of these layouts (`fwsvm.solvers.warm_up`)."""
         wanted = {
             "method": resolved.method.name, "kernel": resolved.kernel_name, "stop": resolved.stop, "gaps": list(gaps),
+            "pairs": pairs,
         }  # fmt: skip
         self._wanted = json.dumps(wanted).encode() + b"\n"
         self._tell()
@@ -93,14 +94,17 @@ def second_compiler(settings: Settings) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def helped(resolved: Resolved, gaps: Sequence[int]) -> Iterator[None]:
-    """Have the second process, where there is one, help with what the block compiles; at its end it ends."""
+def helped(resolved: Resolved, gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
+    """Have the second process, where there is one, help with what the block compiles; at its end it ends.
+
+    With ``pairs``, with small pairs of classes that have columns of their own.
+    """
     helper = _present.get()
     if helper is None:
         yield
         return
     try:
-        helper.ask(resolved, gaps)
+        helper.ask(resolved, gaps, pairs=pairs)
         yield
     finally:
         helper.end()

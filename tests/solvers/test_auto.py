@@ -209,9 +209,9 @@ def test_an_interrupt_leaves_no_weights_without_a_certificate(monkeypatch, where
     if where == "after solving":
         turns = iter([None, None])
         for kind in (small_pairs.OneMatrix, small_pairs.OwnColumns):
-            certify_pairs = kind.certify
+            certify = kind.certify
 
-            def later(self, numbers, real=certify_pairs):
+            def later(self, numbers, real=certify):
                 next(turns, False) is False and interrupted()
                 real(self, numbers)
 

@@ -170,7 +170,7 @@ from scipy import sparse
 from fwsvm.kernels.column_cache import fetch_in_thread
 from fwsvm.kernels.sparse_tiles import fill_range
 from fwsvm.solvers import Settings, fit
-from fwsvm.solvers.frank_wolfe.compile_from_the_end import compile_from_the_end
+from fwsvm.solvers.compile_from_the_end import compile_from_the_end
 from fwsvm.solvers.frank_wolfe.engine import make
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.newton.cholesky_factor import _add_mirrored
@@ -205,7 +205,31 @@ def test_the_second_process_compiles_what_it_is_asked_for_and_ends():
     process = second_compiler.start()
     helper = second_compiler.SecondCompiler()
     helper._process = process
-    helper.ask(resolve(Settings(), np.eye(8)), [0])
+    helper.ask(resolve(Settings(), np.eye(8)), [0], pairs=True)
     assert process.wait(10 * DEADLINE) == 0
     assert process.stdin is not None
     process.stdin.close()
+
+
+PAIRS_AHEAD = """
+import numpy as np
+from scipy import sparse
+from fwsvm.solvers import Settings, fit
+from fwsvm.solvers.auto.by_columns import certify_by_columns
+from fwsvm.solvers.auto.one_matrix import MOST_ROWS
+from fwsvm.solvers.compile_from_the_end import compile_from_the_end
+from fwsvm.solvers.warm_up import GAPS
+compile_from_the_end("auto", "rbf", "relative", [0, GAPS], pairs=True)
+before = sorted(map(str, certify_by_columns.overloads))
+codes = np.arange(MOST_ROWS + 2) % 3
+X = codes[:, None] + np.random.default_rng(0).normal(size=(len(codes), 2))
+for gaps in (0, GAPS):
+    wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))
+    assert fit(wide, codes, ("a", "b", "c"), Settings()).certified
+assert before and sorted(map(str, certify_by_columns.overloads)) == before, before
+"""
+
+
+def test_what_it_compiles_for_pairs_is_what_they_call():
+    done = subprocess.run([sys.executable, "-c", PAIRS_AHEAD], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -35,7 +35,7 @@ class Addresses(NamedTuple):
 
 
 @njit
-def solve_pairs(laid, numbers, claimed, goal, rule, like, addresses, memory, left_block, solutions):
+def solve_by_columns(laid, numbers, claimed, goal, rule, like, addresses, memory, left_block, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write the weights.
 
     Parameters
@@ -50,7 +50,7 @@ def solve_pairs(laid, numbers, claimed, goal, rule, like, addresses, memory, lef
     memory : ndarray of float32, for kernel columns
     left_block : LeftBlock of float32, for sparse rows
     solutions : Solutions
-        The coefficients become the weights with the signs of the classes, until `certify_pairs` divides them by R.
+        The coefficients become the weights with the signs of the classes, until `certify_by_columns` divides them by R.
     """
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
@@ -159,10 +159,10 @@ def _start(s, columns, fetch_at):
 
 
 @njit
-def certify_pairs(laid, numbers, claimed, left_block, sums, solutions):
+def certify_by_columns(laid, numbers, claimed, left_block, sums, solutions):
     """Certify those of the pairs ``numbers`` that no other thread has claimed, from scratch in float64.
 
-    ``left_block`` is for sparse rows, ``sums`` (1, places) for kernel values at all rows; else as `solve_pairs`.
+    ``left_block`` is for sparse rows, ``sums`` (1, places) for kernel values at all rows; else as `solve_by_columns`.
     """
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):

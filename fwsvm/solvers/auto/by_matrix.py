@@ -29,7 +29,7 @@ CHECKS = 8  # times that a gap from scratch may miss the goal before the pair is
 
 
 @njit
-def solve_pairs(groups, numbers, claimed, kernel_values, goal, solutions):
+def solve_by_matrix(groups, numbers, claimed, kernel_values, goal, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters

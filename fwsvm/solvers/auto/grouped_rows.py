@@ -1,5 +1,6 @@
 """Rows grouped by class, for compiled code that solves pairs of classes: those of a pair are two ranges."""
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from fwsvm.kernels.dense_tiles import (
     pack_range,
 )
 from fwsvm.kernels.kernel import own_terms, self_values
-from fwsvm.kernels.rows import Rows, in_precision, some_rows
+from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
 
 #: Bytes of copies for each number that is stored: in both precisions with its feature, laid out in tiles, and in the
 #: order in which the rows came.
@@ -56,6 +57,18 @@ def grouped_rows(
     order = order[counts[codes[order]] > 0]
     starts = np.concatenate([[0], np.cumsum(counts)])
     return GroupedRows(order, starts, pairs, penalties[order], some_rows(rows, order))
+
+
+def pairs_of(K: int) -> np.ndarray:
+    """Return the pairs of K classes, shape (K (K - 1) / 2, 2)."""
+    return np.array(list(combinations(range(K), 2)))
+
+
+def tiny_groups(gaps: int) -> GroupedRows:
+    """Return nine rows of three classes, dense or with features that no row has, to compile for."""
+    X, codes = np.random.default_rng(0).normal(size=(9, 2)), np.repeat(np.arange(3), 3)
+    rows = as_rows(sparse.csr_array(np.pad(X, ((0, 0), (0, gaps)))))
+    return grouped_rows(rows, codes, np.ones(9), pairs_of(3), np.arange(3))
 
 
 def bytes_of_copies(X: np.ndarray | sparse.csr_array, K: int) -> int:

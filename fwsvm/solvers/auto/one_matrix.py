@@ -4,7 +4,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel_matrix import gram_matrix
 from fwsvm.numerics.threads import together
-from fwsvm.solvers.auto.by_matrix import solve_pairs
+from fwsvm.solvers.auto.by_matrix import solve_by_matrix
 from fwsvm.solvers.auto.grouped_rows import GroupedRows
 from fwsvm.solvers.auto.solutions import Goal, Solutions
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
@@ -29,7 +29,7 @@ class OneMatrix:
         """Solve the pairs ``numbers``."""
         claimed = np.zeros(len(self.groups.pairs), np.int64)
         together(
-            lambda _: solve_pairs(self.groups, numbers, claimed, self.values, self.goal, self.solutions),
+            lambda _: solve_by_matrix(self.groups, numbers, claimed, self.values, self.goal, self.solutions),
             min(self.threads, len(numbers)),
         )
 

@@ -1,6 +1,7 @@
 """Pairs of some hundred rows or more: each with a column cache of its own (`fwsvm.solvers.auto.by_columns`)."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from fwsvm.kernels.sparse_tiles import LeftBlock, empty_left_block, no_left_bloc
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import simplex_qp
-from fwsvm.solvers.auto.by_columns import Addresses, certify_pairs, solve_pairs
-from fwsvm.solvers.auto.grouped_rows import GroupedRows, laid_out
-from fwsvm.solvers.auto.solutions import Goal, Solutions
+from fwsvm.solvers.auto.by_columns import Addresses, certify_by_columns, solve_by_columns
+from fwsvm.solvers.auto.grouped_rows import GroupedRows, LaidOutRows, laid_out
+from fwsvm.solvers.auto.solutions import Goal, Solutions, empty_solutions
 from fwsvm.solvers.frank_wolfe.engine import advance, plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
 from fwsvm.solvers.frank_wolfe.gradient.storage import state_of
@@ -50,7 +51,7 @@ class OwnColumns:
         parts, claimed = min(self.threads, len(numbers)), np.zeros(len(self.groups.pairs), np.int64)
         room = min(most * most, max(self.budget // (4 * parts), FEWEST * most))
         together(
-            lambda _: solve_pairs(
+            lambda _: solve_by_columns(
                 self.laid, numbers, claimed, self.goal, self.rule, self.like, self.addresses,
                 np.empty(room, np.float32), self._left_block(self.laid.single), self.solutions,
             ),
@@ -59,15 +60,22 @@ class OwnColumns:
 
     def certify(self, numbers: np.ndarray) -> None:
         """Certify the pairs ``numbers``."""
-        places = len(self.laid.tiles.own) if self.dense else self.laid.double.height
         parts, claimed = min(self.threads, len(numbers)), np.zeros(len(self.groups.pairs), np.int64)
-        together(
-            lambda _: certify_pairs(
-                self.laid, numbers, claimed, self._left_block(self.laid.double), np.empty((1, places)),
-                self.solutions,
-            ),
-            parts,
-        )  # fmt: skip
+        together(lambda _: _certify(self.laid, numbers, claimed, self.solutions), parts)
 
     def _left_block(self, rows: Rows) -> LeftBlock:
         return no_left_block(rows) if self.dense else empty_left_block(rows)
+
+
+def _certify(laid: LaidOutRows, numbers: np.ndarray, claimed: np.ndarray, solutions: Solutions) -> None:
+    """Certify the pairs ``numbers`` that no other thread has claimed."""
+    dense = len(laid.tiles.numbers) > 0
+    left_block = no_left_block(laid.double) if dense else empty_left_block(laid.double)
+    sums = np.empty((1, len(laid.tiles.own) if dense else laid.double.height))
+    certify_by_columns(laid, numbers, claimed, left_block, sums, solutions)
+
+
+def compile_certificate(kernel: Any, groups: GroupedRows) -> None:
+    """Compile what certifies pairs of rows such as these; no pair is."""
+    none = np.zeros(0, np.int64)
+    _certify(laid_out(kernel, groups), none, none, empty_solutions(len(groups.order), len(groups.starts) - 1))

@@ -3,7 +3,6 @@
 import time
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +13,7 @@ from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
-from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, grouped_rows
+from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, grouped_rows, pairs_of, tiny_groups
 from fwsvm.solvers.auto.one_matrix import MOST_ROWS, OneMatrix
 from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
@@ -56,7 +55,7 @@ def solve_at_once(
         return None
     way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
     kinds, found = (way, type(resolved.kernel)), layouts(X)
-    with helped(resolved, found):
+    with helped(resolved, found, pairs=way is OwnColumns):
         compile_seconds = sum(
             once(("pairs", gaps, *kinds), partial(_compile, way, resolved, gaps)) for gaps in found
         )
@@ -67,7 +66,7 @@ def solve_at_once(
         # a certificate would need differences, which those of runs take
         if cancels(resolved.kernel, own, own):
             return None
-        groups = grouped_rows(rows, codes, resolved.C * weights, _pairs(problems.K), small)
+        groups = grouped_rows(rows, codes, resolved.C * weights, pairs_of(problems.K), small)
         solutions = empty_solutions(len(groups.order), problems.K)
         solver: PairSolver = way(groups, solutions, resolved)
     begun, check_seconds = np.zeros(len(problems), dtype=bool), 0.0
@@ -142,11 +141,6 @@ def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarr
     return np.split(small, np.flatnonzero(np.diff(work // (PAIRS_SHARE * threads))) + 1)
 
 
-def _pairs(K: int) -> np.ndarray:
-    """Return the pairs of K classes, shape (K (K - 1) / 2, 2)."""
-    return np.array(list(combinations(range(K), 2)))
-
-
 def _taken_back(
     solutions: Solutions, begun: np.ndarray, groups: GroupedRows, resolved: Resolved
 ) -> dict[int, WarmStart]:
@@ -196,9 +190,8 @@ def _joined(solutions: Solutions, groups: GroupedRows, rows: int) -> SolvedPairs
 
 def _compile(way: type[OneMatrix] | type[OwnColumns], resolved: Resolved, gaps: int) -> None:
     """Solve a tiny problem of three classes, dense or with features that no row has."""
-    X, codes = np.random.default_rng(0).normal(size=(9, 2)), np.repeat(np.arange(3), 3)
-    rows, every = as_rows(sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))), np.arange(3)
-    groups = grouped_rows(rows, codes, np.ones(9), _pairs(3), every)
-    solver: PairSolver = way(groups, empty_solutions(9, 3), resolved)
+    groups = tiny_groups(gaps)
+    every = np.arange(len(groups.pairs))
+    solver: PairSolver = way(groups, empty_solutions(len(groups.order), 3), resolved)
     solver.solve(every)
     solver.certify(every)
