@@ -16,6 +16,7 @@ from fwsvm.data.formats import svmlight
 from fwsvm.distributed import cluster as connection
 from fwsvm.distributed import pair_rows
 from fwsvm.errors import UsageError
+from fwsvm.files.folders import code_folder
 from fwsvm.problems import model_files
 from tests.clusters import started
 
@@ -149,6 +150,7 @@ def test_two_clusters_on_one_folder_and_one_file_come_to_the_same(cluster, data,
     """Both read the same rows, have their workers' files in one folder and write models to another, at a time."""
     folder = tmp_path / "shared"
     folder.mkdir()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(code_folder()))  # for eight processes to compile anew takes a minute
     monkeypatch.setenv("FWSVM_CACHE", str(folder))
     with started(folder) as one, started(folder) as other:
         words = [sys.executable, "-m", "fwsvm", "train", "-C", "10", "--json"]

@@ -25,7 +25,7 @@ TWO_KERNELS = ("rbf", "quadratic")
 class Store:
     """Columns of a given precision and budget in bytes, as `SharedColumns` gives them."""
 
-    nbytes = 0
+    held = 0
 
     def __init__(self, dtype: type = np.float64, budget_bytes: int = 1 << 20) -> None:
         self.dtype, self.budget_bytes = dtype, budget_bytes
