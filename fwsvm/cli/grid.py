@@ -242,12 +242,15 @@ def _run(
     return report.exit_code
 
 
+_OPEN = {"select": "open: runs if its candidate may win", "final": "open: parameters to be chosen"}
+
+
 def _list(expected: "list[PlannedRun]") -> None:
     """Print every run with its state."""
     from fwsvm.experiments.forecast import describe
 
     for entry in expected:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
-        state = "open: parameters to be chosen" if entry.state == "open" else entry.state
+        state = _OPEN[entry.cell.role] if entry.state == "open" else entry.state
         click.echo(f"{identity}  {entry.cell.label}  {state}")
     echo(describe(expected), 2, err=True)

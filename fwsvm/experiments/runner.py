@@ -126,8 +126,11 @@ class Runner:
 
     def _search(self, trials: Sequence[Trial]) -> None:
         """Run the searches: first looks, where candidates race, then the runs that decide."""
-        slots, planned = self.executor.slots, self._deciding(trials, {} if self.force else self.store.rows)
-        self._run_cells(racing.look_cells(self.experiment, trials, self.known), at_once=slots)
+        slots, looks = self.executor.slots, racing.look_cells(self.experiment, trials, self.known)
+        for cell in looks:
+            self._reuse(cell)
+        planned = self._deciding(trials, {} if self.force else self.store.rows)
+        self._run_cells(looks, at_once=slots)
         deciding = self._deciding(trials, self.store.rows)
         for data in dict.fromkeys(trial.data for trial in trials):
             before, after = ([c for c in cells if c.data == data] for cells in (planned, deciding))

@@ -128,6 +128,24 @@ def test_an_interrupted_race_goes_on_to_the_same_rows(
     assert ("first look" in err) == (kept < 45)
 
 
+def test_a_look_of_another_folder_is_known_from_the_start(whole: tuple[Path, str], tmp_path: Path) -> None:
+    code, err = grid(tmp_path, TEXT, "--reuse", str(whole[0] / "out"))
+    assert code == 0
+    assert f"{len(rows(tmp_path))} done" in err
+    assert "at most" not in err
+    assert "first look" not in err
+
+
+def test_a_dry_run_says_what_hangs_on_the_look(tmp_path: Path) -> None:
+    (tmp_path / "raced.yaml").write_text(TEXT)
+    with contextlib.chdir(tmp_path):
+        found = CliRunner().invoke(main, ["grid", "raced.yaml", "--offline", "--dry-run"])
+    states = [line.rsplit("  ", 1)[1] for line in found.stdout.splitlines()]
+    assert states == [
+        *45 * ["to do"], *45 * ["open: runs if its candidate may win"], "open: parameters to be chosen"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
