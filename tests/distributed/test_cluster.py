@@ -150,9 +150,8 @@ def test_two_clusters_on_one_folder_and_one_file_come_to_the_same(cluster, data,
     """Both read the same rows, have their workers' files in one folder and write models to another, at a time."""
     folder = tmp_path / "shared"
     folder.mkdir()
-    monkeypatch.setenv(
-        "NUMBA_CACHE_DIR", str(code_folder())
-    )  # for eight processes to compile anew takes a minute
+    # for eight processes to compile anew takes a minute
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(code_folder()))
     monkeypatch.setenv("FWSVM_CACHE", str(folder))
     with started(folder) as one, started(folder) as other:
         words = [sys.executable, "-m", "fwsvm", "train", "-C", "10", "--json"]
