@@ -13,7 +13,7 @@ from fwsvm.kernels.dense_tiles import (
     no_dense_tiles,
     pack_left_block,
 )
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import (
@@ -39,9 +39,13 @@ FEWEST = 16  # columns that are cached even where the budget holds fewer
 class ColumnCache(NamedTuple):
     """Columns k(x_i, .) of m rows. Values of unnormalised sign and bias: labels and C are the problem's matter.
 
+    A column's entry at its own row is k(x_i, x_i) from float64. Computed as the others are it would be off by the
+    rounding of sums that cancel, in one direction for all rows of an rbf kernel, and by much where that is narrow.
+
     Attributes
     ----------
     kernel, rows, own : the kernel, the m rows and their own terms (m,)
+    itself : ndarray of float64, shape (m,), k(x_i, x_i)
     left_block : room for the block being computed, unless there are tiles
     tiles : the rows laid out without gaps, where they have few; blocks are then computed from these
     all_rows : ndarray of int32, shape (m,), 0 ... m - 1
@@ -58,6 +62,7 @@ class ColumnCache(NamedTuple):
     kernel: Any
     rows: Rows
     own: np.ndarray
+    itself: np.ndarray
     left_block: LeftBlock
     tiles: DenseTiles
     all_rows: np.ndarray
@@ -85,7 +90,7 @@ def column_cache(
 
 def fill_address(columns: ColumnCache, *, dense: bool) -> int:
     """Return where the code stands that fills such columns, from tiles of dense rows or from sparse ones."""
-    kernel, rows, own, left_block, tiles, all_rows, cached, *_ = columns
+    kernel, rows, own, _, left_block, tiles, all_rows, cached, *_ = columns
     nothing = np.empty(0, np.int64)
     if dense:
         return address_of(fill_dense, kernel, tiles, nothing, 0, 0, cached, nothing)
@@ -104,7 +109,7 @@ def room_for_columns(
     m = rows.height
     dtype = rows.values.dtype
     slots = max(min(m, FEWEST), min(m, int(budget_bytes) // max(1, m * dtype.itemsize)))
-    own = own_terms(kernel, rows)
+    own, itself = own_terms_and_values(kernel, rows)
     tiles = dense_tiles(rows, own) if budget_bytes else no_dense_tiles(rows)
     left_block = no_left_block(rows) if len(tiles.numbers) else empty_left_block(rows)
     all_rows = np.arange(m, dtype=np.int32)
@@ -116,6 +121,7 @@ def room_for_columns(
         kernel,
         rows,
         own,
+        itself,
         left_block,
         tiles,
         all_rows,
@@ -170,6 +176,13 @@ def _claim(columns, priority, keep, wanted):
     return lines
 
 
+@njit(nogil=False)  # as short as `_claim`
+def _put_own_values(columns, wanted, lines):
+    """Write k(x, x) to the columns ``wanted`` at their own rows."""
+    for c in range(wanted.size):
+        columns.cached[lines[c], wanted[c]] = columns.itself[wanted[c]]
+
+
 @njit
 def fetch_in_thread(columns, wanted, priority, keep):
     """Do `compute` in this thread alone; return the number of columns."""
@@ -184,6 +197,7 @@ def fetch_in_thread(columns, wanted, priority, keep):
     if tiles.numbers.size > 0:
         which, to = pack_left_block(tiles, wanted, lines)
         call(columns.fill_at, (kernel, tiles, which, 0, tiles.own.size // HEIGHT, columns.cached, to))
+        _put_own_values(columns, wanted, lines)
         return wanted.size
     width = NARROW if wanted.size <= NARROW else WIDE
     used = scatter(left_block, rows, own, wanted, width)
@@ -192,6 +206,7 @@ def fetch_in_thread(columns, wanted, priority, keep):
         (kernel, left_block, width, wanted.size, rows, own, columns.all_rows, 0, m, columns.cached, lines),
     )
     clear(left_block, used)
+    _put_own_values(columns, wanted, lines)
     return wanted.size
 
 
@@ -209,6 +224,7 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
         fill_dense_columns(columns.kernel, columns.tiles, wanted, columns.cached, lines, threads)
     else:
         _fill_sparse(columns, wanted, lines)
+    _put_own_values(columns, wanted, lines)
 
 
 def get_columns(
@@ -226,6 +242,7 @@ def get_columns(
             return columns.cached, lines
     lent = np.empty((len(wanted), len(columns.slot_of)), columns.cached.dtype)
     kernel_matrix(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
+    lent[np.arange(len(wanted)), wanted] = columns.itself[wanted]
     columns.counts[EVALUATIONS] += lent.size
     return lent, np.arange(len(wanted), dtype=np.int32)  # the type of slots: one version to compile
 

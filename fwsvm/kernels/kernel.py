@@ -239,6 +239,12 @@ def _values_of_own(kernel, own):
 
 def self_values(kernel: Any, rows: Rows) -> np.ndarray:
     """Return k(x, x) of every row, float64 of shape (m,)."""
+    return own_terms_and_values(kernel, rows)[1]
+
+
+def own_terms_and_values(kernel: Any, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return `own_terms` and `self_values` of every row, both of shape (m,)."""
     found = _exactly_own_terms(kernel, rows)
+    own = found.astype(rows.values.dtype)
     _values_of_own(kernel, found)
-    return found
+    return own, found

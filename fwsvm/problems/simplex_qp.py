@@ -44,7 +44,7 @@ class SimplexQP(NamedTuple):
 def simplex_qp(columns: ColumnCache, plus: int, penalties: np.ndarray) -> SimplexQP:
     """Return the problem over the rows of ``columns``, with the penalties C_i > 0, shape (m,)."""
     ridge = 1.0 / penalties
-    return SimplexQP(columns, plus, ridge, self_values(columns.kernel, columns.rows) + 1.0 + ridge)
+    return SimplexQP(columns, plus, ridge, columns.itself + 1.0 + ridge)
 
 
 def signs(qp: SimplexQP) -> np.ndarray:

@@ -49,6 +49,21 @@ def all_columns(name: str, X, dtype: type, threads: int = 1) -> np.ndarray:
     return store.cached[store.slot_of]
 
 
+@both_precisions
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_row_is_at_no_distance_from_itself(dtype, form, threads):
+    X = data(3000 if threads > 1 else 150) * 10.0
+    kernel = KERNELS["rbf"].make(1e3)
+    columns = column_cache(kernel, as_rows(form(X), dtype), 1 << 30, threads)
+    wanted = np.arange(0, 140, 3, dtype=np.int32)
+    compute(columns, wanted[:40], np.ones(len(X)))
+    assert (columns.cached[columns.slot_of[wanted[:40]], wanted[:40]] == 1.0).all()
+    small = column_cache(kernel, as_rows(form(X), dtype), 0, threads)
+    lent, lines = get_columns(small, wanted, np.ones(len(X)))
+    assert (lent[lines, wanted] == 1.0).all()
+
+
 @each_kernel
 @both_precisions
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -77,10 +77,11 @@ def solve_by_columns(laid, numbers, claimed, goal, rule, like, addresses, memory
 def _pair_columns(laid, a, b, fill_at, memory, single):
     """Return an empty column cache over the rows of two ranges."""
     rows, n = _pair_rows(laid.single, a, b), a[1] - a[0] + b[1] - b[0]
-    own = np.empty(n, np.float32)
+    own, itself = np.empty(n, np.float32), np.empty(n)
     all_rows, slot_of = np.empty(n, np.int32), np.empty(n, np.int32)
     for t in range(n):
-        own[t] = laid.own_single[a[0] + t if t < a[1] - a[0] else b[0] + t - a[1] + a[0]]
+        row = a[0] + t if t < a[1] - a[0] else b[0] + t - a[1] + a[0]
+        own[t], itself[t] = laid.own_single[row], laid.itself[row]
         all_rows[t], slot_of[t] = t, -1
     slots = max(min(n, FEWEST), min(n, memory.size // n))
     row_of = np.empty(slots, np.int32)
@@ -95,7 +96,7 @@ def _pair_columns(laid, a, b, fill_at, memory, single):
             terms[t] = own[t]
     left_block = np.empty(MOST * rows.features if dense else 0, np.float32)
     return ColumnCache(
-        laid.kernel, rows, own, single, DenseTiles(numbers, terms, left_block, rows.features), all_rows,
+        laid.kernel, rows, own, itself, single, DenseTiles(numbers, terms, left_block, rows.features), all_rows,
         memory[: slots * n].reshape(slots, n), slot_of, row_of, np.zeros(3, np.int64),
         np.zeros(1, np.uint64), 1, fill_at,
     )  # fmt: skip
@@ -127,9 +128,8 @@ def _pair_state(laid, a, b, columns, like):
     ridge, diagonal, active_diagonal = np.empty(n), np.empty(n), np.empty(n)
     place = np.empty(n, np.int32)
     for t in range(n):
-        row = a[0] + t if t < plus else b[0] + t - plus
-        ridge[t] = 1.0 / laid.penalties[row]
-        diagonal[t] = laid.itself[row] + 1.0 + ridge[t]
+        ridge[t] = 1.0 / laid.penalties[a[0] + t if t < plus else b[0] + t - plus]
+        diagonal[t] = columns.itself[t] + 1.0 + ridge[t]
         active_diagonal[t], place[t] = -1.0, -1
     return SimplexState(
         like.search, plus, ridge, diagonal, np.zeros(n), np.zeros(n), np.zeros(n, np.int32), place, active_diagonal,

@@ -135,6 +135,7 @@ class DecompositionRun:
         K = self.room[: size * width].reshape(size, width)
         every = np.arange(size)
         kernel_matrix(self.resolved.kernel, few, every, np.resize(every, width), K, threads)
+        np.fill_diagonal(K, self_values(self.resolved.kernel, few))  # as in columns: without rounding
         signs, ridge = y.astype(dtype), ridge.astype(dtype)
         in_shares(lambda first, last: add_signs(K, signs, ridge, first, last), size, threads)
         return K
