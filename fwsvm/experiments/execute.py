@@ -20,10 +20,10 @@ from fwsvm.experiments.plan import FINAL, Cell
 from fwsvm.experiments.record import Row
 from fwsvm.phases import Phase, enter
 from fwsvm.results.writing import utc_now
-from fwsvm.solvers import Result, Status
+from fwsvm.solvers import Result, Settings, Status
 from fwsvm.solvers.c_path import CPath, Run
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.loop import Progress
+from fwsvm.solvers.loop import Progress, Watch
 from fwsvm.solvers.result import TracePoint
 
 CellWatch = Callable[[Cell, Progress], None]
@@ -98,6 +98,9 @@ def run_task(
     """
     task: _TaskData | None = None
     trained: list[_TrainedCell] = []  # without certificate yet
+    ahead: list[
+        tuple[Run, str]
+    ] = []  # of the next cells, trained together with the one before them, and when
     position: tuple[float, ...] = ()  # the values of C trained so far along the path
 
     def finish() -> Iterator[Record]:
@@ -106,7 +109,7 @@ def run_task(
         if task is not None:
             yield from _finished_records(task, waiting)
 
-    for cell in cells:
+    for place, cell in enumerate(cells):
         if on_start is not None:
             on_start(cell)
         more: Row = {
@@ -121,8 +124,13 @@ def run_task(
             more |= task.columns()
             if not continues:
                 task.path.begin_again()
-            more["shared"] = not task.path.is_cold
-            run = _train(task.path, cell, resources, watch)
+            more["shared"] = bool(ahead) or not task.path.is_cold
+            if not ahead and not cell.predecessors:
+                ahead = _trained_together(task.path, _along(cells[place:]), resources, watch)
+            if ahead:
+                run, more["started_utc"] = ahead.pop(0)
+            else:
+                run = _train(task.path, cell, resources, watch)
             more["peak_memory_mib"] = peak_memory_mib()
         except (Exception, KeyboardInterrupt) as error:
             yield from finish()
@@ -213,10 +221,38 @@ def _split(cell: Cell, data: Dataset) -> tuple[LabelledRows, LabelledRows | None
     return take(data.train, np.flatnonzero(~mask)), take(data.train, np.flatnonzero(mask))
 
 
+def _along(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the first cell, and those that go on from it one after another."""
+    found = list(cells[:1])
+    for cell in cells[1:]:
+        if cell.predecessors != found[-1].up_to_here:
+            break
+        found.append(cell)
+    return found
+
+
+def _trained_together(
+    path: CPath, cells: Sequence[Cell], resources: Resources, watch: CellWatch | None
+) -> list[tuple[Run, str]]:
+    """Train cells of one path together, and say when they began; return none where they are trained by themselves."""
+    begun, (told, settings) = utc_now(), _asked(cells, resources, watch)
+    runs = path.train_together(settings, told)
+    return [(run, begun) for run in runs or ()]
+
+
 def _train(path: CPath, cell: Cell, resources: Resources, watch: CellWatch | None) -> Run:
+    told, (settings,) = _asked([cell], resources, watch)
+    return path.train(settings, told)
+
+
+def _asked(
+    cells: Sequence[Cell], resources: Resources, watch: CellWatch | None
+) -> tuple[Watch | None, list[Settings]]:
+    """Return the watcher of the first cell, and the settings of each."""
     given = {name: getattr(resources, name) for name in ("threads", "cache_mib")}
-    settings = replace(cell.settings, **{name: value for name, value in given.items() if value is not None})
-    return path.train(settings, (lambda progress: watch(cell, progress)) if watch is not None else None)
+    known = {name: value for name, value in given.items() if value is not None}
+    told = (lambda progress: watch(cells[0], progress)) if watch is not None else None
+    return told, [replace(cell.settings, **known) for cell in cells]
 
 
 def _accuracies(

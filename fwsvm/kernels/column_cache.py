@@ -184,8 +184,11 @@ def _put_own_values(columns, wanted, lines):
 
 
 @njit
-def fetch_in_thread(columns, wanted, priority, keep):
-    """Do `compute` in this thread alone; return the number of columns."""
+def fetch_in_thread(columns, wanted, priority, keep, first):
+    """Do `compute` in this thread alone, from the row ``first`` on; return the number of columns.
+
+    Dense rows are met in tiles: some entries before ``first`` may be written, too.
+    """
     lines, m = _claim(columns, priority, keep, wanted), columns.slot_of.size
     kernel, tiles, left_block, rows, own = (
         columns.kernel,
@@ -196,14 +199,29 @@ def fetch_in_thread(columns, wanted, priority, keep):
     )
     if tiles.numbers.size > 0:
         which, to = pack_left_block(tiles, wanted, lines)
-        call(columns.fill_at, (kernel, tiles, which, 0, tiles.own.size // HEIGHT, columns.cached, to))
+        call(
+            columns.fill_at,
+            (kernel, tiles, which, first // HEIGHT, tiles.own.size // HEIGHT, columns.cached, to),
+        )
         _put_own_values(columns, wanted, lines)
         return wanted.size
     width = NARROW if wanted.size <= NARROW else WIDE
     used = scatter(left_block, rows, own, wanted, width)
     call(
         columns.fill_at,
-        (kernel, left_block, width, wanted.size, rows, own, columns.all_rows, 0, m, columns.cached, lines),
+        (
+            kernel,
+            left_block,
+            width,
+            wanted.size,
+            rows,
+            own,
+            columns.all_rows,
+            first,
+            m,
+            columns.cached,
+            lines,
+        ),
     )
     clear(left_block, used)
     _put_own_values(columns, wanted, lines)
@@ -217,7 +235,7 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
     """
     threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
     if threads == 1:
-        fetch_in_thread(columns, wanted, priority, keep)
+        fetch_in_thread(columns, wanted, priority, keep, 0)
         return
     lines = _claim(columns, priority, keep, wanted)
     if len(columns.tiles.numbers):

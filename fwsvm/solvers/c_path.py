@@ -28,15 +28,15 @@ from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import checked, train
+from fwsvm.solvers.fit import checked, train, train_together
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.resolve import resolve
+from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, RowMatrix
+from fwsvm.solvers.subproblems import Part, RowMatrix, work_of
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
@@ -55,9 +55,8 @@ class Run:
     def cut(self) -> bool:
         """Whether a clock or an interrupt ended the run, not a rule of its own."""
         solved = self.trained.solved
-        return len(solved.parts) < len(self.trained.problems) or any(
-            part.course.status in CUT for part in solved.parts
-        )
+        done = len(solved.parts) + (0 if solved.pairs is None else solved.pairs.count)
+        return done < len(self.trained.problems) or any(part.course.status in CUT for part in solved.parts)
 
     @property
     def work(self) -> float:
@@ -67,10 +66,9 @@ class Run:
         vectors.
         """
         X = self.trained.X
-        a_value = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0] / 4.0
+        stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]
         return sum(
-            len(part.rows) * part.counters.steps
-            + a_value * part.counters.kernel_evaluations
+            work_of(len(part.rows) * part.counters.steps, part.counters.kernel_evaluations, stored)
             + part.support_vectors**3 / 100.0
             for part in self.trained.solved.parts
         )
@@ -127,13 +125,7 @@ class CPath:
 
     def train(self, settings: Settings, watch: Watch | None = None) -> Run:
         """Train for the next penalty; see `fit` for what is raised."""
-        if settings.class_weight != self.class_weight:
-            raise ValueError("all runs of a path have the class weights that it was made with")
-        if is_given(settings.kernel):
-            raise UsageError(
-                "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
-            )
-        resolved = replace(resolve(settings, self.X), deferred=0.0 if self.columns is None else 1.0)
+        resolved = replace(self._resolved(settings), deferred=0.0 if self.columns is None else 1.0)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
         with blas_on(1):
@@ -145,6 +137,28 @@ class CPath:
         if not run.cut:
             self.uncut = {number: WarmStart(start.weights) for number, start in self.warm_starts.items()}
         return run
+
+    def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:
+        """Train for the first penalties of the path together; None where the method cannot, or nothing is gained.
+
+        Settings differ in C alone. The runs have their certificates, and the next run of the path starts cold. A
+        KeyboardInterrupt leaves nothing of them.
+        """
+        if self.columns is None or not self.is_cold or len(settings) < 2:
+            return None
+        resolved = [self._resolved(each) for each in settings]
+        with blas_on(1):
+            trained = train_together(self.X, self.codes, self.classes, resolved, self.weights, watch)
+        return None if trained is None else [Run(each, watch) for each in trained]
+
+    def _resolved(self, settings: Settings) -> Resolved:
+        if settings.class_weight != self.class_weight:
+            raise ValueError("all runs of a path have the class weights that it was made with")
+        if is_given(settings.kernel):
+            raise UsageError(
+                "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"
+            )
+        return resolve(settings, self.X)
 
     def certify(self, runs: Sequence[Run]) -> list[tuple[Run, Result]]:
         """Return each run with its result, in order, after its certificate was computed."""
@@ -163,7 +177,8 @@ class CPath:
             threads = some[0][0].trained.resolved.threads
             models = [result.model for _, result in some if isinstance(result.model, KernelModel)]
             if len(models) > 1:
-                numbers = [support_rows(self.codes, run.trained.solved.parts) for run, _ in some]
+                solved = [run.trained.solved for run, _ in some]
+                numbers = [support_rows(self.codes, each.parts, each.pairs) for each in solved]
                 yield from decisions_together(models, numbers, X, threads)
             else:
                 yield from (result.model.decision(X, threads) for _, result in some)

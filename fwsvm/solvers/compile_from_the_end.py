@@ -58,7 +58,7 @@ def compile_from_the_end(
     qp = simplex_qp(columns, int(np.count_nonzero(problems[0].y > 0)), problems[0].penalties)
     state = state_of(qp, Full(), problems[0].stream, resolved)
     compile_for(make, state, Move(0, NOBODY, 1.0, 0.0, 0.0, 0.0, 0.0, False))
-    compile_for(fetch_in_thread, columns, columns.all_rows, state.alpha, 0)
+    compile_for(fetch_in_thread, columns, columns.all_rows, state.alpha, 0, 0)
     rule = plain(resolved.rule if resolved.family.name == "simplex" else Swap2o())
     compile_for(run_until_miss, 0, 0, rule, state, columns, 0)
     optimum(np.eye(1), qp, np.arange(1))

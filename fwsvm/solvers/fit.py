@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -97,20 +97,59 @@ def train(
     UsageError
         The training does not fit in the memory available.
     """
+    at = _set_up(X, codes, classes, resolved, weights)
+    together = resolved.family.solve_at_once if columns is None and not warm_starts else None
+    found = together and together(at.read.X, codes, weights, at.problems, [at.solving], watch)
+    if found:
+        return Trained(at.X, at.read, codes, classes, resolved, at.problems, found[0], 0.0)
+    compile_seconds = compile_runs(at.solving, at.read.X)
+    solved = solve_all(at.read.X, weights, at.problems, at.solving, watch, warm_starts, columns)
+    return Trained(at.X, at.read, codes, classes, resolved, at.problems, solved, compile_seconds)
+
+
+def train_together(
+    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], settings: Sequence[Resolved], weights: np.ndarray,
+    watch: Watch | None = None,
+) -> list[Trained] | None:  # fmt: skip
+    """Train with settings that differ in C alone, each subproblem for one C after another; None where that cannot be.
+
+    See `train` for what is raised; the kernel is not precomputed.
+    """
+    together = settings[0].family.solve_at_once
+    if together is None:
+        return None
+    for each in settings:
+        refuse_penalties(each.C, weights)
+    at = _set_up(X, codes, classes, settings[0], weights)
+    found = together(at.read.X, codes, weights, at.problems, settings, watch)
+    if found is None:
+        return None
+    return [
+        Trained(at.X, at.read, codes, classes, each, at.problems, solved, 0.0)
+        for each, solved in zip(settings, found, strict=True)
+    ]
+
+
+class _SetUp(NamedTuple):
+    """Rows as they were given and as solvers read them, the settings by which they are solved, and the subproblems."""
+
+    X: RowMatrix
+    read: Occurring
+    solving: Resolved
+    problems: Subproblems
+
+
+def _set_up(
+    X: RowMatrix, codes: np.ndarray, classes: tuple[str, ...], resolved: Resolved, weights: np.ndarray
+) -> _SetUp:
+    """Return what is solved; refuse what does not fit in memory, or in the range of numbers."""
     refuse_penalties(resolved.C, weights)
     X, read, solving = _read(X, weights, resolved)
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     if resolved.family.kernels is None:
         refuse_overflow(solving.kernel, resolved.kernel_name, read.X)
-    compile_seconds = 0.0
     enter(Phase.TRAIN)
-    problems = Subproblems(codes, len(classes), resolved.family.multiclass)
-    at_once = resolved.family.solve_at_once if columns is None and not warm_starts else None
-    solved = at_once(read.X, codes, weights, problems, solving, watch) if at_once is not None else None
-    if solved is None:
-        compile_seconds = compile_runs(solving, read.X)
-        solved = solve_all(read.X, weights, problems, solving, watch, warm_starts, columns)
-    return Trained(X, read, codes, classes, resolved, problems, solved, compile_seconds)
+    return _SetUp(X, read, solving, Subproblems(codes, len(classes), resolved.family.multiclass))
 
 
 def _read(X: RowMatrix, weights: np.ndarray, resolved: Resolved) -> tuple[RowMatrix, Occurring, Resolved]:

@@ -36,8 +36,8 @@ class Family:
     certify : callable (sequence of `Candidate`, exact: bool) -> list of `Certified`
         What iterates are worth, and their machines: from scratch where ``exact``, else by the numbers that the runs
         kept. Several candidates are on the same rows, and differ in penalties and stopping rule alone.
-    solve_at_once : callable (X, class numbers, weights, Subproblems, Resolved, watch) -> Solved or None, or None
-        Solves all subproblems together, where it can.
+    solve_at_once : callable (X, class numbers, weights, Subproblems, sequence of Resolved, watch), or None
+        Solves all subproblems together for settings that differ in C; returns a list of Solved, None where it cannot.
     chosen : callable (`Solver`) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
     in_time : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result or None, or None

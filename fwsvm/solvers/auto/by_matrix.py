@@ -29,19 +29,20 @@ CHECKS = 8  # times that a gap from scratch may miss the goal before the pair is
 
 
 @njit
-def solve_by_matrix(groups, numbers, claimed, kernel_values, goal, solutions):
+def solve_by_matrix(groups, penalties, numbers, claimed, kernel_values, goal, solutions):
     """Solve those of the pairs ``numbers`` that no other thread has claimed, and write what they came to.
 
     Parameters
     ----------
     groups : GroupedRows
+    penalties : ndarray of float64, shape (S,), the values of C, for each of which a pair begins where it ended before
     numbers : ndarray of int
     claimed : ndarray of int64, shape (pairs,), 1 where a pair is some thread's
     kernel_values : ndarray of float64, shape (m, m)
     goal : Goal
     solutions : Solutions
     """
-    penalties, starts = groups.penalties, groups.starts
+    starts = groups.starts
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
@@ -50,31 +51,39 @@ def solve_by_matrix(groups, numbers, claimed, kernel_values, goal, solutions):
         plus, n = first[1] - first[0], first[1] - first[0] + second[1] - second[0]
         filled = (n + WIDTH - 1) // WIDTH * WIDTH
         K, alpha, q, diagonal = np.empty((n, filled)), np.empty(filled), np.empty(filled), np.empty(filled)
-        pair_matrix(kernel_values, penalties, first, second, K)
-        steps, R, reached = solve_pair(K, plus, goal, alpha, q, diagonal)
-        solutions.steps[number], solutions.reached[number] = steps, reached
-        bias, unit = 0.0, R if reached else 1.0  # the weights are where a run of its own may start
+        pair_matrix(kernel_values, first, second, K)
+        own, ridge = np.empty(n), np.empty(n)
+        for t in range(filled):
+            alpha[t], diagonal[t] = 0.0, 0.0
+        alpha[0], alpha[plus] = 0.5, 0.5
         for t in range(n):
-            row = first[0] + t if t < plus else second[0] + t - plus
-            coefficient = (alpha[t] if t < plus else -alpha[t]) / unit
-            solutions.coefficients[row, j - 1 if t < plus else i] = coefficient
-            bias += coefficient
-        solutions.biases[number] = bias
-        if reached:
-            ridge = np.empty(n)
+            own[t] = K[t, t]
+        for k in range(penalties.size):
             for t in range(n):
-                ridge[t] = 1.0 / penalties[first[0] + t if t < plus else second[0] + t - plus]
-            write_certificate(alpha[:n], q[:n], ridge, diagonal[:n], solutions.certificates[number])
+                row = first[0] + t if t < plus else second[0] + t - plus
+                ridge[t] = 1.0 / (penalties[k] * groups.weights[row])
+                K[t, t] = diagonal[t] = own[t] + ridge[t]
+            steps, R, reached = solve_pair(K, goal, alpha, q, diagonal)
+            solutions.steps[k, number], solutions.reached[k, number] = steps, reached
+            bias, unit = 0.0, R if reached else 1.0  # the weights are where a run of its own may start
+            for t in range(n):
+                row = first[0] + t if t < plus else second[0] + t - plus
+                coefficient = (alpha[t] if t < plus else -alpha[t]) / unit
+                solutions.coefficients[k, row, j - 1 if t < plus else i] = coefficient
+                bias += coefficient
+            solutions.biases[k, number] = bias
+            if not reached:  # another method goes on, for this penalty and those after it
+                break
+            write_certificate(alpha[:n], q[:n], ridge, diagonal[:n], solutions.certificates[k, number])
 
 
 @njit(each_step=True)
-def pair_matrix(kernel_values, penalties, first, second, K):
-    """Fill K~_ij = y_i y_j (k_ij + 1) + delta_ij / C_i for the rows of two classes; zeros beyond.
+def pair_matrix(kernel_values, first, second, K):
+    """Fill y_i y_j (k_ij + 1) for the rows of two classes; zeros beyond.
 
     Parameters
     ----------
     kernel_values : ndarray of float64, shape (m, m)
-    penalties : ndarray, shape (m,)
     first, second : the ranges of the rows of the classes +1 and -1
     K : ndarray, shape (n, n filled up to `WIDTH`)
     """
@@ -89,20 +98,16 @@ def pair_matrix(kernel_values, penalties, first, second, K):
             K_t[plus + p] = -sign * (theirs[p] + 1.0)
         for p in range(n, K.shape[1]):
             K_t[p] = 0.0
-        K_t[t] += 1.0 / penalties[row]
 
 
 @njit(each_step=True)
-def solve_pair(K, plus, goal, alpha, q, diagonal):
-    """Minimise alpha' K~ alpha over the simplex; return steps, R, and whether the goal is reached.
+def solve_pair(K, goal, alpha, q, diagonal):
+    """Minimise alpha' K~ alpha over the simplex from alpha on; return steps, R, and whether the goal is reached.
 
-    K has the shape (n, n filled up), the first ``plus`` rows are the class +1; alpha, q and diagonal, of the length
-    n filled up, are filled here: at the end q = K~ alpha from scratch.
+    K~ has the shape (n, n filled up), alpha, q and its diagonal the length n filled up; at the end q = K~ alpha from
+    scratch.
     """
     n = K.shape[0]
-    for t in range(q.size):
-        alpha[t], diagonal[t] = 0.0, K[t, t] if t < n else 0.0
-    alpha[0], alpha[plus] = 0.5, 0.5
     R, least = gradient(K, alpha, q)
     steps, checks, most = 0, 0, most_steps(goal, n)
     while steps < most:

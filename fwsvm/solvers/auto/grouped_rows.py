@@ -31,14 +31,14 @@ class GroupedRows(NamedTuple):
     order : ndarray of int, shape (m,), which of all rows these are
     starts : ndarray of int, shape (K + 1,), where the rows of each class start; a class may have none here
     pairs : ndarray of int, shape (pairs, 2), the classes i < j of each pair
-    penalties : ndarray of float64, shape (m,)
+    weights : ndarray of float64, shape (m,), which multiply C
     rows : Rows of float64
     """
 
     order: np.ndarray
     starts: np.ndarray
     pairs: np.ndarray
-    penalties: np.ndarray
+    weights: np.ndarray
     rows: Rows
 
     def sizes(self, numbers: np.ndarray) -> np.ndarray:
@@ -47,16 +47,16 @@ class GroupedRows(NamedTuple):
 
 
 def grouped_rows(
-    rows: Rows, codes: np.ndarray, penalties: np.ndarray, pairs: np.ndarray, numbers: np.ndarray
+    rows: Rows, codes: np.ndarray, weights: np.ndarray, pairs: np.ndarray, numbers: np.ndarray
 ) -> GroupedRows:
-    """Return the rows of the classes of the pairs ``numbers``, out of rows with class numbers and penalties (m,)."""
+    """Return the rows of the classes of the pairs ``numbers``, out of rows with class numbers and weights (m,)."""
     used, all_counts = pairs[numbers], np.bincount(codes)
     counts = np.zeros_like(all_counts)
     counts[used] = all_counts[used]
     order = np.argsort(codes, kind="stable")
     order = order[counts[codes[order]] > 0]
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return GroupedRows(order, starts, pairs, penalties[order], some_rows(rows, order))
+    return GroupedRows(order, starts, pairs, weights[order], some_rows(rows, order))
 
 
 def pairs_of(K: int) -> np.ndarray:
@@ -83,7 +83,7 @@ class LaidOutRows(NamedTuple):
     Attributes
     ----------
     kernel : the kernel
-    starts, pairs, penalties : those of `GroupedRows`
+    starts, pairs, weights : those of `GroupedRows`
     single, double : Rows of float32 and of float64
     own_single, own_double : ndarray, shape (m,), own terms
     itself : ndarray of float64, shape (m,), k(x, x)
@@ -94,7 +94,7 @@ class LaidOutRows(NamedTuple):
     kernel: Any
     starts: np.ndarray
     pairs: np.ndarray
-    penalties: np.ndarray
+    weights: np.ndarray
     single: Rows
     double: Rows
     own_single: np.ndarray
@@ -106,7 +106,7 @@ class LaidOutRows(NamedTuple):
 
 def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
     """Return grouped rows in both precisions, and in tiles where they are dense."""
-    _, starts, pairs, penalties, double = groups
+    _, starts, pairs, weights, double = groups
     single, own = in_precision(double, np.float32), own_terms(kernel, double)
     tile_starts = np.concatenate([[0], np.cumsum(-(-np.diff(starts) // HEIGHT) * HEIGHT)])
     tiles = no_dense_tiles(double)
@@ -116,6 +116,6 @@ def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
             pack_range(double, first, last, first - place, tiles.numbers)
             tiles.own[place : place + last - first] = own[first:last]
     return LaidOutRows(
-        kernel, starts, pairs, penalties, single, double, own_terms(kernel, single), own, self_values(kernel, double),
+        kernel, starts, pairs, weights, single, double, own_terms(kernel, single), own, self_values(kernel, double),
         tiles, tile_starts[:-1].copy(),
     )  # fmt: skip

@@ -17,19 +17,24 @@ STEPS = 50  # a row: a pair that needs more is left to newton, which does not sl
 class OneMatrix:
     """A `PairSolver` that certifies as it solves: the matrix is in float64."""
 
-    def __init__(self, groups: GroupedRows, solutions: Solutions, resolved: Resolved) -> None:
-        self.groups, self.solutions, self.threads = groups, solutions, resolved.threads
+    def __init__(
+        self, groups: GroupedRows, penalties: np.ndarray, solutions: Solutions, resolved: Resolved
+    ) -> None:
+        self.groups, self.penalties, self.solutions = groups, penalties, solutions
+        self.threads = resolved.threads
         self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0)
         m = groups.rows.height
         self.values = np.empty((m, m))
         gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)
-        solutions.evaluations[0] = m * (m + 1) // 2
+        solutions.evaluations[0, 0] = m * (m + 1) // 2
 
     def solve(self, numbers: np.ndarray) -> None:
         """Solve the pairs ``numbers``."""
         claimed = np.zeros(len(self.groups.pairs), np.int64)
         together(
-            lambda _: solve_by_matrix(self.groups, numbers, claimed, self.values, self.goal, self.solutions),
+            lambda _: solve_by_matrix(
+                self.groups, self.penalties, numbers, claimed, self.values, self.goal, self.solutions
+            ),
             min(self.threads, len(numbers)),
         )
 

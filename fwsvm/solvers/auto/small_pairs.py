@@ -1,6 +1,7 @@
 """Small pairs of classes, solved in compiled code one after another; the other pairs by runs of their own."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -17,6 +18,7 @@ from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, groupe
 from fwsvm.solvers.auto.one_matrix import MOST_ROWS, OneMatrix
 from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
+from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.loop import Clock, Progress, Watch
 from fwsvm.solvers.newton.warm_start import NewtonStart
@@ -25,7 +27,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems
+from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems, work_of
 from fwsvm.solvers.tuning import PAIRS_SHARE
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import compile_runs, layouts, once
@@ -42,22 +44,28 @@ class PairSolver(Protocol):
 
 
 def solve_at_once(
-    X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
-    watch: Watch | None,
-) -> Solved | None:  # fmt: skip
+    X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems,
+    settings: Sequence[Resolved], watch: Watch | None,
+) -> list[Solved] | None:  # fmt: skip
     """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
 
     Pairs of more rows than `Auto.fewest`, and those that are not done after as many steps as Newton steps would be
     cheaper than, are solved by runs of their own.
+
+    ``settings`` differ in C alone. For several values of C each pair is solved for one after another; None then where
+    not all pairs are small. The seconds are shared out by what was done for each. An interrupt leaves nothing of
+    several.
     """
-    small = _small(X, problems, resolved)
+    resolved, several = settings[0], len(settings) > 1
+    small = _small(X, problems, settings)
     if small is None:
         return None
     way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
-    kinds, found = (way, type(resolved.kernel)), layouts(X)
-    with helped(resolved, found, pairs=way is OwnColumns):
+    kinds, laid = (way, type(resolved.kernel)), layouts(X)
+    with helped(resolved, laid, pairs=way is OwnColumns):
         compile_seconds = sum(
-            once(("pairs", gaps, *kinds), partial(_compile, way, resolved, gaps)) for gaps in found
+            once(("pairs", gaps, several, *kinds), partial(_compile, way, resolved, gaps, several=several))
+            for gaps in laid
         )
     clock = Clock()
     with clock.running():
@@ -66,9 +74,10 @@ def solve_at_once(
         # a certificate would need differences, which those of runs take
         if cancels(resolved.kernel, own, own):
             return None
-        groups = grouped_rows(rows, codes, resolved.C * weights, pairs_of(problems.K), small)
-        solutions = empty_solutions(len(groups.order), problems.K)
-        solver: PairSolver = way(groups, solutions, resolved)
+        groups = grouped_rows(rows, codes, weights, pairs_of(problems.K), small)
+        penalties = np.array([each.C for each in settings])
+        solutions = empty_solutions(len(groups.order), problems.K, len(settings))
+        solver: PairSolver = way(groups, penalties, solutions, resolved)
     begun, check_seconds = np.zeros(len(problems), dtype=bool), 0.0
     interrupted = False
     try:
@@ -76,7 +85,8 @@ def solve_at_once(
             with clock.running():
                 solver.solve(numbers)
             started = time.perf_counter()
-            solver.certify(numbers)
+            if not several:  # else each kernel value once for all
+                solver.certify(numbers)
             check_seconds += time.perf_counter() - started
             begun[numbers] = True
             if watch is not None:
@@ -85,35 +95,82 @@ def solve_at_once(
             if resolved.time_limit is not None and clock.seconds >= resolved.time_limit:
                 break
         else:
+            if several:
+                started = time.perf_counter()
+                solver.certify(small)
+                check_seconds += time.perf_counter() - started
             begun[:] = True  # those that are not small, by `left`
     except KeyboardInterrupt:
-        if not begun.any():
+        if several or not begun.any():
             raise
         interrupted = True
-    with clock.running():
-        starts = _taken_back(solutions, begun, groups, resolved)
-    done = Solved(
-        [], clock.seconds, interrupted, pairs=_joined(solutions, groups, len(codes)), check_seconds=check_seconds,
-        counters=_counters(solutions), compile_seconds=compile_seconds,
-    )  # fmt: skip
-    left, count = np.flatnonzero(begun & ~solutions.reached), int(solutions.reached.sum())
-    if not len(left) or interrupted:
-        return done
-    limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - clock.seconds)
+    check = (check_seconds, compile_seconds)
+    return _taken_apart(
+        X, weights, problems, settings, watch, groups, solutions, clock, begun, check, interrupted
+    )
+
+
+def _taken_apart(
+    X: np.ndarray | sparse.csr_array, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved],
+    watch: Watch | None, groups: GroupedRows, solutions: Solutions, clock: Clock, begun: np.ndarray,
+    beside: tuple[float, float], interrupted: bool,
+) -> list[Solved]:  # fmt: skip
+    """Return what each penalty came to, after runs of their own for the pairs without a certificate that holds.
+
+    ``beside`` are the seconds of certificates, and of compiling.
+    """
+    check_seconds, compile_seconds = beside
+    columns = ColumnStore() if len(settings) > 1 else None  # of the runs of their own
+    found: list[Solved] = []
+    ends: Mapping[int, WarmStart] = {}
+    shares = _shares_of_work(solutions, problems.sizes, X)
+    for k, (each, share) in enumerate(zip(settings, shares, strict=True)):
+        mine = solutions.of(k)
+        with clock.running():
+            starts = _taken_back(mine, begun, groups, each)
+        done = Solved(
+            [], share * clock.seconds, interrupted, pairs=_joined(mine, groups, X.shape[0]),
+            check_seconds=share * check_seconds, counters=_counters(mine), compile_seconds=compile_seconds,
+        )  # fmt: skip
+        compile_seconds = 0.0
+        left = np.flatnonzero(begun & ~mine.reached)
+        if len(left) and not interrupted:
+            done = _with_runs(done, X, weights, problems, each, watch, {**ends, **starts}, columns, left)
+            ends = done.warm_starts
+        found.append(replace(done, warm_starts={}))
+    return found
+
+
+def _with_runs(
+    done: Solved, X: np.ndarray | sparse.csr_array, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
+    watch: Watch | None, starts: Mapping[int, WarmStart], columns: ColumnStore | None, left: np.ndarray,
+) -> Solved:  # fmt: skip
+    """Solve the pairs ``left`` by runs of their own, and return what that comes to with what is done."""
+    count = done.pairs.count if done.pairs is not None else 0
+    limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - done.seconds)
     try:
-        compile_seconds += compile_runs(resolved, X)
+        compile_seconds = done.compile_seconds + compile_runs(resolved, X)
         more = solve_all(
             X, weights, problems, replace(resolved, time_limit=limit), watch and _counted_from(count, watch), starts,
-            None, left.tolist(),
+            columns, left.tolist(),
         )  # fmt: skip
     except KeyboardInterrupt:
-        if not count:
+        if columns is not None or not count:
             raise
         return replace(done, interrupted=True)
+    if columns is not None and more.interrupted:
+        raise KeyboardInterrupt
     return replace(
-        done, parts=more.parts, seconds=clock.seconds + more.seconds, interrupted=more.interrupted,
-        pairs=done.pairs if count else None, compile_seconds=compile_seconds,
+        done, parts=more.parts, seconds=done.seconds + more.seconds, interrupted=more.interrupted,
+        pairs=done.pairs if count else None, compile_seconds=compile_seconds, warm_starts=more.warm_starts,
     )  # fmt: skip
+
+
+def _shares_of_work(solutions: Solutions, sizes: np.ndarray, X: np.ndarray | sparse.csr_array) -> np.ndarray:
+    """Return about which share of the time each penalty took, shape (S,), in sum 1; ``sizes`` are the pairs' rows."""
+    stored = X.nnz if isinstance(X, sparse.csr_array) else X.size
+    work = work_of(solutions.steps @ sizes, solutions.evaluations.sum(axis=1), stored / X.shape[0])
+    return np.asarray(work / work.sum()) if work.any() else np.full(len(work), 1.0 / len(work))
 
 
 def _counted_from(count: int, watch: Watch) -> Watch:
@@ -121,18 +178,25 @@ def _counted_from(count: int, watch: Watch) -> Watch:
     return lambda progress: watch(progress._replace(subproblem=progress.subproblem + count))
 
 
-def _small(X: np.ndarray | sparse.csr_array, problems: Subproblems, resolved: Resolved) -> np.ndarray | None:
+def _small(
+    X: np.ndarray | sparse.csr_array, problems: Subproblems, settings: Sequence[Resolved]
+) -> np.ndarray | None:
     """Return the numbers of the pairs that are small; None where none is, or where more is asked than is known here."""
+    resolved, several = settings[0], len(settings) > 1
     if (
         not problems.in_pairs
         or resolved.stop == "meb"  # its goal is in parts of the largest K~_ii of each pair
         or (resolved.search, resolved.protocol) != ("full", PROTOCOLS["default"])
         or resolved.max_iterations is not None
         or not resolved.final_gap
+        or (several and resolved.time_limit is not None)
     ):
         return None
     small = np.flatnonzero(problems.sizes < resolved.rule.fewest)
-    return small if len(small) and bytes_of_copies(X, problems.K) <= resolved.cache_bytes // 2 else None
+    if not len(small) or (several and len(small) < len(problems)):
+        return None
+    solutions = 16 * (len(settings) - 1) * X.shape[0] * problems.K  # with sums for certificates
+    return small if bytes_of_copies(X, problems.K) + solutions <= resolved.cache_bytes // 2 else None
 
 
 def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarray]:
@@ -144,9 +208,10 @@ def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarr
 def _taken_back(
     solutions: Solutions, begun: np.ndarray, groups: GroupedRows, resolved: Resolved
 ) -> dict[int, WarmStart]:
-    """Take back the pairs without a certificate that holds; return where their own runs may start, by number.
+    """Take back, for one penalty, what pairs without a certificate that holds came to.
 
-    Rows of a run are in the order of the groups, too: those of the class +1 first.
+    Returns where their own runs may start, by number. Rows of a run are in the order of the groups, too: those of the
+    class +1 first.
     """
     constant, slope = stopping_line(resolved.stop, resolved.tolerance, np.nan)
     goals, out_of_steps = constant + slope * solutions.certificates[:, 0], ~solutions.reached
@@ -163,7 +228,7 @@ def _taken_back(
             weights /= total
             places = np.concatenate([np.arange(ends[i], ends[i + 1]), np.arange(ends[j], ends[j + 1])])
             y = np.repeat([1.0, -1.0], [ends[i + 1] - ends[i], ends[j + 1] - ends[j]])
-            few, ridge = some_rows(groups.rows, places), 1.0 / groups.penalties[places]
+            few, ridge = some_rows(groups.rows, places), 1.0 / (resolved.C * groups.weights[places])
             q = gradients(resolved.kernel, few, y, weights[:, None], ridge[:, None], resolved.threads)[:, 0]
             starts[number] = NewtonStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
     return starts
@@ -188,10 +253,13 @@ def _joined(solutions: Solutions, groups: GroupedRows, rows: int) -> SolvedPairs
     )
 
 
-def _compile(way: type[OneMatrix] | type[OwnColumns], resolved: Resolved, gaps: int) -> None:
-    """Solve a tiny problem of three classes, dense or with features that no row has."""
-    groups = tiny_groups(gaps)
+def _compile(
+    way: type[OneMatrix] | type[OwnColumns], resolved: Resolved, gaps: int, *, several: bool
+) -> None:
+    """Solve a tiny problem of three classes, dense or with features that no row has, for one penalty or several."""
+    groups, penalties = tiny_groups(gaps), np.ones(2 if several else 1)
     every = np.arange(len(groups.pairs))
-    solver: PairSolver = way(groups, empty_solutions(len(groups.order), 3), resolved)
+    solutions = empty_solutions(len(groups.order), 3, len(penalties))
+    solver: PairSolver = way(groups, penalties, solutions, resolved)
     solver.solve(every)
     solver.certify(every)

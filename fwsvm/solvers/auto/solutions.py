@@ -27,15 +27,15 @@ def most_steps(goal, n):
 
 
 class Solutions(NamedTuple):
-    """What the pairs of K classes with m rows came to, a line a pair.
+    """What the pairs of K classes with m rows came to for each of S penalties.
 
     Attributes
     ----------
-    coefficients : ndarray, shape (m, K - 1), of the machines, laid out as in `fwsvm.problems.machines.KernelModel`
-    biases : ndarray, shape (pairs,)
-    certificates : ndarray, shape (pairs, 5): objective, gap, primal, dual, and rounding of the gap, from scratch
-    steps, evaluations : ndarray of int, shape (pairs,)
-    reached : ndarray of bool, shape (pairs,), whether the gap is within the goal
+    coefficients : ndarray, shape (S, m, K - 1), of the machines, laid out as in `fwsvm.problems.machines.KernelModel`
+    biases : ndarray, shape (S, pairs)
+    certificates : ndarray, shape (S, pairs, 5): objective, gap, primal, dual, and rounding of the gap, from scratch
+    steps, evaluations : ndarray of int, shape (S, pairs)
+    reached : ndarray of bool, shape (S, pairs), whether the gap is within the goal
     """
 
     coefficients: np.ndarray
@@ -45,13 +45,18 @@ class Solutions(NamedTuple):
     evaluations: np.ndarray
     reached: np.ndarray
 
+    def of(self, k: int) -> "Solutions":
+        """Return what the pairs came to for the k-th penalty, the same arrays without their first axis."""
+        return Solutions(*(each[k] for each in self))
 
-def empty_solutions(rows: int, classes: int) -> Solutions:
+
+def empty_solutions(rows: int, classes: int, penalties: int = 1) -> Solutions:
     """Return room for what the pairs come to."""
     pairs = classes * (classes - 1) // 2
+    shape = penalties, pairs
     return Solutions(
-        np.zeros((rows, classes - 1)), np.zeros(pairs), np.full((pairs, 5), np.nan), np.zeros(pairs, np.int64),
-        np.zeros(pairs, np.int64), np.zeros(pairs, np.bool_),
+        np.zeros((penalties, rows, classes - 1)), np.zeros(shape), np.full((*shape, 5), np.nan),
+        np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.bool_),
     )  # fmt: skip
 
 

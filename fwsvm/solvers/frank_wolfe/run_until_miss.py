@@ -1,5 +1,7 @@
 """Steps and the kernel columns that they miss, in compiled code, without returning to the interpreter."""
 
+import numpy as np
+
 from fwsvm.kernels.sparse_tiles import threads_for
 from fwsvm.numerics.call_by_address import call
 from fwsvm.numerics.compile import njit
@@ -11,8 +13,8 @@ from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING
 def run_until_miss(advance_at, compute_at, rule, s, columns, steps):
     """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why.
 
-    The addresses are those of `advance` for (rule, s, steps), and of `fetch_in_thread` for (columns, rows, alpha, row).
-    Blocks of columns large enough for several threads are left to the caller.
+    The addresses are those of `advance` for (rule, s, steps), and of `fetch_in_thread` for (columns, rows, alpha, row,
+    0). Blocks of columns large enough for several threads are left to the caller.
     """
     now = s.now[0]
     taken = call(advance_at, (rule, s, steps))
@@ -20,7 +22,7 @@ def run_until_miss(advance_at, compute_at, rule, s, columns, steps):
         wanted = prefetch_set(s, columns)
         if threads_for(columns.rows, s.q.size, wanted.size, columns.threads) > 1:
             break
-        call(compute_at, (columns, wanted, s.alpha, now.vertex))
+        call(compute_at, (columns, wanted, s.alpha, now.vertex, np.int64(0)))
         now.stop = GOING
         taken += call(advance_at, (rule, s, steps - taken))
     return taken

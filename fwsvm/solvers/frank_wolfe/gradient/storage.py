@@ -183,7 +183,7 @@ class GradientStorage:
         if not self.by_active:
             self._at = (
                 address_of(advance, self.rule, s, 0),
-                address_of(fetch_in_thread, columns, columns.all_rows, s.alpha, 0),
+                address_of(fetch_in_thread, columns, columns.all_rows, s.alpha, 0, 0),
             )
 
 
