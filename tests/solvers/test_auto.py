@@ -11,6 +11,7 @@ from scipy import sparse
 from fwsvm.solvers import Settings, Status, certify, fit
 from fwsvm.solvers.auto import one_matrix, own_columns, small_pairs
 from fwsvm.solvers.auto.auto import CHUNKS_FROM
+from fwsvm.solvers.c_path import CPath
 from tests import naive
 
 GAMMA = 0.4
@@ -249,3 +250,21 @@ def test_where_a_factor_does_not_fit_it_goes_on_with_swaps():
     found = train(X, np.arange(1200) % 2, C=1e3, cache_mib=1)
     assert found.certified
     assert found.chosen == "swap-2o"
+
+
+@pytest.mark.parametrize(("apart", "name"), [(0.5, "newton or its steps"), (20.0, "chunking")])
+def test_along_c_a_large_problem_is_solved_in_chunks_where_few_rows_are_support_vectors(apart, name):
+    rng = np.random.default_rng(11)
+    codes = rng.permutation(np.arange(CHUNKS_FROM + 200) % 2)
+    X = rng.normal(size=(len(codes), 2)) + apart * codes[:, None]
+    path = CPath(X, codes, ("a", "b"))
+    runs = [path.train(Settings("auto", gamma=0.05, C=C, threads=1)) for C in (5.0, 10.0)]
+    (_, first), (_, second) = path.certify(runs)
+    assert first.certified
+    assert second.certified
+    assert "chunking" in first.chosen
+    many = first.support_vectors > len(codes) / 8
+    assert many == (name != "chunking")
+    assert ("chunking" in second.chosen) == (not many)
+    alone = train(X, codes, gamma=0.05)
+    assert second.objective == pytest.approx(alone.objective, rel=2e-3)

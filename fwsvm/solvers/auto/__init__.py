@@ -7,6 +7,8 @@ two-class problems are the other methods' own runs. `in_time` meets a time limit
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
@@ -16,6 +18,7 @@ from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
+from fwsvm.solvers.tuning import FIRST_CHUNK
 from fwsvm.solvers.warm_start import WarmStart
 
 
@@ -30,10 +33,20 @@ def _start(
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
-    if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples):
+    if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples and not _has_many(warm_start)):
         return ChunkRun(problem, settings, warm_start, columns)
     run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return run
+
+
+def _has_many(warm_start: WarmStart | None) -> bool:
+    """Return whether more rows have weight, for the C before, than a first chunk has rows.
+
+    Newton's columns are over all rows and serve the whole path; those of a chunk serve that chunk.
+    """
+    return warm_start is not None and np.count_nonzero(warm_start.weights) > FIRST_CHUNK * len(
+        warm_start.weights
+    )
 
 
 def _chosen(solver: Solver) -> str:
