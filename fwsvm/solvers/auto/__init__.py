@@ -44,9 +44,10 @@ def _has_many(warm_start: WarmStart | None) -> bool:
 
     Newton's columns are over all rows and serve the whole path; those of a chunk serve that chunk.
     """
-    return warm_start is not None and np.count_nonzero(warm_start.weights) > FIRST_CHUNK * len(
-        warm_start.weights
-    )
+    if warm_start is None:
+        return False
+    weights = warm_start.weights
+    return bool(np.count_nonzero(weights) > FIRST_CHUNK * len(weights))
 
 
 def _chosen(solver: Solver) -> str:
