@@ -61,8 +61,9 @@ class ChunkRun(Rounds):
         self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
         columns: SharedColumns | None = None,
     ) -> None:  # fmt: skip
-        if columns is None or columns.keeps_values:  # those of another C, but each chunk is of other rows
-            columns = ColumnStore(keeps_values=False).of(0)
+        self.of_path: SharedColumns | None = None  # for all rows; each chunk is of other rows
+        if columns is None or columns.keeps_values:
+            self.of_path, columns = columns, ColumnStore(keeps_values=False).of(0)
         rows: AllRows = (MappedRows if is_mapped(problem.X) else RowsInMemory)(problem, settings, columns)
         super().__init__(settings, float(rows.diagonal.max()), Counters(compile_seconds=rows.compile_seconds))
         self.rows, self.stream, self.m = rows, problem.stream, len(rows.y)
@@ -84,7 +85,8 @@ class ChunkRun(Rounds):
             warm_start = SimplexStart(self.alpha[chunk], settings.kernel, self.q[chunk], rows.ridge[chunk])
         elif self.alpha.any():
             warm_start = WarmStart(self.alpha[chunk])
-        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, self.columns)
+        columns = self.of_path if self.of_path is not None and self._is_whole else self.columns
+        self.inner = settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
     def _again(self) -> None:
         self._start(self.chunk)
