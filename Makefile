@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: dist all help install hooks docs run test check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs run test test-all check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -36,8 +36,11 @@ install: .venv/installed ## create .venv and install fwsvm there, editable, with
 run: .venv/installed ## a small experiment on data that ships with fwsvm, offline
 	$(BIN)/fwsvm grid configs/quickstart.yaml
 
-test: .venv/installed ## run all tests
+test: .venv/installed ## run all tests but the slow ones (minutes)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-all: .venv/installed ## run all tests, those of whole commands, browsers and clusters too
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m ""
 
 check: .venv/installed ## format, lint, types, and the order of imports
 	$(BIN)/ruff format --check

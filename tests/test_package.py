@@ -60,6 +60,7 @@ def metadata(built: Path) -> email.message.Message:
         return email.message_from_bytes(archive.read(name))
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_alone_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     where = run(installed, tmp_path, "-c", "import fwsvm; print(fwsvm.__file__, fwsvm.__version__)").stdout
     assert where.split() == [str(installed / "fwsvm" / "__init__.py"), __version__]

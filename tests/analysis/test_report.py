@@ -121,6 +121,7 @@ def test_without_bokeh_a_sentence_says_how_figures_would_zoom(tmp_path, monkeypa
     assert "<svg" in html
 
 
+@pytest.mark.slow
 def test_a_page_that_would_be_too_large_keeps_pictures_and_leaves_out_numbers(tmp_path, monkeypatch) -> None:
     pytest.importorskip("bokeh")
     rows = [row(dataset=d, method=m) for d in "ab" for m in ("fw", "mfw")]

@@ -15,6 +15,8 @@ from fwsvm.analysis.figures.style import SPARE
 from fwsvm.cli import main
 from tests.analysis.folders import like_paper, row, write, write_trace
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("matplotlib")
 pytest.importorskip("bokeh")
 Image = pytest.importorskip("PIL.Image")

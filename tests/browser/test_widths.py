@@ -1,6 +1,10 @@
 """What looks for pages of the documentation that are wider than the window finds them."""
 
+import pytest
+
 from tests.docs.widths import too_wide
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_page_that_is_too_wide_is_named_with_the_width(tab, tmp_path):

@@ -19,7 +19,10 @@ from fwsvm.numerics import processor
 from fwsvm.numerics.source_digest import PACKAGE
 
 LEVEL = "x86-64-v2"  # of any x86-64 processor that this is tested on, and less than any of them has
-pytestmark = pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="levels are x86-64's")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="levels are x86-64's"),
+]
 
 #: Runs a command line and says on the last line of stderr what numba compiles for, and how many functions it compiled.
 COUNTED = """

@@ -364,6 +364,7 @@ assert found.exit_code == 0, found.output
 """
 
 
+@pytest.mark.slow
 def test_processes_that_add_and_remove_at_once_lose_nothing(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "rows").write_bytes(TRAIN)
     workers = [

@@ -23,6 +23,8 @@ from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
 from fwsvm.solvers.newton.cholesky import factor_in_place
 
+pytestmark = pytest.mark.slow
+
 WIDTH, HEIGHT = 80, 24
 LONG = """\
 name: long

@@ -138,6 +138,7 @@ def alike(name: str, found: str, golden: str) -> bool:
     return math.isclose(*numbers, rel_tol=tolerance)
 
 
+@pytest.mark.slow
 def test_every_analysis_reads_them(folder: Path) -> None:
     table = list(csv.DictReader(io.StringIO(stdout(folder, "table", "joined", "-l", "003-2", "-f", "csv"))))
     assert len(table) == 9

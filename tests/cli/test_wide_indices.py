@@ -36,7 +36,10 @@ for arguments in json.load(sys.stdin):
 json.dump(told, sys.stdout)
 """
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on addresses")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on addresses"),
+]
 
 
 @pytest.fixture

@@ -256,6 +256,7 @@ print(fetched(an_entry(a_file(sys.argv[1]))).stat().st_size)
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_may_fetch_the_same_file_at_once(cache: Path, site: Site) -> None:
     url = site.put("/tiny", CONTENT)
     command = [sys.executable, "-c", FETCH_ONE, url]

@@ -21,7 +21,7 @@ from fwsvm.problems import model_files
 from tests.clusters import started
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of dask's own
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # of dask's own
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from fwsvm.cli import main
 from tests.docs.pages import DOCS, ROOT, blocks
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed")
 PAGE = DOCS / "cluster-training.md"
 PROGRAMS = {

@@ -13,6 +13,8 @@ from fwsvm.cli import main
 from fwsvm.experiments import config
 from tests.docs.pages import ROOT, blocks, commands, pages, said, same
 
+pytestmark = pytest.mark.slow
+
 PAGES = {str(page.relative_to(ROOT / "docs")): page for page in pages()}
 RUN = {
     name: page

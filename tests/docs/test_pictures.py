@@ -8,6 +8,8 @@ import pytest
 
 from tests.docs.pages import DOCS
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("matplotlib")
 SCRIPTS = sorted(file for file in (DOCS / "pictures").glob("*.py") if file.stem != "drawing")
 

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from fwsvm.cli import main
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("dask_jobqueue")
 
 ROOT = Path(__file__).parents[2]

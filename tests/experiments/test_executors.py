@@ -67,6 +67,7 @@ def run(cells: list[Cell], watch: Killer) -> dict[str, Record]:
     return found
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_once_is_replaced_and_its_cell_tried_again() -> None:
     short, long = cell(0.1), cell(1e-12, time_limit=3.0)
     found = run([short, long, cell(0.1, seed=1)], Killer(long, 1))
@@ -126,6 +127,7 @@ def run_chain(cells: list[Cell], watch: Killer) -> dict[str, Record]:
     return found
 
 
+@pytest.mark.slow
 def test_a_chain_whose_worker_dies_begins_again_and_comes_to_the_same_rows() -> None:
     cells = chain()
     found = run_chain(cells, Killer(cells[1], 1))
@@ -223,6 +225,7 @@ def cluster(tmp_path: Path) -> Iterator[LocalCluster]:
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of dask's own
 def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -254,6 +257,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     assert {record.row["parallel_cells"] for record in found.values()} == {2}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of dask's own
 def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_whole(
     cluster: LocalCluster,

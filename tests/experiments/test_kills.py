@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
 @pytest.mark.parametrize("executor", ["inline", "workers"])

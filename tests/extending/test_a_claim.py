@@ -1,6 +1,10 @@
 """docs/adding/claim.md: statements of one's own, put to printed numbers and to result folders."""
 
+import pytest
+
 from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
+
+pytestmark = pytest.mark.slow
 
 
 def test_its_claims_are_checked_where_there_are_numbers(tmp_path):

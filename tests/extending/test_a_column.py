@@ -8,6 +8,8 @@ import pytest
 
 from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
 
+pytestmark = pytest.mark.slow
+
 TRIAL = "name: trial\ndatasets: [wdbc]\nmethods: [swap]\n"
 
 

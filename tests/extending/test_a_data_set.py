@@ -6,6 +6,8 @@ import pytest
 
 from tests.extending.packages import blocks, commands, fwsvm, install_page, printed, python
 
+pytestmark = pytest.mark.slow
+
 (CORNERS,) = blocks("data-set", "text")
 
 

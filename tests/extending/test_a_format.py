@@ -7,6 +7,8 @@ import pytest
 
 from tests.extending.packages import blocks, commands, fwsvm, install, install_page, printed, python, several
 
+pytestmark = pytest.mark.slow
+
 ROWS = [(1 if i % 2 else -1, [float(i % 2), i / 40]) for i in range(40)]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.extending.packages import blocks, commands, fwsvm, install_page, printed, python, several
 
+pytestmark = pytest.mark.slow
+
 TRAIN = ("train", "--json", "--kernel", "rational", "wdbc")
 
 

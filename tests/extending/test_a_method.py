@@ -7,6 +7,8 @@ import pytest
 
 from tests.extending.packages import PAGES, ROOT, blocks, commands, fwsvm, install, install_page, python
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

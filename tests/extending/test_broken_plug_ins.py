@@ -1,8 +1,12 @@
 """What comes from other packages: found by entry point, left out with a warning if broken, never stale."""
 
+import pytest
+
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.compiled_cache import is_external, sources
 from tests.extending.packages import install, python
+
+pytestmark = pytest.mark.slow
 
 GROUP = "fwsvm.solvers"
 RULE = """

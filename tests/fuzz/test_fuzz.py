@@ -7,6 +7,8 @@ import pytest
 from tests.fuzz import readers
 from tests.fuzz.run import inputs, names
 
+pytestmark = pytest.mark.slow
+
 SHORT = 150  # inputs, where a reader names no other number
 
 

@@ -13,6 +13,8 @@ from fwsvm.cli import main
 from fwsvm.experiments.store import ResultsStore
 from fwsvm.results.columns import COLUMNS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "results" / "reference").rglob("runs.csv"))
 #: What `stats` says of a folder that has nothing to compare; the others are compared.

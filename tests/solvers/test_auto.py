@@ -246,8 +246,8 @@ def test_sampling_and_the_papers_protocols_are_swap_2os():
 
 
 def test_where_a_factor_does_not_fit_it_goes_on_with_swaps():
-    X = np.random.default_rng(0).normal(size=(1200, 4))
-    found = train(X, np.arange(1200) % 2, C=1e3, cache_mib=1)
+    X = np.random.default_rng(0).normal(size=(600, 4))
+    found = train(X, np.arange(600) % 2, C=1e3, cache_mib=1)
     assert found.certified
     assert found.chosen == "swap-2o"
 

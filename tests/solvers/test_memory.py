@@ -14,6 +14,8 @@ import fwsvm
 from fwsvm import _memory
 from fwsvm.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 #: An estimate is of arrays that are surely taken; beside them there are passing ones, and what malloc keeps.
 FACTOR = 2.5
 
