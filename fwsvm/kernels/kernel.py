@@ -194,8 +194,8 @@ def value(kernel, total, own_x, own_z):
 
 
 @generic(each_step=True)
-def apart(kernel, x, z):
-    """Return the contribution of a feature to the distance of two rows, for kernels that are a function of one.
+def apart(kernel, total, x, z):
+    """Return ``total`` plus what a feature adds to the distance of two rows, for kernels that are a function of one.
 
     Their k(x, z) is value(0, distance, 0): see `fwsvm.kernels.distances`.
     """

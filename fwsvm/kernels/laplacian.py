@@ -43,5 +43,5 @@ def _value(kernel, total, own_x, own_z):
 
 
 @apart.implements(Laplacian)
-def _apart(kernel, x, z):
-    return abs(x - z)
+def _apart(kernel, total, x, z):
+    return total + absolute(x - z)

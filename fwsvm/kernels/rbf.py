@@ -10,7 +10,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import apart, of_inner_products, register, value
 from fwsvm.kernels.widths import Width, mean_squared_distance
-from fwsvm.numerics.formulas import exp, maximum
+from fwsvm.numerics.formulas import exp, maximum, muladd
 
 LIBCVM_SAMPLE = 5000
 
@@ -47,5 +47,5 @@ def _value(kernel, total, own_x, own_z):
 
 
 @apart.implements(Rbf)
-def _apart(kernel, x, z):
-    return (x - z) * (x - z)
+def _apart(kernel, total, x, z):
+    return muladd(x - z, x - z, total)

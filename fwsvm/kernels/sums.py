@@ -7,7 +7,7 @@ import numpy as np
 from fwsvm import phases
 from fwsvm.kernels.dense_sums import add_sums_of_rows
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
-from fwsvm.kernels.distances import cancels, sums_by_distances
+from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
@@ -51,6 +51,9 @@ def weighted_sums(
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
     if cancels(kernel, own, own_sources):
+        if dense:
+            nothing, nothing_too = np.zeros_like(own_sources), np.zeros_like(own)
+            return _sums_of_dense(OfDistance(kernel), sources, nothing, weights, rows, nothing_too, threads)
         return sums_by_distances(kernel, sources, which, weights, rows, threads)
     if dense:
         return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)

@@ -276,6 +276,23 @@ def test_sums_of_near_rows_do_not_suffer_from_their_distance_to_the_origin(name,
     np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+@pytest.mark.parametrize("filled", [0.1, 0.2, 0.3, 1.0])
+def test_sums_by_differences_are_right_whatever_the_share_of_zeros(name, filled):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((70, 40)) < filled, rng.normal(size=(70, 40)), 0.0)
+    X[7:9] = X[3]
+    gamma, shift = (1e7, 2e-4) if name == "rbf" else (1e6, 4e-7)
+    X[9] = X[3]
+    X[9, np.abs(X[3]).argmax()] += shift
+    X[10] = 0.0
+    weights, which = rng.normal(size=(69, 2)), np.arange(69)
+    found = weighted_sums(KERNELS[name].make(gamma), as_rows(X), which, weights, as_rows(X))
+    truth = exponentials(name, X, X[which], gamma) @ weights
+    assert 0.1 < exponentials(name, X, X, gamma)[9, 3] < 0.9
+    np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-12)
+
+
 @each_kernel
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("m", [1, 63, 64, 65, 300])
