@@ -10,8 +10,7 @@ import numpy as np
 from fwsvm.distributed.block import Block
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, in_precision, narrowed, some_rows
-from fwsvm.kernels.sums import weighted_sums
-from fwsvm.problems.simplex_qp import VALUE_ROUNDING
+from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding, weighted_sums
 
 #: Bins of f from 1 on, 128 an octave up to 256: the upper half of a float32 counts them.
 BINS, FIRST_BIN = 1024, 0x3F80
@@ -48,6 +47,7 @@ class Look(NamedTuple):
     plus : ndarray of bool, shape (k,), whether they are +1
     alpha, q, ridge, diagonal : ndarrays of float64, shape (k,)
     held : ndarray of bool, shape (k,), whether the coordinator has them
+    value_rounding : float, what the kernel values in q are off by (`fwsvm.kernels.sums.value_rounding`)
     """
 
     which: np.ndarray
@@ -57,6 +57,7 @@ class Look(NamedTuple):
     ridge: np.ndarray
     diagonal: np.ndarray
     held: np.ndarray
+    value_rounding: float
 
 
 class Judged(NamedTuple):
@@ -65,6 +66,7 @@ class Judged(NamedTuple):
     Attributes
     ----------
     lowest, rounded : float, the least q, and the least with what rounding may have added taken off
+    value_rounding : float, that of the look
     outside : float, the least q of rows that the coordinator does not have
     losses : float, sum of slack^2 / ridge
     matter : int, rows with weight, or with f < 1
@@ -74,6 +76,7 @@ class Judged(NamedTuple):
 
     lowest: float
     rounded: float
+    value_rounding: float
     outside: float
     losses: float
     matter: int
@@ -107,14 +110,15 @@ def look(mine: Block, own: Own, pair: Pair, kernel: Any, support: list[Support],
     places = np.searchsorted(which, own.held)
     alpha[places], held[places] = own.alpha, True
     if not len(which):
-        return Look(which, plus, alpha, alpha, ridge, alpha, held)
-    h, narrow = np.zeros(len(which)), np.dtype(dtype).type
+        return Look(which, plus, alpha, alpha, ridge, alpha, held, 0.0)
+    off, h, narrow = VALUE_ROUNDING, np.zeros(len(which)), np.dtype(dtype).type
     for some in support:
         sources, targets = narrowed(in_precision(some.rows, narrow), in_precision(rows, narrow))
         h += weighted_sums(kernel, sources, np.arange(len(some.signed)), some.signed[:, None], targets)[:, 0]
         h += float(some.signed.sum())
+        off = max(off, value_rounding(kernel, targets, sources))
     q = np.where(plus, h, -h) + alpha * ridge
-    return Look(which, plus, alpha, q, ridge, self_values(kernel, rows) + 1.0 + ridge, held)
+    return Look(which, plus, alpha, q, ridge, self_values(kernel, rows) + 1.0 + ridge, held, off)
 
 
 def objective(seen: Look) -> float:
@@ -130,19 +134,28 @@ def total(parts: list[float]) -> float:
 def judge(seen: Look, R: float, norm: float) -> Judged:
     """Return what a look says at R; ``norm`` is the square root of the sum of alpha_i^2 K~_ii over all rows."""
     if not len(seen.q):
-        return Judged(np.inf, np.inf, np.inf, 0.0, 0, np.zeros(BINS, np.int64), (np.inf, np.inf))
+        return Judged(np.inf, np.inf, 0.0, np.inf, 0.0, 0, np.zeros(BINS, np.int64), (np.inf, np.inf))
     f = _f(seen, R)
     with np.errstate(over="ignore", invalid="ignore"):  # of a huge C
         slack = np.maximum(0.0, 1.0 - f)
         losses = float(slack @ (slack / seen.ridge))
-        rounded = float((seen.q - VALUE_ROUNDING * norm * np.sqrt(seen.diagonal)).min())
+        rounded = float((seen.q - seen.value_rounding * norm * np.sqrt(seen.diagonal)).min())
     others = seen.alpha == 0.0
     matter = ~others | (f < 1.0)
     bins = np.bincount(_bins(f[~matter]), minlength=BINS)
     floors = tuple(float(f[others & (seen.plus == plus)].min(initial=np.inf)) for plus in (True, False))
     outside = float(seen.q[~seen.held].min(initial=np.inf))
     matters = int(np.count_nonzero(matter))
-    return Judged(float(seen.q.min()), rounded, outside, losses, matters, bins, (floors[0], floors[1]))
+    return Judged(
+        float(seen.q.min()),
+        rounded,
+        seen.value_rounding,
+        outside,
+        losses,
+        matters,
+        bins,
+        (floors[0], floors[1]),
+    )
 
 
 def _f(seen: Look, R: float) -> np.ndarray:

@@ -13,7 +13,7 @@ from fwsvm.distributed.tuning import COPIES, MESSAGE_BYTES
 from fwsvm.distributed.working_set import WorkingSet, stacked
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import some_rows
-from fwsvm.problems.simplex_qp import VALUE_ROUNDING, SimplexCertificate
+from fwsvm.problems.simplex_qp import SimplexCertificate
 from fwsvm.solvers.chunking.working_set import first_chunk
 from fwsvm.solvers.tuning import CHUNK_SPARE, LARGEST_CHUNK
 
@@ -94,7 +94,8 @@ class PairRows:
         parts: list[look.Judged] = judged
         norm = R - ridged
         lowest = min(part.lowest for part in parts)
-        rounded = 2.0 * (lowest - min(part.rounded for part in parts) + VALUE_ROUNDING * total * total)
+        off = max(part.value_rounding for part in parts)
+        rounded = 2.0 * (lowest - min(part.rounded for part in parts) + off * total * total)
         gap = 2.0 * (R - lowest)
         if R > 0.0 and not np.isinf(1.0 / (2.0 * R)):
             primal = norm / R / (2.0 * R) + float(np.sum([part.losses for part in parts])) / 2.0

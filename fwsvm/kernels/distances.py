@@ -2,20 +2,24 @@
 
 |x|^2 + |z|^2 - 2 <x, z> is off by the rounding of |x|^2, however near x and z are. Times gamma that is an error of the
 exponent: for gamma |x|^2 of 1e15 it makes any number of 0 to 1 of k(x, x). A certificate of such values would prove
-nothing. Differences have no such error. Where all numbers of a row are read, as in dense tiles, they take twice as
-long (`OfDistance`); rows that store few numbers are compared feature by feature, which takes ten times as long.
+nothing. Differences have no such error. Where all numbers of a row are read, as in dense tiles, they take up to twice
+as long (`OfDistance`); rows that store few numbers are compared feature by feature, which takes thirty times as long.
+Where products are used, their error counts in the certificate (`fwsvm.kernels.sums.value_rounding`).
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fwsvm import phases
 from fwsvm.kernels.kernel import apart, pair, value
 from fwsvm.kernels.rows import Rows
+from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares
 
-TOLERATED = 1e-11  # error of a kernel value, which is at most 1
+#: Errors of a kernel value, which is at most 1, above which differences are taken: of dense rows, and of sparse ones.
+TOLERATED, TOLERATED_SPARSE = 1e-13, 1e-11
 WORTH_A_THREAD = 1 << 17  # numbers compared below which a second thread costs more than it saves
 
 
@@ -38,12 +42,20 @@ def _value(of, total, own_x, own_z):
     return value(of.kernel, own_x, total, own_z)
 
 
-def cancels(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> bool:
-    """Whether kernel values from two sets of own terms, float64 and >= 0, may be off by more than is tolerated."""
+def value_error(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> float:
+    """Return by how much the distance's rounding may change kernel values from two sets of own terms, float64 and >= 0.
+
+    It is 0 for kernels that are not functions of a distance, and not known for single precision, which proves nothing.
+    """
     if own.dtype != np.float64 or apart.dispatch(type(kernel)) is apart.dispatch(object):
-        return False
+        return 0.0
     largest = max(own.max(initial=0.0), own_too.max(initial=0.0))
-    return 1.0 - float(value(kernel, 0.0, np.finfo(np.float64).eps * largest, 0.0)) > TOLERATED
+    return 1.0 - float(value(kernel, 0.0, 4.0 * np.finfo(np.float64).eps * largest, 0.0))
+
+
+def cancels(error: float, *, dense: bool) -> bool:
+    """Whether kernel values off by that much are computed from differences."""
+    return error > (TOLERATED if dense else TOLERATED_SPARSE)
 
 
 def sums_by_distances(
@@ -53,12 +65,20 @@ def sums_by_distances(
     out = np.zeros((rows.height, weights.shape[1]))
     lines = np.ascontiguousarray(weights, dtype=np.float64)
     which = np.ascontiguousarray(which, dtype=np.int64)
+    for at in range(0, len(which), WIDE):  # a compiled call hears of no interrupt
+        phases.inside("kernel values", at / len(which))
+        _add_some(kernel, sources, which[at : at + WIDE], lines[at : at + WIDE], rows, threads, out)
+    return out
+
+
+def _add_some(
+    kernel: Any, sources: Rows, which: np.ndarray, weights: np.ndarray, rows: Rows, threads: int, out: np.ndarray
+) -> None:  # fmt: skip
     work = (len(rows.values) + rows.height) * len(which)
     in_shares(
-        lambda first, last: _add_range(kernel, sources, which, lines, rows, first, last, out),
+        lambda first, last: _add_range(kernel, sources, which, weights, rows, first, last, out),
         rows.height, threads if work > WORTH_A_THREAD else 1,
     )  # fmt: skip
-    return out
 
 
 @njit

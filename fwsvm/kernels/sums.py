@@ -7,12 +7,15 @@ import numpy as np
 from fwsvm import phases
 from fwsvm.kernels.dense_sums import add_sums_of_rows
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
-from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances
+from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances, value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares
+
+#: What a kernel value is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do sums of such values.
+VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
@@ -46,11 +49,11 @@ def weighted_sums(
     where they are dense.
     """
     dense = is_dense(sources) and is_dense(rows)
-    if dense:
-        sources, which = some_rows(sources, which), np.arange(len(which))
     own = own_terms(kernel, rows)
     own_sources = own if sources is rows else own_terms(kernel, sources)
-    if cancels(kernel, own, own_sources):
+    if dense:
+        sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
+    if cancels(value_error(kernel, own, own_sources), dense=dense):
         if dense:
             nothing, nothing_too = np.zeros_like(own_sources), np.zeros_like(own)
             return _sums_of_dense(OfDistance(kernel), sources, nothing, weights, rows, nothing_too, threads)
@@ -58,6 +61,22 @@ def weighted_sums(
     if dense:
         return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
     return _sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)
+
+
+def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> float:
+    """Return what the kernel values in `weighted_sums` of rows and sources, or of rows alone, may be off by.
+
+    In parts of sqrt(k(x, x) k(z, z)), for float64.
+    """
+    own = own_terms(kernel, rows)
+    error = value_error(kernel, own, own if sources is None else own_terms(kernel, sources))
+    dense = is_dense(rows) and (sources is None or is_dense(sources))
+    return VALUE_ROUNDING + (0.0 if cancels(error, dense=dense) else error)
+
+
+def product_rounding(kernel: Any, own: np.ndarray) -> float:
+    """Return what kernel values from products and the own terms of rows (m,) may be off by, as `value_rounding`."""
+    return VALUE_ROUNDING + value_error(kernel, own, own)
 
 
 def _sums_of_dense(

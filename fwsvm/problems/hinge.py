@@ -20,7 +20,7 @@ from scipy import sparse
 from fwsvm._mapped import picked
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding, weighted_sums
 
 #: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
 EXACT_ROWS = 20_000
@@ -38,11 +38,13 @@ class HingeCertificate(NamedTuple):
     primal : float, f(alpha)
     dual : float, a lower bound on the minimum of f
     gap : float, primal - dual
+    rounding : float, by how much cancelling distances may have made the gap too small
     """
 
     primal: float
     dual: float
     gap: float
+    rounding: float = 0.0
 
 
 class Estimate(NamedTuple):
@@ -124,7 +126,11 @@ def certificate(
         for k, b in ((1, u), (2, clipped))
     ]
     dual = max(0.0, *duals)
-    return HingeCertificate(primal, dual, primal - dual)
+    off = value_rounding(kernel, everyone, few) - VALUE_ROUNDING
+    lengths, totals = np.sqrt(np.square(sources).sum(axis=0)), np.abs(sources).sum(axis=0)
+    squares = off * lengths * totals  # what alpha' K alpha, and the like of the dual candidates, are off by
+    rounding = off * lengths[0] + 0.5 * lam * squares[0] + 0.5 * squares[1:].max() / (lam * m * m)
+    return HingeCertificate(primal, dual, primal - dual, float(rounding) if off > 0.0 else 0.0)
 
 
 def fixed_sample(m: int) -> np.ndarray:

@@ -17,11 +17,8 @@ from fwsvm.kernels.column_cache import ColumnCache, get_columns
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.sums import value_rounding, weighted_sums
 from fwsvm.numerics.compile import njit
-
-#: What a kernel value is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do sums of such values.
-VALUE_ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
 class SimplexQP(NamedTuple):
@@ -105,6 +102,11 @@ def self_values_of_mapped(kernel: Any, X: Any) -> np.ndarray:
     return np.concatenate([self_values(kernel, as_rows(in_memory(X, some))) for some in blocks(X)])
 
 
+def value_rounding_of_mapped(kernel: Any, X: Any) -> float:
+    """Return `value_rounding` of mapped rows X (m, n)."""
+    return max(value_rounding(kernel, as_rows(in_memory(X, some))) for some in blocks(X))
+
+
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
     """Return q = K~ alpha at all rows, summed in float64 from the columns of the rows with weight."""
     y, support = signs(qp), np.flatnonzero(alpha)
@@ -148,15 +150,16 @@ class SimplexCertificate(NamedTuple):
 
 
 def certificate(
-    ridge: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray
+    ridge: np.ndarray, diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray, value_rounding: float
 ) -> SimplexCertificate:
     """Return objective, gap and the standard-form values at alpha with q = K~ alpha, all of shape (m,).
 
+    ``value_rounding`` is what the kernel values in q are off by (`fwsvm.kernels.sums.value_rounding`).
     Where R is lost in rounding (a kernel matrix of one value and a huge C) the standard form is bounded by nothing.
     """
     R = float(alpha @ q)
     gap = 2.0 * (R - float(q.min()))
-    off = rounding(diagonal, alpha, q)
+    off = rounding(diagonal, alpha, q, value_rounding)
     if not R > 0.0 or np.isinf(1.0 / (2.0 * R)):
         return SimplexCertificate(R, gap, np.inf, 0.0, off)
     norm = R - float((ridge * alpha) @ alpha)
@@ -167,12 +170,12 @@ def certificate(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def rounding(diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray) -> float:
+def rounding(diagonal: np.ndarray, alpha: np.ndarray, q: np.ndarray, value_rounding: float) -> float:
     """Return by how much the gap of q = K~ alpha may be too small, since kernel values are rounded; all have (m,).
 
-    An entry of q is a sum of terms alpha_j K~_ij, each off by up to alpha_j sqrt(K~_ii K~_jj) in units of the last
-    place and independently of the others; R is a sum of such sums.
+    An entry of q is a sum of terms alpha_j K~_ij, each off by up to alpha_j sqrt(K~_ii K~_jj) times what kernel values
+    are off by, independently of the others; R is a sum of such sums.
     """
     total = float(np.sqrt((alpha * alpha) @ diagonal))
-    off = VALUE_ROUNDING * total * np.sqrt(diagonal)
-    return 2.0 * (float(q.min()) - float((q - off).min()) + VALUE_ROUNDING * total * total)
+    off = value_rounding * total * np.sqrt(diagonal)
+    return 2.0 * (float(q.min()) - float((q - off).min()) + value_rounding * total * total)

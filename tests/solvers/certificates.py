@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 
 import fwsvm
-from fwsvm.kernels.distances import TOLERATED
 from fwsvm.solvers import FAMILIES, METHODS, Result
 from tests import naive
 
@@ -158,7 +157,7 @@ def _gram(case: Case, result: Result) -> np.ndarray:
 
 def _of_values(case: Case, result: Result) -> float:
     """Return how far the kernel values of a certificate may be off, besides by rounding of the values themselves."""
-    return 2.0 * TOLERATED if result.settings["kernel"] in {"rbf", "laplacian"} else 0.0
+    return 2e-13 if result.settings["kernel"] in {"rbf", "laplacian"} else 0.0
 
 
 def _places(case: Case, model: Any) -> list[int]:

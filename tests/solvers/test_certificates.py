@@ -105,6 +105,30 @@ def test_rows_far_from_the_origin_and_near_each_other_are_certified_by_their_dif
     np.testing.assert_array_equal(fwsvm.predict(result, X), np.where(K @ (alpha * y) + alpha @ y > 0, 1, -1))
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("offset", "spread", "gamma"), [(1e6, 1.0, 1e-8), (100.0, 1e-4, 1.0), (1e3, 1.0, 1e-6)]
+)
+@pytest.mark.parametrize("method", ["auto", "swap-2o", "newton", "chunking", "decomposition"])
+def test_what_the_rounding_of_distances_leaves_of_a_small_objective_is_counted(
+    method, offset, spread, gamma, form, tmp_path
+):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    classes = np.where(X[:, 0] > 0, 1.0, 2.0 + (X[:, 1] > 0))
+    X[:, 0] += np.where(classes == 1.0, 0.3, -0.3)
+    settings = {"method": method, "kernel": "rbf", "gamma": gamma, "time_limit": 2.0, "threads": 1}
+    for C, tolerance in ((1e4, 1e-4), (1e6, 1e-3), (1e8, 1e-3)):
+        case = certificates.Case(
+            spread * X + offset, classes, None, settings | {"C": C, "tolerance": tolerance}, form == "sparse"
+        )
+        result = certificates.train(case)
+        assert result.certified or result.status in {Status.STALLED, Status.TIME_LIMIT}
+        if result.certified:
+            for _, found in certificates.pairs_of(case, result, tmp_path / "machine"):
+                assert found.gap <= 1.01 * tolerance * found.objective
+
+
 def test_a_gap_below_zero_by_more_than_the_goal_proves_nothing():
     assert certify.proven(1.0, -1e-9, 1.0, 1.0, goal=1e-3).within
     assert not certify.proven(1.0, -12.5, 1.0, 13.5, goal=1e-3).within

@@ -137,7 +137,8 @@ def write_certificates(laid, penalties, numbers, claimed, sums, solutions):
             for t in range(n):
                 h = (sums[k, a[0] + t, j - 1] if t < plus else sums[k, b[0] + t - plus, i]) + total
                 q[t] = (h if t < plus else -h) + alpha[t] * ridge[t]
-            R, bias = write_certificate(alpha, q, ridge, diagonal, solutions.certificates[k, number]), 0.0
+            found, bias = solutions.certificates[k, number], 0.0
+            R = write_certificate(alpha, q, ridge, diagonal, laid.value_rounding, found)
             for t in range(n):
                 row, column = (a[0] + t, j - 1) if t < plus else (b[0] + t - plus, i)
                 coefficients[row, column] /= R

@@ -74,7 +74,9 @@ def solve_by_matrix(groups, penalties, numbers, claimed, kernel_values, goal, so
             solutions.biases[k, number] = bias
             if not reached:  # another method goes on, for this penalty and those after it
                 break
-            write_certificate(alpha[:n], q[:n], ridge, diagonal[:n], solutions.certificates[k, number])
+            write_certificate(
+                alpha[:n], q[:n], ridge, diagonal[:n], goal.value_rounding, solutions.certificates[k, number]
+            )
 
 
 @njit(each_step=True)

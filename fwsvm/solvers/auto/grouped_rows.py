@@ -17,6 +17,7 @@ from fwsvm.kernels.dense_tiles import (
 )
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
+from fwsvm.kernels.sums import product_rounding
 
 #: Bytes of copies for each number that is stored: in both precisions with its feature, laid out in tiles, and in the
 #: order in which the rows came.
@@ -89,6 +90,7 @@ class LaidOutRows(NamedTuple):
     itself : ndarray of float64, shape (m,), k(x, x)
     tiles : DenseTiles of float64, each class from a tile of its own on; empty where rows are sparse
     tile_starts : ndarray of int, shape (K,), the first row of each class in the tiles
+    value_rounding : float, what kernel values from own terms are off by
     """
 
     kernel: Any
@@ -102,6 +104,7 @@ class LaidOutRows(NamedTuple):
     itself: np.ndarray
     tiles: DenseTiles
     tile_starts: np.ndarray
+    value_rounding: float
 
 
 def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
@@ -117,5 +120,5 @@ def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
             tiles.own[place : place + last - first] = own[first:last]
     return LaidOutRows(
         kernel, starts, pairs, weights, single, double, own_terms(kernel, single), own, self_values(kernel, double),
-        tiles, tile_starts[:-1].copy(),
+        tiles, tile_starts[:-1].copy(), product_rounding(kernel, own),
     )  # fmt: skip

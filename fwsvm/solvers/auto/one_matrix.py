@@ -1,8 +1,10 @@
-"""Pairs of few rows: all by one kernel matrix of all rows (`fwsvm.solvers.auto.by_matrix`)."""
+"""Pairs of classes of a problem of few rows: all by one kernel matrix (`fwsvm.solvers.auto.by_matrix`)."""
 
 import numpy as np
 
+from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.kernel_matrix import gram_matrix
+from fwsvm.kernels.sums import product_rounding
 from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.by_matrix import solve_by_matrix
 from fwsvm.solvers.auto.grouped_rows import GroupedRows
@@ -10,7 +12,7 @@ from fwsvm.solvers.auto.solutions import Goal, Solutions
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.resolve import Resolved
 
-MOST_ROWS = 2048  # their kernel matrix takes 32 MiB
+MOST_ROWS = 2048  # of the problem: its kernel matrix takes 32 MiB
 STEPS = 50  # a row: a pair that needs more is left to newton, which does not slow down with C
 
 
@@ -22,7 +24,8 @@ class OneMatrix:
     ) -> None:
         self.groups, self.penalties, self.solutions = groups, penalties, solutions
         self.threads = resolved.threads
-        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0)
+        off = product_rounding(resolved.kernel, own_terms(resolved.kernel, groups.rows))
+        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0, off)
         m = groups.rows.height
         self.values = np.empty((m, m))
         gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)

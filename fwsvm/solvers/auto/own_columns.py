@@ -42,7 +42,7 @@ class OwnColumns:
         self.threads, self.budget = resolved.threads, resolved.cache_bytes // 2  # copies have the other half
         self.dense = len(self.laid.tiles.numbers) > 0
         line = stopping_line(resolved.stop, resolved.tolerance, np.nan)
-        self.goal = Goal(*line, FIRST_SWAPS, NEWTON_OVERHEAD)
+        self.goal = Goal(*line, FIRST_SWAPS, NEWTON_OVERHEAD, self.laid.value_rounding)
         one = self.laid.single._replace(starts=self.laid.single.starts[:2])
         columns = room_for_columns(resolved.kernel, one, 0)
         self.rule = plain(method("swap-2o").make({}))

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from fwsvm.kernels.distances import cancels
+from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import gradients
@@ -71,8 +71,8 @@ def solve_at_once(
     with clock.running():
         rows = as_rows(X)
         own = own_terms(resolved.kernel, rows)
-        # a certificate would need differences, which those of runs take
-        if cancels(resolved.kernel, own, own):
+        # a certificate would need differences, which those of runs take; a smaller error counts in certificates here
+        if cancels(value_error(resolved.kernel, own, own), dense=False):
             return None
         groups = grouped_rows(rows, codes, weights, pairs_of(problems.K), small)
         penalties = np.array([each.C for each in settings])

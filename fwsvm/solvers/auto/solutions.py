@@ -5,19 +5,20 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.simplex_qp import VALUE_ROUNDING
 
 
 class Goal(NamedTuple):
     """The largest gap at which a pair has converged, constant + slope R, and the steps it may take.
 
-    These are ``steps_a_row`` for each row, or ``steps`` if that is more.
+    These are ``steps_a_row`` for each row, or ``steps`` if that is more. ``value_rounding`` is what kernel values are
+    off by (`fwsvm.kernels.sums.product_rounding`).
     """
 
     constant: float
     slope: float
     steps_a_row: float
     steps: int
+    value_rounding: float
 
 
 @njit(inner=True)
@@ -61,13 +62,13 @@ def empty_solutions(rows: int, classes: int, penalties: int = 1) -> Solutions:
 
 
 @njit(inner=True)
-def write_certificate(alpha, q, ridge, diagonal, found):
+def write_certificate(alpha, q, ridge, diagonal, value_rounding, found):
     """Write objective, gap, primal, dual and rounding as `fwsvm.problems.simplex_qp.certificate` has them; return R."""
     R = squares = 0.0
     for t in range(q.size):
         R += alpha[t] * q[t]
         squares += alpha[t] * alpha[t] * diagonal[t]
-    off = VALUE_ROUNDING * np.sqrt(squares)
+    off = value_rounding * np.sqrt(squares)
     least, lowest, ridge_part, losses = np.inf, np.inf, 0.0, 0.0
     for t in range(q.size):
         least, lowest = min(least, q[t]), min(lowest, q[t] - off * np.sqrt(diagonal[t]))

@@ -7,7 +7,7 @@ import numpy as np
 
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.rows import Rows, as_rows, in_precision, some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.sums import value_rounding, weighted_sums
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import gradient, simplex_qp
 from fwsvm.solvers.column_store import SharedColumns
@@ -31,6 +31,7 @@ class RowsInMemory:
         for_columns(settings, len(self.y), np.float32, held=columns.held)
         self.qp = simplex_qp(column_cache(settings.kernel, self.rows, 0), self.plus, self.penalties)
         self.ridge, self.diagonal = self.qp.ridge, self.qp.diagonal
+        self.value_rounding = value_rounding(settings.kernel, self.rows)
         self.compile_seconds = compile_looks(settings.kernel, self.rows)
 
     def chunk(self, numbers: np.ndarray) -> Rows:

@@ -6,7 +6,7 @@ from fwsvm._mapped import picked
 from fwsvm._memory import require
 from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import gradients_of_mapped, self_values_of_mapped
+from fwsvm.problems.simplex_qp import gradients_of_mapped, self_values_of_mapped, value_rounding_of_mapped
 from fwsvm.solvers.chunking.in_memory import compile_looks
 from fwsvm.solvers.chunking.working_set import share_far
 from fwsvm.solvers.column_store import SharedColumns
@@ -25,6 +25,7 @@ class MappedRows:
         self.y, self.penalties = problem.y[self.order], problem.penalties[self.order]
         self.ridge = 1.0 / self.penalties
         self.diagonal = self_values_of_mapped(settings.kernel, self.X)[self.order] + 1.0 + self.ridge
+        self.value_rounding = value_rounding_of_mapped(settings.kernel, self.X)
         self.first_share = share_far(len(self.y))
         self.compile_seconds = compile_looks(settings.kernel, as_rows(picked(self.X, self.order[:1])))
 

@@ -29,6 +29,7 @@ class AllRows(Protocol):
     order : ndarray of int, shape (m,), their numbers in the problem
     plus : int, rows of the class +1
     y, penalties, ridge, diagonal : ndarrays of float64, shape (m,), with 1 / C_i and K~_ii
+    value_rounding : float, what kernel values are off by (`fwsvm.kernels.sums.value_rounding`)
     first_share : float, the part of each class in the first chunk
     compile_seconds : float
     """
@@ -39,6 +40,7 @@ class AllRows(Protocol):
     penalties: np.ndarray
     ridge: np.ndarray
     diagonal: np.ndarray
+    value_rounding: float
     first_share: float
     compile_seconds: float
 
@@ -104,7 +106,8 @@ class ChunkRun(Rounds):
     def _survey(self, dtype: type = np.float64) -> np.ndarray:
         """Find the certificate of alpha, and return q (m,)."""
         q = self.rows.gradient(self.alpha, dtype)
-        self.found, self.q = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q), q
+        self.found = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q, self.rows.value_rounding)
+        self.q = q
         return q
 
     def _outside(self, q: np.ndarray) -> float:

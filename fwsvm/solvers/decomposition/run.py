@@ -7,7 +7,7 @@ import numpy as np
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.rows import as_rows, in_precision, some_rows
-from fwsvm.kernels.sums import weighted_sums
+from fwsvm.kernels.sums import value_rounding, weighted_sums
 from fwsvm.numerics.threads import in_shares
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, certificate, gradients
@@ -164,7 +164,9 @@ class DecompositionRun:
             return Status.SAMPLED_STOP if self._within else Status.STALLED
         alpha = self.b / self.total
         q = self._gradient(alpha, exact=True)
-        found: SimplexCertificate = certificate(self.ridge, self.diagonal, alpha, q)
+        found: SimplexCertificate = certificate(
+            self.ridge, self.diagonal, alpha, q, value_rounding(self.resolved.kernel, self.exact_rows)
+        )
         outcome = outcome_of(found, self.resolved, self.widest)
         if not outcome.within:
             if found.gap >= 0.5 * self.last and not self._double():

@@ -9,6 +9,7 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
+from fwsvm.kernels.sums import value_rounding
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.simplex_qp import (
     SimplexCertificate,
@@ -16,6 +17,7 @@ from fwsvm.problems.simplex_qp import (
     gradients,
     gradients_of_mapped,
     self_values_of_mapped,
+    value_rounding_of_mapped,
 )
 from fwsvm.solvers.certify import Candidate, Certified, proven, tracked
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap
@@ -71,10 +73,11 @@ def _outcomes(candidates: Sequence[Candidate[SimplexIterate]]) -> list[Outcome]:
     ridges = np.stack([1.0 / candidate.problem.penalties for candidate in candidates], axis=1)
     q = (gradients_of_mapped if mapped else gradients)(kernel, rows, y, alphas, ridges, resolved.threads)
     own, outcomes = (self_values_of_mapped if mapped else self_values)(kernel, rows) + 1.0, []
+    off = (value_rounding_of_mapped if mapped else value_rounding)(kernel, rows)
     for k, candidate in enumerate(candidates):
         ridge, alpha = ridges[:, k], candidate.iterate.alpha
         diagonal = own + ridge
-        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]))
+        found = certificate(ridge, diagonal, alpha, np.ascontiguousarray(q[:, k]), off)
         outcomes.append(outcome_of(found, candidate.resolved, float(diagonal.max())))
     return outcomes
 

@@ -242,7 +242,7 @@ class SimplexRun:
             return Status.CONVERGED
         storage, now = self.storage, self.state.now[0]
         self.exact = q = storage.gradient()
-        found = certificate(self.qp.ridge, self.qp.diagonal, self.state.alpha, q)
+        found = certificate(self.qp.ridge, self.qp.diagonal, self.state.alpha, q, storage.value_rounding)
         self.outcome = outcome_of(found, self.resolved, self.widest)
         if self.outcome.within:
             return Status.CONVERGED

@@ -75,7 +75,9 @@ def outcome_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     lam = regularisation(penalties, resolved.method.name)
     found = certificate(resolved.kernel, X, y, lam, at.rows, at.alpha, at.u, resolved.threads)
     goal = resolved.tolerance * found.primal if resolved.stop == "relative" else -np.inf
-    return proven(found.primal, found.gap, found.primal, found.dual, goal=goal)
+    return proven(
+        found.primal, found.gap, found.primal, found.dual, goal=goal, measured=found.gap + found.rounding
+    )
 
 
 def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Outcome:

@@ -12,6 +12,7 @@ import numpy as np
 from fwsvm.kernels.column_cache import ColumnCache, column_cache, fetch_in_thread
 from fwsvm.kernels.rows import Rows, in_precision
 from fwsvm.kernels.sparse_tiles import WIDE
+from fwsvm.kernels.sums import value_rounding
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.numerics.random import stream
 from fwsvm.problems.simplex_qp import SimplexQP, gradient, gradient_by_columns, simplex_qp
@@ -146,6 +147,11 @@ class GradientStorage:
     def gradient(self, where: np.ndarray | None = None) -> np.ndarray:
         """Return q = K~ alpha from scratch in float64, at all rows or at the rows ``where``."""
         return gradient(self.qp, self.rows, self.state.alpha, self.resolved.threads, where)
+
+    @property
+    def value_rounding(self) -> float:
+        """What the kernel values in `gradient` are off by."""
+        return value_rounding(self.resolved.kernel, self.rows)
 
     def refresh(self, q: np.ndarray, where: np.ndarray | None = None) -> None:
         """Replace q, or its entries ``where``, by numbers computed from scratch."""
