@@ -98,9 +98,8 @@ def run_task(
     """
     task: _TaskData | None = None
     trained: list[_TrainedCell] = []  # without certificate yet
-    ahead: list[
-        tuple[Run, str]
-    ] = []  # of the next cells, trained together with the one before them, and when
+    # of the next cells, trained together with the one before them, and when
+    ahead: list[tuple[Run, str]] = []
     position: tuple[float, ...] = ()  # the values of C trained so far along the path
 
     def finish() -> Iterator[Record]:

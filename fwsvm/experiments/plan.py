@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.kernels.kernel import family as kernel_family
@@ -33,11 +34,11 @@ class Cell:
         See `run_id`.
     experiment, profile : str
     role : {"select", "final"}
-    data : Data
+    data : DataSpec
     fingerprint : str
         Digest that the data must have.
     settings : Settings
-    held_out : HeldOut or None
+    held_out : ValidationRule or None
         How validation rows are chosen in a search, and ``part``, which of the parts.
     repetition : int
     predecessors : tuple of float or None
@@ -161,9 +162,13 @@ def selection_cells(
 ) -> Iterator[Cell]:  # fmt: skip
     """Yield the cells of one selection: each candidate (some, if given) on each part, parts outermost, C innermost.
 
+    `UsageError` where there are fewer rows than folds.
+
     Where a run may start at the end of another, cells that differ in C alone are a chain in ascending C. Chains depend
     on the selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
     """
+    if selection.held_out.parts > facts.rows:
+        raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {selection.held_out.parts:,} folds")
     points = selection.candidates.points() if candidates is None else candidates
     points = sorted(points, key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]

@@ -76,8 +76,8 @@ class Runner:
     Attributes
     ----------
     experiment : Experiment
-    known : mapping of Data to Facts
-    store : Store, open
+    known : mapping of DataSpec to DataInfo
+    store : ResultsStore, open
     executor : Executor
     reporter : Reporter
     force : bool

@@ -72,11 +72,16 @@ def judged(
         row = rows.get(cell.run_id)
         accuracy = _accuracy(row) if row is not None else None
         if accuracy is None:
-            failed.setdefault(point, row["message"] if row else "not run")
+            failed.setdefault(point, _why_none(row) if row else "not run")
             continue
         count = validation_count(training_rows, selection.held_out, cell.part or 0)
         right[point] = right.get(point, 0) + round(accuracy * count)
     return {point: number for point, number in right.items() if point not in failed}, failed
+
+
+def _why_none(row: Mapping[str, str]) -> str:
+    """Return why a run has no accuracy; the message of one that is done speaks of something else."""
+    return "its runs have no accuracy or objective" if Status(row["status"]).done else row["message"]
 
 
 def held_out_rows(selection: Selection, training_rows: int) -> int:

@@ -14,6 +14,10 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.status import Status, worst
 
 WIDTH = 80
+LONGEST_NAME, SHORTEST_METHOD = (
+    14,
+    9,
+)  # characters shown of a data set's name at most, and of a method's at least
 SHORT = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
 NUMBERS = {
     "C": ("C", 1.0, "{:g}"),
@@ -29,18 +33,25 @@ Row = Mapping[str, str]
 
 def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     """Return the table as text of 80 columns, with means over repetitions, and notes on runs that promise little."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("data set", max_width=14, no_wrap=True)
-    table.add_column("method", max_width=9, no_wrap=True)
-    for name in NUMBERS:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    last, notes = None, []
-    for (name, method, *_), group in _groups(finals, rows).items():
-        table.add_row(_short(name) if name != last else "", method, *_averages(group), _status(group))
+    lines_of, last, notes = [], None, []
+    for (name, *_), group in _groups(finals, rows).items():
+        method = _method(group)
+        lines_of.append([_short(name) if name != last else "", method, *_averages(group), _status(group)])
         last = name
         if void := _promise_note(group):
             notes.append(f"little is promised by {_short(name)}, {method}: {void}")
+    names = ["data set", "method", *NUMBERS, "status"]
+    widths = [max(map(len, column)) for column in zip(names, *lines_of, strict=True)]
+    widths[0] = min(widths[0], LONGEST_NAME)
+    others = sum(widths) - widths[1] + len(widths) - 1
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("data set", max_width=LONGEST_NAME, no_wrap=True)
+    table.add_column("method", max_width=max(SHORTEST_METHOD, WIDTH - others), no_wrap=True)
+    for name in NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for line in lines_of:
+        table.add_row(*line)
     out = io.StringIO()
     Console(file=out, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
@@ -56,11 +67,20 @@ def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, 
     for cell in finals:
         row = rows.get(cell.run_id)
         if row is not None:
-            key = tuple(
-                row[name] for name in ("dataset", "method", "kernel", "C", "lambda", "sigma2", "tolerance")
-            )
-            groups.setdefault(key, []).append(row)
+            same = (row[name] for name in ("dataset", "kernel", "C", "lambda", "sigma2", "tolerance"))
+            groups.setdefault((row["dataset"], _asked(row["method"]), *same), []).append(row)
     return groups
+
+
+def _asked(method: str) -> str:
+    """Return a method without what it chose, which may differ between repetitions."""
+    return method.partition(" (")[0]
+
+
+def _method(group: list[Row]) -> str:
+    """Return the method of a group, with what it chose where all its runs chose that."""
+    names = {row["method"] for row in group}
+    return names.pop() if len(names) == 1 else _asked(group[0]["method"])
 
 
 def _short(name: str) -> str:

@@ -12,9 +12,8 @@ from fwsvm.numerics.compile import njit
 from fwsvm.numerics.formulas import muladd
 from fwsvm.numerics.simd import broadcast, load, store
 
-LAID = (
-    1 << 20
-)  # bytes of rows that are laid out at a time: they stay in the second cache while left_block pass by
+#: Bytes of rows that are laid out at a time: they stay in the second-level cache while left-hand blocks pass by.
+LAID = 1 << 20
 
 
 @njit(each_step=True, forceinline=True)

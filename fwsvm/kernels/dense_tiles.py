@@ -18,9 +18,8 @@ from fwsvm.numerics.threads import in_shares
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
 MOST = 64  # rows of the left-hand block
-DENSE = (
-    0.25  # share of numbers that are not zero from which eight columns cost less here than by sparse tiles
-)
+#: Share of numbers that are not zero from which eight columns cost less here than by sparse tiles.
+DENSE = 0.25
 
 
 class DenseTiles(NamedTuple):

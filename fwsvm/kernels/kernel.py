@@ -229,9 +229,8 @@ def _exactly_own_terms(kernel: Any, rows: Rows) -> np.ndarray:
     return out
 
 
-@njit(
-    nogil=False
-)  # as short as `fwsvm.kernels.dense_tiles.pack_left_block`, but for many rows, and then once
+# as short as `fwsvm.kernels.dense_tiles.pack_left_block`, but for many rows, and then once
+@njit(nogil=False)
 def _values_of_own(kernel, own):
     for t in range(own.size):
         own[t] = value(kernel, itself(kernel, own[t]), own[t], own[t])

@@ -130,9 +130,8 @@ def _narrow_row(kernel, left_block, rows, t, own_t, tile, at):
     """Write the kernel values of row t with a block of 8 rows to ``tile[at:at + 8]``."""
     total = broadcast(tile.dtype.type(0))
     for p in range(rows.starts[t], rows.starts[t + 1]):
-        line = np.int64(
-            left_block.line_of[rows.columns[p]]
-        )  # line 0 adds nothing, and is cheaper than a branch
+        # line 0 adds nothing, and is cheaper than a branch
+        line = np.int64(left_block.line_of[rows.columns[p]])
         total = pair(kernel, total, broadcast(rows.values[p]), load(left_block.table, line * NARROW))
     store(tile, at, value(kernel, total, broadcast(own_t), load(left_block.own, 0)))
 

@@ -124,7 +124,11 @@ COLUMNS: dict[str, Column] = {
         "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values, and for samples.",
         role=FOUND,
     ),
-    "load_seconds": Column(SECONDS, "Reading, parsing and scaling the data.", role=VOLATILE),
+    "load_seconds": Column(
+        SECONDS,
+        "Reading, parsing and scaling; at first compiling, too.",
+        role=VOLATILE,
+    ),
     "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code.", role=VOLATILE),
     "train_seconds": Column(SECONDS, "The algorithm alone.", role=VOLATILE),
     "predict_seconds": Column(

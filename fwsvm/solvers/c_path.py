@@ -63,8 +63,8 @@ class Run:
     def work(self) -> float:
         """About how many nanoseconds the run took, by what it did alone.
 
-        A scan of a step over its rows, kernel values from as many numbers as a row has, a factor on the support
-        vectors but by methods of steps alone.
+        A scan of a step over its rows, kernel values from as many numbers as a row has, and, unless the method takes
+        steps alone, a factor of the support vectors.
         """
         X = self.trained.X
         stored = (X.nnz if isinstance(X, sparse.csr_array) else X.size) / X.shape[0]

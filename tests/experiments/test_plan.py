@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fwsvm.errors import UsageError
 from fwsvm.experiments import config, plan
 from fwsvm.experiments.experiment import Experiment
 from fwsvm.experiments.samples import DataInfo
@@ -182,3 +183,15 @@ def test_resources_and_defaults_written_out_are_not_part_of_the_identity() -> No
 def test_a_method_is_labelled_by_what_was_set() -> None:
     assert plan.method_label(BASE) == "swap"
     assert plan.method_label(replace(BASE, parameters={"compare": "clipped"})) == "swap(compare=clipped)"
+
+
+def test_a_method_without_a_kernel_has_one_run_for_all_widths(tmp_path: Path) -> None:
+    found = of(tmp_path, "methods: [auto, liblinear]\nC: [1, 2]\ngamma: [0.1, 1, 10]")
+    counts = [len(list(plan.final_cells(found, trial, FACTS))) for trial in found.trials]
+    assert counts == [6, 2]
+
+
+def test_more_folds_than_rows_are_refused_before_any_run(tmp_path: Path) -> None:
+    found = of(tmp_path, "select: {folds: 101, C: [1, 2]}")
+    with pytest.raises(UsageError, match="wdbc: 100 rows cannot make 101 folds"):
+        plan.search_cells(found, found.trials, known(found))

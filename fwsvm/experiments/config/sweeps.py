@@ -101,7 +101,7 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
         raise settings["tolerance"].error("select needs one tolerance; give its method a single one")
     chosen: dict[str, tuple[float, ...]] = {}
     for field in ("sigma2", "gamma", "C"):
-        if field in select:
+        if field in select and field in sweep.varied:
             chosen[field] = sweep.varied[field]
     race = _race(select["race"], sweep.first) if "race" in select else None
     return Selection(held_out, Sweep(sweep.first, chosen), race)
@@ -151,8 +151,11 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
         given["time_limit"] = limits["time_seconds"].number("time_seconds")
     if "iterations" in limits:
         given["max_iterations"] = limits["iterations"].integer("iterations")
+    kernel = KERNELS[given.get("kernel") or family.default_kernel]
+    has_no = {"gamma": "gamma" not in kernel.parameters, "sigma2": not kernel.sigma2}
     varied = {field: swept_values(keys[key], key) for key, field in SWEPT.items() if key in keys}
-    return Sweep(Settings(**given), varied)
+    # in a grid a width may be about some of the methods only: the others have one run, not one for each width
+    return Sweep(Settings(**given), {f: values for f, values in varied.items() if not has_no.get(f, False)})
 
 
 def _class_weight(located: LocatedValue) -> str | dict[str, float]:

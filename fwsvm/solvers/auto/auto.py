@@ -7,8 +7,8 @@ What each method is good at (measured in results/reference/bench):
   vectors, as for large C. It goes over by itself, and keeps alpha.
 * chunking solves on an eighth of the rows first, then on those that matter, and goes over to all rows where more than
   half of them do. It costs some per cent where that is so, and can be ten times as fast where support vectors are few.
-* Small pairs of several classes are solved in compiled code, those of at most 2,048 rows on one kernel matrix: what a
-  run of its own costs a pair would be most of the time.
+* Small pairs of several classes are solved in compiled code, all of them on one kernel matrix where the problem has at
+  most 2,048 rows: what a run of its own costs a pair would be most of the time.
 
 So a pair of classes with at least `fewest` rows is solved in chunks, whose runs are newton's, a smaller one by newton,
 as a large one along C after a run that ended with more support vectors than an eighth of its rows, and where rows are

@@ -213,14 +213,14 @@ class SampleTrials:
         return float(np.mean(predicted == self.held_out.codes))
 
     def _whole(self) -> Result | None:
-        """Solve the whole problem; None where the time was not enough after all, or an interrupt came."""
+        """Solve the whole problem; None where the time was not enough after all."""
         data, rows = self.data, len(self.data.codes)
         resolved = self._resolved(rows, self.gamma, self.left - self._seconds_after(rows))
         result = gathered(train(data.X, data.codes, data.classes, resolved, data.weights, self.watch))
         self.compiled += result.compile_seconds
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        return self._told(result) if result.certified else None
+        return None if result.status is Status.TIME_LIMIT else self._told(result)
 
     # ---------------------------------------------------------------- what is returned
 
