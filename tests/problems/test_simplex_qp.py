@@ -11,6 +11,7 @@ from scipy import sparse
 from fwsvm.kernels.column_cache import column_cache
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.kernels.rows import as_rows
+from fwsvm.kernels.sums import VALUE_ROUNDING
 from fwsvm.problems.simplex_qp import SimplexQP, certificate, gradient, signs, simplex_qp
 from tests import naive
 
@@ -39,7 +40,7 @@ def weights(seed: int, m: int = 24) -> np.ndarray:
 
 
 def certified(qp: SimplexQP, X: np.ndarray, a: np.ndarray):
-    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, as_rows(X), a, 1))
+    return certificate(qp.ridge, qp.diagonal, a, gradient(qp, as_rows(X), a, 1), VALUE_ROUNDING)
 
 
 @given(seeds, kernels)
@@ -53,7 +54,7 @@ def test_gradient_and_certificate_are_those_of_the_definition(seed, name):
     np.testing.assert_allclose(q, extended @ a, rtol=1e-10, atol=1e-12 * extended.max())
     some = np.array([3, 20, 0])
     np.testing.assert_allclose(gradient(qp, as_rows(X), a, 1, some), q[some], rtol=1e-12)
-    found = certificate(qp.ridge, qp.diagonal, a, q)
+    found = certificate(qp.ridge, qp.diagonal, a, q, VALUE_ROUNDING)
     assert found.objective == pytest.approx(a @ extended @ a, rel=1e-10)
     assert found.gap == pytest.approx(naive.gap(extended, a), rel=1e-8)
     assert found.relative_gap == found.gap / found.objective
