@@ -54,10 +54,9 @@ def weighted_sums(
     if dense:
         sources, own_sources, which = some_rows(sources, which), own_sources[which], np.arange(len(which))
     if cancels(value_error(kernel, own, own_sources), dense=dense):
-        if dense:
-            nothing, nothing_too = np.zeros_like(own_sources), np.zeros_like(own)
-            return _sums_of_dense(OfDistance(kernel), sources, nothing, weights, rows, nothing_too, threads)
-        return sums_by_distances(kernel, sources, which, weights, rows, threads)
+        if not dense:
+            return sums_by_distances(kernel, sources, which, weights, rows, threads)
+        kernel, own, own_sources = OfDistance(kernel), np.zeros_like(own), np.zeros_like(own_sources)
     if dense:
         return _sums_of_dense(kernel, sources, own_sources, weights, rows, own, threads)
     return _sums_of_sparse(kernel, sources, own_sources, which, weights, rows, own, threads)

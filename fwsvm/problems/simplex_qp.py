@@ -14,10 +14,11 @@ import numpy as np
 
 from fwsvm._mapped import blocks, in_memory, picked
 from fwsvm.kernels.column_cache import ColumnCache, get_columns
-from fwsvm.kernels.kernel import self_values
+from fwsvm.kernels.distances import cancels, value_error
+from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.sums import value_rounding, weighted_sums
+from fwsvm.kernels.sums import VALUE_ROUNDING, weighted_sums
 from fwsvm.numerics.compile import njit
 
 
@@ -103,8 +104,10 @@ def self_values_of_mapped(kernel: Any, X: Any) -> np.ndarray:
 
 
 def value_rounding_of_mapped(kernel: Any, X: Any) -> float:
-    """Return `value_rounding` of mapped rows X (m, n)."""
-    return max(value_rounding(kernel, as_rows(in_memory(X, some))) for some in blocks(X))
+    """Return `value_rounding` of mapped rows X (m, n), as if sparse: blocks and rows with weight may differ in that."""
+    largest = max(own_terms(kernel, as_rows(in_memory(X, some))).max() for some in blocks(X))
+    error = value_error(kernel, np.array([largest]), np.array([largest]))
+    return VALUE_ROUNDING + (0.0 if cancels(error, dense=False) else error)
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:
