@@ -9,7 +9,7 @@ from fwsvm.analysis import published
 from fwsvm.analysis.comparisons import evaluate
 from fwsvm.analysis.papers import design
 from fwsvm.analysis.papers.p003 import statistics
-from fwsvm.errors import UsageError
+from fwsvm.errors import ResultsError, UsageError
 
 # 003, Tables 5 and 6, against its own Tables 2 and 3: what agrees, and what cannot
 AGREE = {
@@ -124,3 +124,10 @@ def test_times_that_were_all_cut_short_leave_the_accuracies_to_compare() -> None
     assert "fewer than two data sets have time" in evaluation.lacking[0]
     texts = [entry.text for entry in statistics.tables(evaluation)["5"].rows[0].entries]
     assert texts == ["-", "20", "-", "-"]
+
+
+def test_one_data_set_is_no_reason_to_run_more_methods() -> None:
+    cells = statistics.rbf_cells()
+    alone = cells[cells["dataset"] == cells["dataset"].iloc[0]]
+    with pytest.raises(ResultsError, match="; the tests need runs of these on more data sets$"):
+        evaluate(design("003"), alone)

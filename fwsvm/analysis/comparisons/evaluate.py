@@ -91,8 +91,11 @@ def compare_methods(
         )
         raise ResultsError(
             f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}"
-            + (f" ({reasons})" if reasons else "")
-            + "; run the rest, or leave methods out with --methods of fwsvm stats"
+            + (
+                f" ({reasons}); run the rest, or leave methods out with --methods of fwsvm stats"
+                if reasons
+                else "; the tests need runs of these on more data sets"
+            )
         )
     largest_first = kind.better == "more"
     return OverallComparison(
