@@ -1,13 +1,63 @@
 """The owner of kernel columns, and of memory for columns and factors, that runs share, one run after another."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from fwsvm.kernels.column_cache import ColumnCache, column_cache, memory_of
 from fwsvm.kernels.rows import Rows
+
+T = TypeVar("T")
+
+
+@dataclass
+class MemoryByPlace(Generic[T]):
+    """What is kept by place, and the memory of all of it: what was asked for, written or not."""
+
+    size: Callable[[T], int]
+    nbytes: int = 0
+    kept: dict[int, T] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return how many places keep something."""
+        return len(self.kept)
+
+    def get(self, place: int) -> T | None:
+        """Return what a place keeps."""
+        return self.kept.get(place)
+
+    def put(self, place: int, given: T) -> None:
+        """Keep something at a place, in place of what is there."""
+        self.take(place)
+        self.kept[place] = given
+        self.nbytes += self.size(given)
+
+    def take(self, place: int) -> T | None:
+        """Return what a place keeps, which it then keeps no longer."""
+        found = self.kept.pop(place, None)
+        if found is not None:
+            self.nbytes -= self.size(found)
+        return found
+
+    def take_last(self) -> None:
+        """Keep no longer what was put last."""
+        self.take(next(reversed(self.kept)))
+
+    def nbytes_of(self, place: int) -> int:
+        """Return the memory of what a place keeps."""
+        found = self.kept.get(place)
+        return 0 if found is None else self.size(found)
+
+
+def _caches() -> MemoryByPlace[ColumnCache]:
+    return MemoryByPlace(lambda cache: memory_of(cache).nbytes)
+
+
+def _arrays() -> MemoryByPlace[np.ndarray]:
+    return MemoryByPlace(lambda memory: memory.nbytes)
 
 
 @dataclass
@@ -23,10 +73,10 @@ class ColumnStore:
     """
 
     keeps_values: bool = True
-    caches: dict[int, ColumnCache] = field(default_factory=dict)
-    rooms: dict[int, np.ndarray] = field(default_factory=dict)
-    old_caches: dict[int, np.ndarray] = field(default_factory=dict)
-    old_rooms: dict[int, np.ndarray] = field(default_factory=dict)
+    caches: MemoryByPlace[ColumnCache] = field(default_factory=_caches)
+    rooms: MemoryByPlace[np.ndarray] = field(default_factory=_arrays)
+    old_caches: MemoryByPlace[np.ndarray] = field(default_factory=_arrays)
+    old_rooms: MemoryByPlace[np.ndarray] = field(default_factory=_arrays)
     lock: Any = field(default_factory=threading.RLock)
 
     def of(self, place: int) -> "SharedColumns":
@@ -37,38 +87,39 @@ class ColumnStore:
     def nbytes(self) -> int:
         """The memory of all that is kept: what was asked for, written or not."""
         with self.lock:
-            return sum(map(self.nbytes_of, self.caches.keys() | self.rooms.keys()))
+            return self.caches.nbytes + self.rooms.nbytes
 
     def nbytes_of(self, place: int) -> int:
         """Return the memory of what is kept at a place: all that was asked for, written or not."""
         with self.lock:
-            cache, room = self.caches.get(place), self.rooms.get(place)
-            kept = 0 if cache is None else memory_of(cache).nbytes
-            return int(kept + (0 if room is None else room.nbytes))
+            return self.caches.nbytes_of(place) + self.rooms.nbytes_of(place)
 
     @property
     def old_nbytes(self) -> int:
         """The memory of runs on other rows that no run has taken yet."""
         with self.lock:
-            return sum(memory.nbytes for memory in (*self.old_caches.values(), *self.old_rooms.values()))
+            return self.old_caches.nbytes + self.old_rooms.nbytes
 
     def forget_values(self) -> None:
         """Let no later run find a value: it is on other rows. What the last runs kept serves it as memory."""
         with self.lock:
-            self.old_caches = {place: memory_of(cache) for place, cache in self.caches.items()}
-            self.old_rooms, self.caches, self.rooms = self.rooms, {}, {}
+            self.old_caches, self.old_rooms = _arrays(), self.rooms
+            for place, cache in self.caches.kept.items():
+                self.old_caches.put(place, memory_of(cache))
+            self.caches, self.rooms = _caches(), _arrays()
 
     def release(self) -> None:
         """Keep nothing."""
         with self.lock:
-            self.caches, self.rooms, self.old_caches, self.old_rooms = {}, {}, {}, {}
+            self.caches, self.rooms = _caches(), _arrays()
+            self.old_caches, self.old_rooms = _arrays(), _arrays()
 
     def release_old(self, budget_bytes: int) -> None:
         """Keep memory of runs on other rows only as far as all there is fits in a budget."""
         with self.lock:
             for old in (self.old_rooms, self.old_caches):
-                while old and self.nbytes + self.old_nbytes > budget_bytes:
-                    old.popitem()
+                while len(old) and self.nbytes + self.old_nbytes > budget_bytes:
+                    old.take_last()
 
 
 @dataclass(frozen=True)
@@ -104,16 +155,16 @@ class SharedColumns:
         if not self.keeps_values:
             return
         with self.store.lock:
-            self.store.rooms.pop(self.place, None)
-            self.store.old_rooms.pop(self.place, None)
+            self.store.rooms.take(self.place)
+            self.store.old_rooms.take(self.place)
             if self.nbytes + room.nbytes <= budget_bytes:
-                self.store.rooms[self.place] = room
+                self.store.rooms.put(self.place, room)
 
     def let_go(self) -> None:
         """Keep nothing of a run that goes on with columns of another precision, unless their values are kept."""
         if not self.keeps_values:
             with self.store.lock:
-                self.store.caches.pop(self.place, None)
+                self.store.caches.take(self.place)
 
     def cache(self, kernel: Any, rows: Rows, budget_bytes: int, threads: int) -> ColumnCache:
         """Return the cache of a kernel's columns over ``rows``, with the values it holds where values are kept.
@@ -127,12 +178,13 @@ class SharedColumns:
             == (kernel, rows.values.dtype, rows.height, len(rows.values))
         ):  # fmt: skip
             return found
-        old = self.store.old_caches.pop(self.place, None)
+        with self.store.lock:
+            old = self.store.old_caches.take(self.place)
         memory = old if found is None else memory_of(found)
         made = column_cache(kernel, rows, budget_bytes, threads, memory)
         with self.store.lock:
-            self.store.caches.pop(self.place, None)
+            self.store.caches.take(self.place)
             if self.nbytes + memory_of(made).nbytes <= budget_bytes:
-                self.store.caches[self.place] = made
+                self.store.caches.put(self.place, made)
             self.store.release_old(budget_bytes)
         return made
