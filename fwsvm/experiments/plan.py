@@ -21,7 +21,7 @@ from fwsvm.solvers.resolve import search_of
 SELECT, FINAL = "select", "final"
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
 #: Settings that change the speed of a run but not what is computed.
-RESOURCES = ("threads", "cache_mib", "final_gap")
+RESOURCES = ("threads", "cache_mib")
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,8 @@ def run_id(
     }
     what |= {key: {name: str(value) for name, value in values.items()} for key, values in own.items()}
     what = {name: value for name, value in what.items() if name not in RESOURCES}
+    if settings.final_gap:  # runs had no identity of their own without it once, and keep theirs with it
+        del what["final_gap"]
     code = code_digest(chosen.rule.__module__, kernel.make.__module__)
     led_there = [predecessors] if predecessors else []
     key = json.dumps(

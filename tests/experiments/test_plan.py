@@ -154,7 +154,7 @@ BASE = Settings(method="swap", parameters={}, C=1.0)
     [
         {"C": 2.0}, {"seed": 1}, {"tolerance": 1e-4}, {"kernel": "linear"}, {"sigma2": 3.0},
         {"time_limit": 5.0}, {"max_iterations": 9}, {"search": "sampled"}, {"method": "fw"},
-        {"parameters": {"compare": "clipped"}},
+        {"parameters": {"compare": "clipped"}}, {"final_gap": False},
     ],
 )  # fmt: skip
 def test_whatever_changes_the_numbers_changes_the_identity(changed: dict[str, object]) -> None:
