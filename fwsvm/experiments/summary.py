@@ -28,6 +28,8 @@ NUMBERS = {
     "objective": ("objective", 1.0, "{:.2e}"),
     "r.gap": ("relative_gap", 1.0, "{:.0e}"),
 }
+#: Columns in which the runs of a line are alike, beside data set and method.
+SETTING = ("kernel", "gamma", "sigma2", "degree", "coef0", "C", "lambda", "search", "stop", "tolerance")
 Row = Mapping[str, str]
 
 
@@ -67,7 +69,7 @@ def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, 
     for cell in finals:
         row = rows.get(cell.run_id)
         if row is not None:
-            same = (row[name] for name in ("dataset", "kernel", "C", "lambda", "sigma2", "tolerance"))
+            same = (row[name] for name in SETTING)
             groups.setdefault((row["dataset"], _asked(row["method"]), *same), []).append(row)
     return groups
 

@@ -236,3 +236,16 @@ def test_the_table_in_the_end_takes_names_as_they_are() -> None:
     cell = SimpleNamespace(run_id="a")
     named = writing.csv_fields(row("a", dataset="d", method="[/b]", C=1.0))
     assert "d        [/b]" in summary_table([cell], {"a": named})
+
+
+def test_the_table_in_the_end_averages_runs_of_one_setting_alone() -> None:
+    cells = [SimpleNamespace(run_id=name) for name in "ab"]
+    known = {"dataset": "d", "method": "swap", "kernel": "laplacian", "C": 1.0, "status": "converged"}
+    rows = {
+        "a": writing.csv_fields(row("a", gamma=0.1, test_accuracy=0.25, **known)),
+        "b": writing.csv_fields(row("b", gamma=1.0, test_accuracy=0.75, **known)),
+    }
+    found = summary_table(cells, rows)
+    assert "25.00" in found
+    assert "75.00" in found
+    assert "50.00" not in found
