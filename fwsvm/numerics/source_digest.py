@@ -21,7 +21,10 @@ PACKAGE = Path(__file__).parents[1]
 #: What all compiled code rests on.
 FOUNDATION = ("numerics",)
 #: What reads numbers, and what computes with them: neither is compiled into the other.
-READING, SOLVING = ("data", "scaling", "_occurring.py"), ("kernels", "problems", "solvers")
+READING, SOLVING = (
+    ("data", "scaling", "_occurring.py"),
+    ("kernels", "problems", "solvers", "_mapped.py", "_stretches.py"),
+)
 #: What says how runs ended: it is compiled into nothing.
 JUDGING = ("promises.py", "status.py")
 

@@ -2,11 +2,12 @@
 
 import importlib
 import pkgutil
+import re
 
 from numba.core.dispatcher import Dispatcher
 
 import fwsvm
-from fwsvm.numerics.source_digest import FOUNDATION, PACKAGE, READING, SOLVING, compiled_sources
+from fwsvm.numerics.source_digest import FOUNDATION, JUDGING, PACKAGE, READING, SOLVING, compiled_sources
 
 SOURCES = {
     file.relative_to(PACKAGE).as_posix(): file.read_bytes()
@@ -26,6 +27,19 @@ def test_every_module_with_a_compiled_function_or_an_implementation_is_among_the
     assert len(seen) > 20
     assert seen <= COMPILED
     assert {"solvers/frank_wolfe/swap_2o.py", "kernels/rbf.py"} <= COMPILED, "they add implementations"
+
+
+def test_modules_beside_these_folders_that_compute_with_arrays_are_among_them():
+    """What solvers call to pass over rows decides the order of sums, and with it the last digits."""
+    beside = {
+        f"{name}.py"
+        for source in SOURCES.values()
+        for name in re.findall(r"^from fwsvm(?:\.| import )(\w+)", source.decode(), re.MULTILINE)
+        if (PACKAGE / f"{name}.py").is_file()
+        if b"import numpy" in (PACKAGE / f"{name}.py").read_bytes()
+    }
+    assert {"_mapped.py", "_stretches.py", "_occurring.py"} <= beside
+    assert beside <= {*FOUNDATION, *READING, *SOLVING, *JUDGING}
 
 
 def test_what_they_import_is_among_them_and_what_only_calls_them_is_not():
