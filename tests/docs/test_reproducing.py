@@ -25,14 +25,28 @@ def experiments(target: str) -> set[str]:
 
 
 def minutes(names: set[str]) -> float:
-    """Return the training times of the reference runs of these experiments."""
-    total = 0.0
+    """Return the training times of the reference runs of these experiments.
+
+    A row that one folder borrowed from another by `--reuse` stands in both with the same start and seconds, and counts
+    once. A run that two experiments made, each for itself, counts twice.
+    """
+    seconds = {}
     for name in names:
         file = REFERENCE / name / "runs.csv"
         if file.exists():
             with file.open(newline="", encoding="utf-8") as stream:
-                total += sum(float(row["train_seconds"] or 0) for row in csv.DictReader(stream))
-    return total / 60
+                for row in csv.DictReader(stream):
+                    run = row["run_id"], row["started_utc"], row["train_seconds"]
+                    seconds[run] = float(row["train_seconds"] or 0)
+    return sum(seconds.values()) / 60
+
+
+def test_a_borrowed_row_counts_once() -> None:
+    lenders = {"web-as-run", "adult-as-run", "003-single-as-run"}
+    assert minutes(lenders | {"swap-as-run"}) == pytest.approx(minutes({"swap-as-run"}))
+    assert minutes({"003-single", "003-c-sweep"}) == pytest.approx(
+        minutes({"003-single"}) + minutes({"003-c-sweep"})
+    )
 
 
 def test_every_target_has_a_row_and_every_row_a_target() -> None:
