@@ -1,7 +1,7 @@
 """fwsvm from Python: `train`, `train_blocks`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
 
 They take arrays as well as the files and names of the command line, with the same settings, machines and results; of
-two classes the larger label is +1 (conventions 6).
+two classes the larger label is +1.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""How a run ended, each with its sentence (conventions 3)."""
+"""How a run ended, each with its sentence."""
 
 from collections.abc import Iterable
 from enum import StrEnum

@@ -48,8 +48,8 @@ class Dataset:
     train, test : Table, Table or None
         Both have ``features`` columns.
     classes : tuple of str
-        Labels as text in the order of conventions 6 (see `fwsvm.data.labels`): with two classes the first is
-        the +1 class; with more, order of first appearance in the whole training file.
+        Labels as text in the order of `fwsvm.data.labels.classes`: with two classes the first is the +1 class; with
+        more, order of first appearance in the whole training file.
     fingerprint : str
         Digest of all that decides the rows: the raw bytes of every file, the loader, the split and the scaling.
     source : str

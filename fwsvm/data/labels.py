@@ -1,4 +1,4 @@
-"""What the classes of a data set are and in what order, and labels as text (conventions 6).
+"""What the classes of a data set are and in what order, and labels as text.
 
 Two classes: the larger label is the class +1 and comes first; numbers compare as numbers, names as text. More
 classes: order of first appearance in the whole training file. A number has one text whatever the file writes:
@@ -21,7 +21,7 @@ EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
 
 
 def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
-    """Return the classes of the labels, shape (m,), as text in the order of conventions 6.
+    """Return the classes of the labels, shape (m,), as text in the order that this module's docstring says.
 
     Raises
     ------

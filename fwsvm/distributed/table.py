@@ -23,7 +23,7 @@ class Found(NamedTuple):
     Attributes
     ----------
     digests : tuple of str, of each partition's bytes
-    classes : tuple of str, in the order of conventions 6
+    classes : tuple of str, in the order of `fwsvm.data.labels.classes`
     counts : ndarray of int, shape (partitions, classes), rows
     features, stored : int
     spread : float, the mean squared distance of two rows

@@ -124,8 +124,8 @@ def run_id(
     """Return a run's identity, 16 hexadecimal digits.
 
     It is the hash of the data's fingerprint, profile, method and all its parameters, limits, seed, fold, repetition and
-    the digest of the computing code (conventions 3), and of a chain's earlier values of C. Threads, cache size and
-    commit are not part of it.
+    the digest of the computing code, and of a chain's earlier values of C. `RESOURCES` and the commit are not part of
+    it.
     """
     what = asdict(replace(settings, parameters={}, kernel_parameters={}))
     chosen = method(settings.method)

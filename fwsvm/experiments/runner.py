@@ -61,7 +61,7 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of conventions 3."""
+        """The exit code of ``fwsvm grid``."""
         if self.interrupted:
             return INTERRUPTED_CODE
         if self.statuses[Status.ERROR]:

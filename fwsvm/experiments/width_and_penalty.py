@@ -71,7 +71,7 @@ class SearchResult:
 
     @property
     def best(self) -> Tried | None:
-        """The highest accuracy; of equal ones the smallest C, then the widest kernel (conventions 5)."""
+        """The highest accuracy; of equal ones the smallest C, then the widest kernel."""
         return min(self.tried, key=lambda one: (-one.right / one.judged, one.C, one.gamma), default=None)
 
 

@@ -1,6 +1,6 @@
 """The Gaussian kernel exp(-gamma |x - z|^2); gamma = 1/(2 sigma^2).
 
-Three conventions of the default width are in circulation (spec: kernels): 003 and 000 print gamma = 1/(2 D), LIBCVM's
+Three conventions of the default width are in circulation: 003 and 000 print gamma = 1/(2 D), LIBCVM's
 README says 1/D, and LIBCVM's and the authors' programs set 2/D, with D the mean squared distance of two rows.
 """
 

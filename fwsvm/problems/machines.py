@@ -27,7 +27,7 @@ class KernelModel:
     Attributes
     ----------
     classes : tuple of str
-        K labels; in pair i < j class i is +1 (conventions 6).
+        K labels; in pair i < j class i is +1.
     kernel : NamedTuple
         A registered kernel with its parameters.
     support : ndarray or csr_array of float64, shape (s, n)

@@ -130,7 +130,7 @@ def _add_lines(cached, lines, weights, out):
 
 
 class SimplexCertificate(NamedTuple):
-    """What a weight vector is worth, from q = K~ alpha (spec 1.3 and 1.4).
+    """What a weight vector is worth, from q = K~ alpha.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def status_of(ended: Status, outcome: Outcome) -> Status:
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of a run of several parts: sums, and the largest relative gap (conventions 1)."""
+    """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     kinds = {outcome.gap_kind for outcome in outcomes}
     errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
     relative = [outcome.relative_gap for outcome in outcomes]

@@ -52,7 +52,7 @@ def fit(
     codes : ndarray of int, shape (m,)
         Class numbers: places in ``classes``. With two classes the first is +1.
     classes : sequence of str
-        Labels in the order of conventions 6.
+        Labels in the order of `fwsvm.data.labels.classes`.
     settings : Settings
     weights : ndarray, shape (m,), optional
         Multiplies the penalty C of each row, beside the weight of its class; rows of weight zero are left out.

@@ -1,4 +1,4 @@
-"""Protocols: how simplex methods start, sample and stop, each as a set of settings (conventions 4).
+"""Protocols: how simplex methods start, sample and stop, each as a set of settings.
 
 ``paper`` is what 003 and 000 print, ``libcvm`` what LIBCVM 2.2 does, and ``fw-svms`` what the program of 003's authors
 was run with: what no text names was found by running it (docs/methods/protocols.md).

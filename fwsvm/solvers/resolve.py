@@ -60,7 +60,7 @@ class Resolved:
         return self.cache_mib * MIB
 
     def as_columns(self) -> dict[str, Any]:
-        """Return the settings under the names of the results columns (conventions 2); None where one has no meaning."""
+        """Return the settings under the names of the results columns; None where one has no meaning."""
         gamma, known = getattr(self.kernel, "gamma", None), kernel_family(self.kernel_name)
         return {
             "method": self.method.name,

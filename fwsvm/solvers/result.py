@@ -44,7 +44,7 @@ class SampleFacts:
 class Result:
     """A trained machine and everything measured on the way; the fields that results files have bear their names.
 
-    Sums over subproblems, and ``relative_gap`` their maximum, where there are several (conventions 1).
+    Sums over subproblems, and ``relative_gap`` their maximum, where there are several.
 
     Attributes
     ----------

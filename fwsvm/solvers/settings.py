@@ -11,7 +11,7 @@ SPELLED = {"cache_mib": "cache-mb"}  # settings that the command line calls by a
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of one run, in the words of the command line and of the YAML files (conventions 4 and 5).
+    """Settings of one run, in the words of the command line and of the YAML files.
 
     ``None`` means: the default that `fwsvm.solvers.resolve` fills in from the method, the data and the machine.
 

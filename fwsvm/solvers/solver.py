@@ -33,7 +33,7 @@ class Counters(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an iterate is worth, recomputed from scratch (conventions 1) or as the run kept it.
+    """What an iterate is worth, recomputed from scratch or as the run kept it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Reading an experiment from YAML (conventions 5).
+"""Reading an experiment from YAML.
 
     located_value    YAML values that know their file and line, with typed access
     inheritance      files that extend others, profiles, and which of several settings wins

@@ -1,4 +1,4 @@
-"""Trained machines as text files that LIBSVM's and LIBLINEAR's programs read as well (conventions 8).
+"""Trained machines as text files that LIBSVM's and LIBLINEAR's programs read as well.
 
 `libsvm` holds kernel machines, `liblinear` linear ones. What these formats have no place for (labels that are
 not whole numbers, features that no support vector uses, ranges that rows are scaled by, the facts of the training)

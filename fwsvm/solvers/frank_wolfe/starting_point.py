@@ -46,7 +46,7 @@ def draw(qp: SimplexQP, random: np.random.Generator, *, balanced: bool) -> np.nd
 def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
     """Return weights that minimise alpha' K~ alpha over the simplex of the rows ``which``.
 
-    ``gram`` holds their kernel values. Pairs are chosen by the second-order rule (spec 3.2) until no pair differs by
+    ``gram`` holds their kernel values. Pairs are chosen by the second-order rule until no pair differs by
     more than `CORE_TOLERANCE` times the objective, or `SWAPS` are done: any point may be started from.
     """
     y = signs(qp)[which]

@@ -5,7 +5,7 @@ def stopping_line(stop: str, level: float, widest: float) -> tuple[float, float]
     """Return a and b of the largest gap a + b R at which a run by this rule to this tolerance may stop.
 
     ``stop`` is relative (gap <= level R), gap (000 eq. 8: gap <= level), or meb: gamma_i^2 <= (1 + level)^2 r^2 (003
-    section 4.3, spec 1.5) with Delta^2 = ``widest`` = max K~_ii.
+    section 4.3) with Delta^2 = ``widest`` = max K~_ii.
     """
     if stop == "relative":
         return 0.0, level

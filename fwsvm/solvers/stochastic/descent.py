@@ -73,7 +73,7 @@ class Descent:
         """Set g, d and t for the incumbent; return whether even -g there is short.
 
         A short d proves nothing: a combination of a subgradient here with one from elsewhere can vanish far from the
-        optimum (spec 10.7). So the direction is reset to -g at the incumbent and tested again.
+        optimum. So the direction is reset to -g at the incumbent and tested again.
         """
         s = self.state
         evaluate_incumbent(s)
