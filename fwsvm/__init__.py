@@ -13,16 +13,20 @@ Where to look, from the top; a layer imports only from those below it:
     cli, estimators, api       three ways in; none of them computes
     experiments                a YAML file becomes cells, rows of runs.csv, traces; restarted where it stopped
     analysis                   tables, tests, figures and claims from result files, whoever wrote them
+    distributed                one problem whose rows stay with the workers of a Dask cluster
     solvers                    how: `fit`, one loop (clock, limits, trace) over the families, a method a file
       solvers.frank_wolfe        fw, mfw, swap, swap-2o, cvm: on the simplex, with any kernel
       solvers.newton             newton: ours, exact on the active set, for large C
       solvers.chunking           chunking: ours, one of the above on the rows that matter, for few support vectors
+      solvers.decomposition      decomposition: ours, keeps no kernel columns, for very many support vectors
+      solvers.auto               auto: ours, chooses among these by what a problem is
       solvers.dual_coordinate    liblinear, avsf: on the box, linear
       solvers.stochastic         wolfe, pegasos, scs: on samples, with any kernel
     data                       files, downloads by digest, names; knows no kernel and no solver
     problems                   what is minimised, what a point is worth (its gap), trained machines, model files
     kernels                    rows, kernel values in tiles, the cache of kernel columns
     numerics                   the one `njit` and its disk cache, SIMD, atomics, threads, random numbers
+    results                    columns of a row of runs.csv, and reading such rows
     scaling                    ranges of features: of training rows, of machines, of svm-scale's files
     files                      files written whole or not at all, locks between processes, cache folders
     errors                     a user's mistake in one sentence

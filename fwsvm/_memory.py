@@ -146,7 +146,7 @@ def reset_peak_memory() -> None:
 def peak_memory_mib() -> float:
     """Return the most memory this process held, in MiB; NaN where the system does not tell.
 
-    Counted since `forget_peak_memory` on Linux, else since the process started.
+    Counted since `reset_peak_memory` on Linux, else since the process started.
     """
     with contextlib.suppress(OSError):
         for line in (PROCESS / "self" / "status").read_text("ascii").splitlines():

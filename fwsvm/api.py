@@ -162,7 +162,7 @@ def predict(
     Parameters
     ----------
     model : KernelModel, LinearModel or Result
-    data : str, Path, Dataset, Table, or array or sparse array of shape (t, n)
+    data : str, Path, Dataset, LabelledRows, or array or sparse array of shape (t, n)
         A file, with or without labels, a name of ``fwsvm data list`` or a data set, of which the test rows are used if
         there are any, else the training rows; or the rows. Features that no row of sparse rows has count as zeros, and
         those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.

@@ -45,7 +45,7 @@ class Dataset:
     ----------
     name : str
         The lock's name, or the file's path as given.
-    train, test : Table, Table or None
+    train, test : LabelledRows, LabelledRows or None
         Both have ``features`` columns.
     classes : tuple of str
         Labels as text in the order of `fwsvm.data.labels.classes`: with two classes the first is the +1 class; with

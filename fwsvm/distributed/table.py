@@ -25,9 +25,8 @@ class Found(NamedTuple):
     digests : tuple of str, of each partition's bytes
     classes : tuple of str, in the order of `fwsvm.data.labels.classes`
     counts : ndarray of int, shape (partitions, classes), rows
-    features, stored : int
-    spread : float, the mean squared distance of two rows
-    extreme : float, the value farthest from 0
+    features : int
+    sums : Sums, from which spread and extreme follow (`fwsvm.distributed.sums`)
     notices : tuple of str
     """
 

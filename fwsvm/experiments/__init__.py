@@ -11,7 +11,9 @@
     record        one run to one row; environment: machine and software columns
     store         runs.csv, traces/, log.jsonl, experiment.yaml, safe against kills; runs reused from other folders
     selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2
-    progress      a bar or lines on stderr; summary: the final table
+    racing        a first look at all candidates, then full runs of those that may win
+    summary       the final table; time_left: how long the rest takes
 
-`training`, `cross_validation` and `prediction` are `fwsvm train`, `cv` and `predict`.
+`training`, `cross_validation`, `width_and_penalty` and `prediction` are `fwsvm train`, `cv`, `easy` and `predict`;
+`cluster_training`, `cluster_validation` and `cluster_prediction` are those with `--scheduler`.
 """

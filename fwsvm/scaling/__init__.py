@@ -1,9 +1,9 @@
 """Scaling features to an interval by their ranges over the training rows, as LIBSVM's svm-scale does.
 
-ranges     the ranges of training rows, and the interval they are mapped to
-apply      rows scaled by ranges
-outside    rows that ranges of other rows do not suit: far outside them, or scaled already
-uneven     rows whose features' ranges differ by orders of magnitude
+ranges          the ranges of training rows, and the interval they are mapped to
+scaled_rows     rows scaled by ranges
+out_of_range    rows that ranges of other rows do not suit: far outside them, or scaled already
+uneven_ranges   rows whose features' ranges differ by orders of magnitude
 """
 
 from fwsvm.scaling.out_of_range import FAR, Outside, outside, seem_scaled

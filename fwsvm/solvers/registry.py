@@ -18,7 +18,9 @@ class Family:
 
     Attributes
     ----------
-    name : {"simplex", "active-face", "chunking", "decomposition", "linear", "stochastic"}
+    name : {"simplex", "active-face", "chunking", "decomposition", "auto", "linear", "stochastic"}
+        active-face is that of newton (folder `newton`), simplex that of `frank_wolfe`, linear that of
+        `dual_coordinate`.
     problem : str, what is minimised, for people
     kernels : tuple of str or None
         Kernels it can use; None for any.

@@ -59,7 +59,7 @@ def read(
 
     Returns
     -------
-    table : Table
+    table : LabelledRows
         ``X`` an ndarray, or a csr_array where columns are categorical; ``labels`` float64 where all are
         numbers, else text.
     notices : tuple of str

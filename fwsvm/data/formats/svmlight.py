@@ -49,7 +49,7 @@ def read(
 
     Returns
     -------
-    table : Table
+    table : LabelledRows
         ``X`` a csr_array of shape (m, features) with int32 indices (int64 from 2^31 entries on), zeros kept
         where they are written; ``labels`` float64 where all are numbers, else text.
     notices : tuple of str

@@ -1,6 +1,7 @@
 """The rounds of a run in chunks: the inner method on a chunk, then a look at all rows, wherever these are.
 
-`fwsvm.solvers.chunking.run` has them in memory, `fwsvm.distributed.run` on the workers of a cluster.
+`fwsvm.solvers.chunking.run` has them in memory or in a mapped file, `fwsvm.distributed.run` on the workers of a
+cluster.
 """
 
 from abc import ABC, abstractmethod

@@ -84,7 +84,7 @@ class GramRows:
 
 @njit
 def _add(cached, lines, weights, out, first, last):
-    """Add the sum of weights[c] kept[lines[c]] to ``out`` over a range, four lines at a time."""
+    """Add the sum of weights[c] cached[lines[c]] to ``out`` over a range, four lines at a time."""
     fours = lines.size // 4 * 4
     for start in range(first, last, GRAM_STRETCH):
         stop = min(start + GRAM_STRETCH, last)

@@ -61,7 +61,7 @@ class NewtonRun:
     rule : Newton
     resolved : Resolved
     warm_start : WarmStart, optional
-        With the gradient and the factor of a run on the same kernel where it is a `NewtonStart`.
+        With the gradient of a run on the same kernel where it is a `NewtonStart`.
     columns : SharedColumns, optional
     """
 
@@ -184,7 +184,7 @@ class NewtonRun:
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
-        """Return the best point, with its gradient and the factor as its warm start."""
+        """Return the best point, with its gradient as its warm start."""
         simplex, best = self.simplex, self.best
         here, q = simplex.iterate(), simplex.state.q if simplex.exact is None else simplex.exact
         if best is not None and here.objective > best.R:

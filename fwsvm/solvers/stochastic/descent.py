@@ -52,7 +52,7 @@ class Descent:
     directions : TwoVectors or Bundle
     constants : Constants, of the line search
     state : StochasticState
-    sums : Computed or Stored, sums over the sample at its own rows, and at the test's if one is kept
+    sums : RecomputedSums or StoredMatrixSums, over the sample at its own rows, and at the test's if one is kept
     eps : float, the length of a subgradient below which it counts as 0
     tracked_test : TrackedTest, optional, whose sums follow the point
     """

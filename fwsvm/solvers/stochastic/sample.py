@@ -70,7 +70,7 @@ class Sample:
     Attributes
     ----------
     order : ndarray of int, shape (most,), the first ``len(sample)`` entries are the rows drawn
-    store : Store, the rows drawn, in the order of drawing
+    store : RowBuffer, the rows drawn, in the order of drawing
     w : ndarray of float64, shape (most,), labels +1 or -1
     """
 
