@@ -21,7 +21,17 @@ from fwsvm.status import Status
 
 
 class Progress(NamedTuple):
-    """What a watcher is told a few times a second."""
+    """What a watcher is told a few times a second.
+
+    Attributes
+    ----------
+    subproblem : int, subproblems solved before this one
+    subproblems : int
+    seconds : float, on the clock of the algorithm
+    iterations, support_vectors : int
+    objective, gap : float, NaN where not known
+    target : float, the tolerance of the stopping rule
+    """
 
     subproblem: int
     subproblems: int

@@ -2,7 +2,7 @@
 
 One function a form of work; a family names its own (`Family.memory`), and `check` adds what all have in common. They
 count arrays that grow with rows, numbers stored, features and classes. Kernel columns, which stay within a budget and
-come as they are needed, are no part of it: `for_columns` is asked where a store is made.
+come as they are needed, are no part of it: `for_columns` is asked where a column cache is made.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -215,9 +215,9 @@ def _hinge(size: Size) -> int:
 
 
 def for_columns(resolved: "Resolved", rows: int, dtype: Any, *, held: int = 0) -> None:
-    """Refuse a store for the kernel columns of ``rows`` rows that may come to take more than there is.
+    """Refuse a column cache for the kernel columns of ``rows`` rows that may come to take more than there is.
 
-    ``held`` are the bytes of stores made before that serve for it.
+    ``held`` are the bytes of caches made before that serve for it.
     """
     asked = min(resolved.cache_bytes, rows**2 * np.dtype(dtype).itemsize)
     remedy = "give --cache-mb less, or swap-2o with --search sampled"

@@ -30,7 +30,24 @@ DEFAULT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Resolved:
-    """Settings of a run with nothing left open (see `Settings` for what each means)."""
+    """Settings of a run with nothing left open. Those that are not listed are as in `Settings`.
+
+    Attributes
+    ----------
+    method : Method
+    rule : NamedTuple of the method's parameters
+    family : Family, that of the method
+    kernel_name : str
+    kernel : NamedTuple, a registered kernel with its parameters
+    width_rule : str
+        "given" where gamma or sigma2 was, "" for kernels without gamma.
+    protocol : Protocol, with what the settings change of it
+    cache_mib : int, MiB for kernel columns
+    lent : int
+        Threads of other subproblems' workers, which may come to help.
+    deferred : float
+        Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
+    """
 
     method: Method
     rule: Any
@@ -50,8 +67,7 @@ class Resolved:
     threads: int
     cache_mib: int
     final_gap: bool
-    lent: int = 0  # threads of other subproblems' workers, which may come to help
-    # rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never
+    lent: int = 0
     deferred: float = 0.0
 
     @property

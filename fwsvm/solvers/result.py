@@ -65,7 +65,7 @@ class Result:
     cache_hit_rate : float
     compile_seconds, train_seconds, check_seconds : float
         Warm-up, the algorithm alone, and recomputing the certificate.
-    trace : tuple of TracePoint
+    trace : tuple of TracePoint, empty where there are several subproblems
     solved : int
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
     chosen : str

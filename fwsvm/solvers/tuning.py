@@ -25,7 +25,8 @@ HELP_AGAIN = 1e-3
 #: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
 #: (benchmarks/out_of_core.py), where looks took most of the time.
 LOOKS_SHARE = 20.0
-#: Rows from which a point of a trace is no small matter, and waits its turn by `LOOKS_SHARE`.
+#: Rows from which a point of a trace is no small matter, and waits its turn by `LOOKS_SHARE`. Evidence: as
+#: `LOOKS_SHARE`.
 MANY_ROWS = 1 << 20
 #: Seconds between two reports of progress. Evidence: none; what an eye follows.
 WATCH_EVERY = 0.2

@@ -1,4 +1,7 @@
-"""A run of a simplex method on one two-class problem: from the starting point to the certificate."""
+"""A run of a simplex method on one two-class problem: from the starting point to the certificate.
+
+It is one file, for each way on after a check of the gap changes the same state.
+"""
 
 from dataclasses import replace
 from typing import Any

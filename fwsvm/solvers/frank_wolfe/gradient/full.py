@@ -47,7 +47,7 @@ def index_in_all(search, s, t):
 
 @on_add.implements(Full)
 def on_add_all(search, s, i):
-    """Nothing: the columns are those of the store."""
+    """Nothing: the columns are those of the column cache."""
 
 
 @on_drop.implements(Full)

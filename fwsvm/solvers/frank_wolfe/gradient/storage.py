@@ -194,7 +194,7 @@ class GradientStorage:
 
 
 def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColumns | None) -> ColumnCache:
-    """Return the column cache for full search: that of earlier runs, where there is one in the store.
+    """Return the column cache for full search: that of earlier runs, where there is one in the column store.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColum
 
 
 def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> ColumnCache:
-    """Return the store for sampled search, which keeps columns over all rows only where q is kept there, too."""
+    """Return the column cache for sampled search, which has columns over all rows only where q is kept there, too."""
     budget = resolved.cache_bytes if tracked else 0
     return column_cache(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
