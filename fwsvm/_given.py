@@ -6,14 +6,14 @@ What is wrong with them is a `UsageError` or a `DataError`.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm import data as data_sets
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import as_numbers, number
@@ -24,8 +24,6 @@ from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings
 from fwsvm.solvers.unused_options import refuse_what_does_nothing
-
-Rows: TypeAlias = np.ndarray | sparse.csr_array
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
@@ -79,12 +77,12 @@ class Blocks:
     def __init__(self, blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> None:
         self.blocks = blocks
 
-    def __iter__(self) -> Iterator[tuple[Rows, np.ndarray]]:
+    def __iter__(self) -> Iterator[tuple[RowMatrix, np.ndarray]]:
         for X, y in self.blocks:
             yield rows_of(X), labels_of(y)
 
 
-def rows_of(X: Any) -> Rows:
+def rows_of(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
     if sparse.issparse(X):
         return canonical(sparse.csr_array(X, dtype=np.float64))

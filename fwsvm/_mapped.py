@@ -18,7 +18,8 @@ from scipy import sparse
 
 from fwsvm._stretches import stretches
 
-Rows: TypeAlias = np.ndarray | sparse.csr_array
+#: Rows (m, n): all that reads, scales, trains and predicts takes them dense or sparse.
+RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
 
 #: Bytes of mapped numbers from which rows stay in their file. A number of its own, and not a share of what memory is
 #: free: results of a machine do not depend on what else it does.
@@ -60,7 +61,7 @@ def taken_for_large(array: np.ndarray) -> np.ndarray:
     return copy
 
 
-def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
+def blocks(X: RowMatrix, numbers: int | None = None) -> Iterator[slice]:
     """Yield slices of some rows each, of about so many numbers, all in order; each is let go of before the next.
 
     Use no view of its rows after that.
@@ -71,7 +72,7 @@ def blocks(X: Rows, numbers: int | None = None) -> Iterator[slice]:
     let_go(X)  # the system maps more around a page that is touched
 
 
-def in_memory(X: Rows, some: slice) -> Rows:
+def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
     """Return a copy of some rows in double precision."""
     rows: Any = X[some].astype(np.float64)
     if isinstance(X, sparse.csr_array):
@@ -79,7 +80,7 @@ def in_memory(X: Rows, some: slice) -> Rows:
     return rows
 
 
-def let_go(X: Rows, some: slice | None = None) -> None:
+def let_go(X: RowMatrix, some: slice | None = None) -> None:
     """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are.
 
     Of an array of one dimension the slice is one of its numbers.
@@ -110,7 +111,7 @@ def at_random(X: Any) -> Iterator[None]:
             let_go(X)
 
 
-def picked(X: Rows, which: np.ndarray) -> Rows:
+def picked(X: RowMatrix, which: np.ndarray) -> RowMatrix:
     """Return copies of the rows ``which`` (row numbers), in that order, of rows in memory or mapped."""
     if not is_mapped(X):
         return X[which]

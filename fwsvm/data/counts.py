@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import blocks, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm.data import labels
 from fwsvm.data.dataset import LabelledRows
 
@@ -43,7 +43,7 @@ def counts_of(table: LabelledRows) -> dict[str, Any]:
     }
 
 
-def _parts(whole: np.ndarray | csr_array) -> Iterator[csr_array]:
+def _parts(whole: RowMatrix) -> Iterator[csr_array]:
     """Yield copies of the rows without explicit zeros: all at once, or some of mapped ones at a time."""
     for some in blocks(whole) if is_mapped(whole) else [slice(0, whole.shape[0])]:
         X = csr_array(whole[some], copy=True)

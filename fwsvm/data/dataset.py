@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.scaling import Ranges
 
 
@@ -22,7 +22,7 @@ class LabelledRows:
         The ranges that the rows were scaled by; None if they are as in their file.
     """
 
-    X: np.ndarray | csr_array
+    X: RowMatrix
     labels: np.ndarray
     ranges: Ranges | None = None
 

@@ -24,6 +24,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import parsed_folder
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
@@ -72,7 +73,7 @@ def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
     if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
         return None
     if "X" in arrays:
-        X: np.ndarray | csr_array = arrays["X"].reshape(about["shape"])
+        X: RowMatrix = arrays["X"].reshape(about["shape"])
     else:
         X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
         X.has_sorted_indices = True

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import blocks, in_memory
+from fwsvm._mapped import RowMatrix, blocks, in_memory
 from fwsvm.data import labels
 from fwsvm.data.formats import svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
@@ -47,7 +47,7 @@ class FileRanges(NamedTuple):
 
 
 def fit_ranges(
-    X: scaling.Rows, given: Labels, lower: float, upper: float, target: tuple[float, float] | None
+    X: RowMatrix, given: Labels, lower: float, upper: float, target: tuple[float, float] | None
 ) -> FileRanges:
     """Return the rule that maps the columns' own ranges to ``[lower, upper]``, and the labels' to ``target``.
 
@@ -60,7 +60,7 @@ def fit_ranges(
     return FileRanges(found, LabelRange(float(column.min()), float(column.max()), *target))
 
 
-def restore_ranges(path: str | Path, X: scaling.Rows) -> FileRanges:
+def restore_ranges(path: str | Path, X: RowMatrix) -> FileRanges:
     """Return the content of a range file, with a notice of the columns of ``X`` that it lacks, which become 0."""
     rule = read(path)
     stored = np.zeros(0, np.int64)
@@ -72,13 +72,13 @@ def restore_ranges(path: str | Path, X: scaling.Rows) -> FileRanges:
     return rule._replace(notices=notices)
 
 
-def _parts(X: scaling.Rows) -> Iterator[csr_array]:
+def _parts(X: RowMatrix) -> Iterator[csr_array]:
     """Yield consecutive rows, some at a time, whose memory is their own: X may be mapped."""
     for some in blocks(X):
         yield csr_array(in_memory(X, some))
 
 
-def least_bytes(X: scaling.Rows, rule: FileRanges) -> int:
+def least_bytes(X: RowMatrix, rule: FileRanges) -> int:
     """Return what the text of the scaled rows, (m, n), takes at least: every number of a feature whose zero moves."""
     known = rule.features
     from_zero = (0.0 - known.minimum) * (known.upper - known.lower) + known.lower * (
@@ -95,7 +95,7 @@ class ScaledText(NamedTuple):
     before: int
 
 
-def scaled_text(X: scaling.Rows, given: Labels, rule: FileRanges, digits: int) -> Iterator[ScaledText]:
+def scaled_text(X: RowMatrix, given: Labels, rule: FileRanges, digits: int) -> Iterator[ScaledText]:
     """Yield consecutive scaled rows, as svm-scale writes them.
 
     Where zero is not mapped to zero, only a few rows are held densely at a time.

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.data.labels import QUOTED
 from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.experiments import samples
@@ -14,7 +15,6 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
 from fwsvm.solvers.loop import Watch
-from fwsvm.solvers.subproblems import RowMatrix
 
 FOLDS = 5
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
@@ -165,7 +165,7 @@ def width_rules() -> tuple[str, ...]:
 
 def default_gamma(
     name: str,
-    X: np.ndarray | sparse.csr_array,
+    X: RowMatrix,
     width_rule: str = "paper",
     counts: np.ndarray | None = None,
 ) -> float:

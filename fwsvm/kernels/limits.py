@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import blocks, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm.errors import RangeError
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows
@@ -18,7 +18,7 @@ from fwsvm.kernels.survey import largest_of
 LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
 
 
-def refuse_overflow(kernel: Any, kernel_name: str, X: np.ndarray | sparse.csr_array) -> None:
+def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
     """Raise RangeError if a row of X (m, n) has a kernel value with itself, or a sum of its own, that is too large.
 
     Where even a row that were as long as the longest, and as large as the largest value everywhere, would be in range

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.numerics.compile import njit
 
 
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
         return self.height, self.features
 
 
-def as_rows(X: np.ndarray | sparse.csr_array | Rows, dtype: type = np.float64) -> Rows:
+def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
     """Return the rows of an (m, n) array, dense or CSR, in the precision asked for; X stays as it is."""
     if isinstance(X, Rows):
         return in_precision(X, dtype)
@@ -77,7 +77,7 @@ def _store(X, starts, values, columns):
                 to += 1
 
 
-def as_they_lie(X: np.ndarray | sparse.csr_array) -> Rows:
+def as_they_lie(X: RowMatrix) -> Rows:
     """Return the rows of an (m, n) array without a copy of mapped ones; dense ones of these have no ``columns``."""
     if isinstance(X, np.ndarray) and is_mapped(X):
         m, n = X.shape

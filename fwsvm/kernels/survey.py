@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import blocks, is_mapped, let_go, mapping_of
+from fwsvm._mapped import RowMatrix, blocks, is_mapped, let_go, mapping_of
 from fwsvm._stretches import NUMBERS
 from fwsvm.numerics.compile import njit
 
@@ -57,7 +57,7 @@ def survey_of_mapped(X: Any) -> Survey | None:
     return _KNOWN[key]
 
 
-def largest_of(X: np.ndarray | sparse.csr_array) -> float:
+def largest_of(X: RowMatrix) -> float:
     """Return the largest absolute value of rows X (m, n), in memory or mapped."""
     if (known := survey_of_mapped(X)) is not None:
         return known.largest

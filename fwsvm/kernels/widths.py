@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._occurring import occurring
 from fwsvm._stretches import stretches
 from fwsvm.kernels.survey import Survey, survey_of_mapped
 
 LARGE = 1 << 24  # numbers: beyond, a temporary of all would take 128 MiB
 
-Spread = Callable[[np.ndarray | sparse.csr_array, np.ndarray | None], float]
+Spread = Callable[[RowMatrix, np.ndarray | None], float]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Width:
     formula: str
     factor: float = 1.0
 
-    def gamma(self, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
+    def gamma(self, X: RowMatrix, counts: np.ndarray | None = None) -> float:
         """Return gamma for rows X (m, n), that of `spread`."""
         return self.of(self.spread(X, counts))
 
@@ -51,7 +52,7 @@ def sigma2_of(gamma: float) -> float:
 
 
 @np.errstate(over="ignore")
-def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
+def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> float:
     """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers).
 
     With ``counts``, shape (m,), row i is one of so many that are the same (see `_unlike`). Without BLAS, whose sums
@@ -86,7 +87,7 @@ def mean_squared_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray |
     return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
 
 
-def _of_survey(known: Survey, X: np.ndarray | sparse.csr_array) -> float:
+def _of_survey(known: Survey, X: RowMatrix) -> float:
     """Return the same for mapped rows, of which all that it needs is known."""
     m = X.shape[0]
     if sparse.issparse(X):
@@ -95,7 +96,7 @@ def _of_survey(known: Survey, X: np.ndarray | sparse.csr_array) -> float:
     return 2.0 / (m - 1) * known.squares
 
 
-def _of_stretches(X: np.ndarray | sparse.csr_array) -> float:
+def _of_stretches(X: RowMatrix) -> float:
     """Return the same for rows without counts, which are gone through a stretch at a time."""
     m, squares = X.shape[0], 0.0
     if sparse.issparse(X):
@@ -119,7 +120,7 @@ def _unlike(counts: np.ndarray) -> float:
     return rows / (rows - 1.0)
 
 
-def mean_absolute_distance(X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None) -> float:
+def mean_absolute_distance(X: RowMatrix, counts: np.ndarray | None = None) -> float:
     """Return the mean of |x_i - x_j|_1 over i != j, by sorting each feature's values; ``counts`` as above."""
     m, columns = X.shape[0], sparse.csc_array(occurring(X).X)
     if m < 2:

@@ -3,8 +3,8 @@
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.rows import Rows
 
 
@@ -21,7 +21,7 @@ class Binary(NamedTuple):
         Seeds this problem's random numbers: (seed, number of the subproblem).
     """
 
-    X: np.ndarray | sparse.csr_array | Rows
+    X: RowMatrix | Rows
     y: np.ndarray
     penalties: np.ndarray
     stream: tuple[int, ...]

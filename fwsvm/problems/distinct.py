@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import mixed
 
@@ -17,12 +18,12 @@ from fwsvm.numerics.random import mixed
 class Distinct(NamedTuple):
     """Rows X (m, n), no two of a class alike, with class numbers (m,) and weights (m,) or None where all are 1."""
 
-    X: np.ndarray | sparse.csr_array
+    X: RowMatrix
     codes: np.ndarray
     weights: np.ndarray | None
 
 
-def distinct(X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray | None) -> Distinct:
+def distinct(X: RowMatrix, codes: np.ndarray, weights: np.ndarray | None) -> Distinct:
     """Return each row of X (m, n; sparse ones canonical) once for its class, with the sum of its weights.
 
     Rows of weight 0 are left out. Dense and sparse rows of the same numbers come in the same order.
@@ -39,7 +40,7 @@ def distinct(X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.nd
     return Distinct(X[firsts], codes[firsts], None if (sums == 1).all() else sums)
 
 
-def row_hashes(X: np.ndarray | sparse.csr_array, codes: np.ndarray) -> np.ndarray:
+def row_hashes(X: RowMatrix, codes: np.ndarray) -> np.ndarray:
     """Return a uint64 of each row's class and numbers other than zero, shape (m,): the same dense and sparse."""
     hashes = codes.astype(np.uint64) + np.uint64(1)
     if isinstance(X, np.ndarray):

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwsvm import scaling
+from fwsvm._mapped import RowMatrix
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.precomputed import refuse_narrow
 
@@ -24,13 +25,13 @@ class Prepared(NamedTuple):
         What the user should know of the values.
     """
 
-    X: np.ndarray | csr_array
+    X: RowMatrix
     ignored: int
     far: int = 0
     notices: tuple[str, ...] = ()
 
 
-def prepared(machine: KernelModel | LinearModel, X: np.ndarray | csr_array) -> Prepared:
+def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     """Return rows (t, n), given as they are in their file, with the machine's features and scaled by its ranges.
 
     Raises
@@ -57,7 +58,7 @@ def prepared(machine: KernelModel | LinearModel, X: np.ndarray | csr_array) -> P
     return Prepared(scaled, ignored, 0 if outside is None else outside.rows, tuple(notices))
 
 
-def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_array, int]:
+def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     """Return the rows of X (m, n) with ``features`` columns, and how many non-zeros were left out.
 
     Missing features are zeros, as in LIBSVM's sparse format; those the machine has not seen are left out.
@@ -73,7 +74,7 @@ def fitted(X: np.ndarray | csr_array, features: int) -> tuple[np.ndarray | csr_a
     return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
 
 
-def canonical(X: Any) -> np.ndarray | csr_array:
+def canonical(X: Any) -> RowMatrix:
     """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
     if not issparse(X):
         return np.asarray(X)

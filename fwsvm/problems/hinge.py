@@ -15,9 +15,8 @@ optimum.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from fwsvm._mapped import picked
+from fwsvm._mapped import RowMatrix, picked
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding, weighted_sums
@@ -92,7 +91,7 @@ def box_dual(total: float, square: float, most: float) -> float:
 
 
 def certificate(
-    kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
+    kernel: Any, X: RowMatrix, w: np.ndarray, lam: float, rows: np.ndarray,
     alpha: np.ndarray, u: np.ndarray, threads: int,
 ) -> HingeCertificate:  # fmt: skip
     """Return value and gap from scratch in float64: O(m |rows|) kernel values, none of them stored.
@@ -139,7 +138,7 @@ def fixed_sample(m: int) -> np.ndarray:
 
 
 def estimate(
-    kernel: Any, X: np.ndarray | sparse.csr_array, w: np.ndarray, lam: float, rows: np.ndarray,
+    kernel: Any, X: RowMatrix, w: np.ndarray, lam: float, rows: np.ndarray,
     alpha: np.ndarray, square: float, threads: int,
 ) -> Estimate:  # fmt: skip
     """Return f(alpha) with the hinge estimated on the fixed sample; ``square`` is alpha' Q alpha.

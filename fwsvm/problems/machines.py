@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import blocks, in_memory, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm._memory import require
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
@@ -50,7 +50,7 @@ class KernelModel:
 
     classes: tuple[str, ...]
     kernel: Any
-    support: np.ndarray | sparse.csr_array
+    support: RowMatrix
     counts: np.ndarray
     coefficients: np.ndarray
     biases: np.ndarray
@@ -73,7 +73,7 @@ class KernelModel:
             weights[ends[j] : ends[j + 1], p] = self.coefficients[ends[j] : ends[j + 1], i]
         return weights
 
-    def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
+    def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
         if is_mapped(X):
             return _by_blocks(self, X, threads)
@@ -84,7 +84,7 @@ class KernelModel:
             self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None], X, threads
         )[0]  # fmt: skip
 
-    def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
+    def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: most votes (dec > 0: class i), ties to the earlier class."""
         return self.choose(self.decision(X, threads))
 
@@ -94,8 +94,8 @@ class KernelModel:
 
 
 def _decisions(
-    kernel: Any, support: np.ndarray | sparse.csr_array, counts: np.ndarray, coefficients: np.ndarray,
-    biases: np.ndarray, X: np.ndarray | sparse.csr_array, threads: int,
+    kernel: Any, support: RowMatrix, counts: np.ndarray, coefficients: np.ndarray, biases: np.ndarray,
+    X: RowMatrix, threads: int,
 ) -> np.ndarray:  # fmt: skip
     """Return decision values of machines that share support vectors, shape (machines, t, pairs).
 
@@ -117,9 +117,8 @@ def _decisions(
 
 
 def _require_room(
-    X: np.ndarray | sparse.csr_array, outputs: tuple[int, ...], classes: int,
-    support: np.ndarray | sparse.csr_array | None = None,
-) -> None:  # fmt: skip
+    X: RowMatrix, outputs: tuple[int, ...], classes: int, support: RowMatrix | None = None
+) -> None:
     """Refuse to decide on the rows of X where that does not fit in the memory available, with `UsageError`.
 
     ``outputs`` (machines, columns) are the decision values a row; ``classes`` vote, 0 where none does. Kernel values
@@ -134,7 +133,7 @@ def _require_room(
     require(values + read + table, what, remedy)
 
 
-def _table_bytes(support: np.ndarray | sparse.csr_array, X: np.ndarray | sparse.csr_array) -> int:
+def _table_bytes(support: RowMatrix, X: RowMatrix) -> int:
     """Return what copies of the rows, and the table of support vectors, take while kernel values are computed."""
     if isinstance(support, np.ndarray):
         lengths, copies = np.count_nonzero(support, axis=1), 2 * 12 * support.size
@@ -149,7 +148,7 @@ def _table_bytes(support: np.ndarray | sparse.csr_array, X: np.ndarray | sparse.
 def decisions_together(
     machines: Sequence[KernelModel],
     numbers: Sequence[np.ndarray],
-    X: np.ndarray | sparse.csr_array,
+    X: RowMatrix,
     threads: int = 1,
 ) -> list[np.ndarray]:
     """Return the decision values of X (t, n) of each machine: a support vector that several have is looked at once.
@@ -218,14 +217,14 @@ class LinearModel:
         """Number of features n."""
         return int(self.weights.shape[1])
 
-    def decision(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:  # noqa: ARG002
+    def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:  # noqa: ARG002
         """Return decision values of the rows of X (t, n), shape (t, outputs)."""
         if is_mapped(X):
             return _by_blocks(self, X, 1)
         _require_room(X, (1, len(self.weights)), 0)
         return np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
 
-    def predict(self, X: np.ndarray | sparse.csr_array, threads: int = 1) -> np.ndarray:
+    def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""
         return self.choose(self.decision(X, threads))
 

@@ -8,11 +8,12 @@ Gaps bound the distance to the optimum of a convex problem only, so what is trai
 without eigenvalues below those that the ridge 1 / C_i makes up for.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
 from fwsvm._occurring import only_columns
 from fwsvm.errors import DataError, RangeError, UsageError
@@ -26,8 +27,6 @@ ROUNDING = (
     8.0 * np.finfo(np.float64).eps
 )  # of an eigenvalue, for each row and unit of the largest diagonal value
 BLOCK = 1024  # rows compared with their columns at a time
-
-Table: TypeAlias = np.ndarray | sparse.csr_array
 
 
 class Given(NamedTuple):
@@ -58,7 +57,7 @@ def refuse_scaling(kernel_name: str | None, scale: str | None) -> None:
         )
 
 
-def with_numbers(values: Table) -> Table:
+def with_numbers(values: RowMatrix) -> RowMatrix:
     """Return the table of all training rows from their kernel matrix (m, m); `UsageError` where it is not square."""
     m = values.shape[0]
     if values.shape[1] != m:
@@ -68,12 +67,12 @@ def with_numbers(values: Table) -> Table:
     return _beside(np.arange(1.0, m + 1.0), values)
 
 
-def without_numbers(values: Table) -> Table:
+def without_numbers(values: RowMatrix) -> RowMatrix:
     """Return the table of rows to predict from their kernel values (t, L) with all training rows."""
     return _beside(np.zeros(values.shape[0]), values)
 
 
-def _beside(first: np.ndarray, values: Table) -> Table:
+def _beside(first: np.ndarray, values: RowMatrix) -> RowMatrix:
     require(
         8 * values.shape[0] * (values.shape[1] + 1),
         f"a kernel matrix of shape {values.shape}",
@@ -84,7 +83,7 @@ def _beside(first: np.ndarray, values: Table) -> Table:
     return np.column_stack([first, values])
 
 
-def given_by(X: Table, penalties: np.ndarray | None) -> Given:
+def given_by(X: RowMatrix, penalties: np.ndarray | None) -> Given:
     """Return what a table X (m, L + 1) is to a solver.
 
     Parameters
@@ -126,16 +125,16 @@ def _begins(number: float) -> str:
     return f"0:{number:g} as its number" if number else "no number 0:i, or 0:0"
 
 
-def support_numbers(support: Table) -> np.ndarray:
+def support_numbers(support: RowMatrix) -> np.ndarray:
     """Return the numbers of support vectors, a table with these alone: int of shape (s,)."""
     return _numbers(support).astype(np.int64)
 
 
-def _numbers(X: Table) -> np.ndarray:
+def _numbers(X: RowMatrix) -> np.ndarray:
     return np.ravel(_columns(X, np.zeros(1, np.int64)))
 
 
-def _columns(X: Table, which: np.ndarray) -> np.ndarray:
+def _columns(X: RowMatrix, which: np.ndarray) -> np.ndarray:
     """Return columns of X as a dense array, without arrays as long as the number of columns."""
     if isinstance(X, np.ndarray):
         return X[:, which]
@@ -188,7 +187,7 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     )
 
 
-def refuse_narrow(numbers: sparse.csr_array, X: Table) -> None:
+def refuse_narrow(numbers: sparse.csr_array, X: RowMatrix) -> None:
     """Raise `DataError` where rows (t, L + 1) lack kernel values with support vectors, given by their numbers."""
     last = int(support_numbers(numbers).max(initial=0))
     if X.shape[1] <= last:
@@ -198,7 +197,7 @@ def refuse_narrow(numbers: sparse.csr_array, X: Table) -> None:
         )
 
 
-def decision(numbers: Any, weights: np.ndarray, X: Table) -> np.ndarray:
+def decision(numbers: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
     """Return sum_j weights[j, o] K(x, x_j) for the rows of X (t, L + 1), shape (t, o).
 
     ``numbers`` are the support vectors, a table with their numbers in column 0.

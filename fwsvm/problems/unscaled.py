@@ -1,12 +1,12 @@
 """What a user should know of rows whose features have ranges of other orders of magnitude."""
 
 from fwsvm import scaling
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.survey import survey_of_mapped
-from fwsvm.scaling import Rows
 
 
-def scaling_warning(X: Rows, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
+def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
     """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
     if kernel.given:
         return ""

@@ -7,11 +7,11 @@ uneven_ranges   rows whose features' ranges differ by orders of magnitude
 """
 
 from fwsvm.scaling.out_of_range import FAR, Outside, outside, seem_scaled
-from fwsvm.scaling.ranges import SCALINGS, TARGETS, Ranges, Rows, extremes, fit
+from fwsvm.scaling.ranges import SCALINGS, TARGETS, Ranges, extremes, fit
 from fwsvm.scaling.scaled_rows import apply
 from fwsvm.scaling.uneven_ranges import UNEVEN, Seen, Uneven, uneven, uneven_widths
 
 __all__ = [
-    "FAR", "SCALINGS", "TARGETS", "UNEVEN", "Outside", "Ranges", "Rows", "Seen", "Uneven", "apply", "extremes", "fit",
+    "FAR", "SCALINGS", "TARGETS", "UNEVEN", "Outside", "Ranges", "Seen", "Uneven", "apply", "extremes", "fit",
     "outside", "seem_scaled", "uneven", "uneven_widths",
 ]  # fmt: skip

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import blocks, in_memory, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm._occurring import only_columns
-from fwsvm.scaling.ranges import Ranges, Rows, extremes
+from fwsvm.scaling.ranges import Ranges, extremes
 
 #: A value is far outside where it is beyond its training range by more than this many of the range's own widths.
 #: Unseen rows of the same kind often pass a range, but by a part of it: the range of a few hundred rows is nearly that
@@ -39,7 +39,7 @@ class Outside(NamedTuple):
         )
 
 
-def outside(X: Rows, ranges: Ranges) -> Outside | None:
+def outside(X: RowMatrix, ranges: Ranges) -> Outside | None:
     """Return which rows of X, shape (m, n), not scaled yet, are far outside the ranges (`FAR`); None if none is."""
     if is_mapped(X):
         parts = [one for some in blocks(X) if (one := outside(in_memory(X, some), ranges)) is not None]
@@ -75,7 +75,7 @@ def outside(X: Rows, ranges: Ranges) -> Outside | None:
     )  # fmt: skip
 
 
-def seem_scaled(X: Rows, ranges: Ranges) -> bool:
+def seem_scaled(X: RowMatrix, ranges: Ranges) -> bool:
     """Whether rows X, shape (m, n), given to be scaled look as if they were so already.
 
     They do where every feature whose training range is another than the interval, by place or by ten times the width,

@@ -1,18 +1,16 @@
 """The ranges of features over the training rows, and the interval they are mapped to."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import blocks, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm._occurring import occurring
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
 SCALINGS = ("none", *TARGETS)
-
-Rows: TypeAlias = np.ndarray | csr_array
 
 
 class Ranges(NamedTuple):
@@ -60,7 +58,7 @@ class Ranges(NamedTuple):
         return f"x\n{self.lower:.17g} {self.upper:.17g}\n{lines}"
 
 
-def fit(X: Rows, scaling: str, counted: NDArray[np.bool_] | None = None) -> Ranges:
+def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) -> Ranges:
     """Return the ranges of the columns of ``X``, shape (m, n), for a scaling of `TARGETS`.
 
     With ``counted``, a truth for each row, of those rows alone, if there are any.
@@ -72,7 +70,7 @@ def fit(X: Rows, scaling: str, counted: NDArray[np.bool_] | None = None) -> Rang
     return Ranges(features[varies], minimum[varies], maximum[varies], *TARGETS[scaling])
 
 
-def extremes(X: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the columns of X, shape (m, n), that may vary, ascending, and the least and largest value of each.
 
     Of wide sparse rows, those that store a value.

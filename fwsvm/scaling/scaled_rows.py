@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
 from fwsvm._occurring import only_columns, widened
 from fwsvm.errors import DataError
-from fwsvm.scaling.ranges import Ranges, Rows
+from fwsvm.scaling.ranges import Ranges
 
 DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
 
 
-def apply(X: Rows, ranges: Ranges) -> Rows:
+def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     """Return ``X``, shape (m, n), scaled, in new memory.
 
     Sparse rows stay sparse where zero is mapped to zero, or where few of the n features vary.
@@ -54,7 +55,7 @@ def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
     return scaled
 
 
-def _sparse(X: csr_array, ranges: Ranges) -> Rows:
+def _sparse(X: csr_array, ranges: Ranges) -> RowMatrix:
     (m, n), k = X.shape, len(ranges.features)
     if not ranges.keeps_zeros:
         _require_room(m, min(n, 2 * k), ranges)

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._occurring import occurring
 from fwsvm._stretches import feature_widths
-from fwsvm.scaling.ranges import Rows, extremes
+from fwsvm.scaling.ranges import extremes
 
 #: Rows are uneven where the widest feature's range is more than this many times the median one's: two orders of
 #: magnitude, beyond what features of like units differ by.
@@ -29,7 +30,7 @@ class Uneven(NamedTuple):
         )
 
 
-def uneven(X: Rows) -> Uneven | None:
+def uneven(X: RowMatrix) -> Uneven | None:
     """Return how uneven the ranges of the features that vary are, of rows X, shape (m, n); None up to `UNEVEN`."""
     return uneven_widths(feature_widths(occurring(X).X))
 
@@ -55,7 +56,7 @@ class Seen:
         self.columns, self.low, self.high = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
         self._empty = True
 
-    def add(self, X: Rows) -> None:
+    def add(self, X: RowMatrix) -> None:
         """Go through more rows, (m, n)."""
         if not X.shape[0]:
             return

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
@@ -31,7 +32,7 @@ from fwsvm.solvers.resolve import Resolved, resolve, width_rule_of
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.stochastic.run import rows_drawn
-from fwsvm.solvers.subproblems import RowMatrix, Solved, Subproblems, solve, teller
+from fwsvm.solvers.subproblems import Solved, Subproblems, solve, teller
 from fwsvm.solvers.warm_up import compile_runs
 
 Blocks: TypeAlias = Iterable[tuple[RowMatrix, np.ndarray]]

@@ -18,6 +18,7 @@ from time import perf_counter
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError
 from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.numerics.threads import blas_on
@@ -37,7 +38,7 @@ from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
-from fwsvm.solvers.subproblems import Part, RowMatrix, work_of
+from fwsvm.solvers.subproblems import Part, work_of
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm._occurring import Occurring, occurring
 from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
@@ -25,7 +25,7 @@ from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import RowMatrix, Subproblems
+from fwsvm.solvers.subproblems import Subproblems
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import compile_runs
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import picked
+from fwsvm._mapped import RowMatrix, picked
 from fwsvm._occurring import Occurring
 from fwsvm.problems.binary import Expansion, Hyperplane
 from fwsvm.problems.machines import KernelModel, LinearModel
@@ -14,7 +14,7 @@ from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.solver import Counters
-from fwsvm.solvers.subproblems import Part, RowMatrix, Solved, SolvedPairs, Subproblems
+from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems
 from fwsvm.status import Status
 
 

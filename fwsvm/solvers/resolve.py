@@ -8,8 +8,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._memory import MIB, available_bytes
 from fwsvm.errors import DataError, UsageError, nearest, shown
 from fwsvm.kernels.kernel import family as kernel_family
@@ -98,8 +98,8 @@ class Resolved:
 
 
 def resolve(
-    settings: Settings, X: np.ndarray | sparse.csr_array, counts: np.ndarray | None = None, rows: int | None = None
-) -> Resolved:  # fmt: skip
+    settings: Settings, X: RowMatrix, counts: np.ndarray | None = None, rows: int | None = None
+) -> Resolved:
     """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
 
     ``counts`` (m,), where given, say how often each row stands in the data; ``rows``, how many there are where X is
@@ -234,7 +234,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
     return name, known.checked(gamma=float(gamma), **given), rule
 
 
-def _in_range(X: np.ndarray | sparse.csr_array) -> None:
+def _in_range(X: RowMatrix) -> None:
     """Refuse values whose squares single precision, which kernel values are computed in, cannot hold."""
     largest = largest_of(X)
     if largest != 0.0 and not SMALLEST <= largest <= LARGEST:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from fwsvm._mapped import RowMatrix
 from fwsvm._memory import MIB
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.numerics.threads import together
@@ -20,7 +21,7 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.subproblems import Part, RowMatrix, Solved, Subproblems, solve, teller
+from fwsvm.solvers.subproblems import Part, Solved, Subproblems, solve, teller
 from fwsvm.solvers.tuning import HELP_AGAIN
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status

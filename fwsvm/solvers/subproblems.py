@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary, Machine
@@ -22,7 +21,6 @@ from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
 NOTHING_DONE = Counters()
-RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
 Tell: TypeAlias = Callable[[Solver | None], None]
 
 

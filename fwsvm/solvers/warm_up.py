@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import is_mapped, taken_for_large
+from fwsvm._mapped import RowMatrix, is_mapped, taken_for_large
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
 from fwsvm.problems.binary import Binary
@@ -46,7 +46,7 @@ def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:
     return Binary(wide, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(ROWS), (0,))
 
 
-def layouts(X: np.ndarray | sparse.csr_array | Rows) -> tuple[int, ...]:
+def layouts(X: RowMatrix | Rows) -> tuple[int, ...]:
     """Return the ``gaps`` of tiny problems whose rows are laid out as those of X (m, n), or some of them, are.
 
     Stochastic methods take the rows of an array as dense, whatever they hold.
@@ -66,7 +66,7 @@ def some_steps(solver: Solver) -> None:
         pass
 
 
-def compile_runs(resolved: Resolved, X: np.ndarray | sparse.csr_array) -> float:
+def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
     """Run the method on tiny problems, so that compiling is no part of any time reported; return its seconds.
 
     Once in a process for all that is compiled apart, and only for the layouts of rows that training on X (m, n) comes

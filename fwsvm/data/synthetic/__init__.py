@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.data import memory
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import UsageError, nearest
@@ -26,7 +27,7 @@ CELL = 4096
 KINDS = ("checkerboard", "gaussians", "clusters", "sparse-text", "overlapping-text", "adult-like")
 TRAIN, TEST = 1, 2
 
-Block = tuple[np.ndarray | csr_array, np.ndarray]
+Block = tuple[RowMatrix, np.ndarray]
 
 
 class Population(Protocol):
@@ -148,7 +149,7 @@ def _piece(drawn: Block, cell: int, start: int, stop: int) -> Block:
     return X[rows], labels[rows]
 
 
-def _stack(parts: list[np.ndarray | csr_array]) -> np.ndarray | csr_array:
+def _stack(parts: list[RowMatrix]) -> RowMatrix:
     if len(parts) == 1:
         return parts[0]
     return (

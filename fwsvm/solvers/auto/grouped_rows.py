@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.dense_tiles import (
     DENSE,
     HEIGHT,
@@ -72,7 +73,7 @@ def tiny_groups(gaps: int) -> GroupedRows:
     return grouped_rows(rows, codes, np.ones(9), pairs_of(3), np.arange(3))
 
 
-def bytes_of_copies(X: np.ndarray | sparse.csr_array, K: int) -> int:
+def bytes_of_copies(X: RowMatrix, K: int) -> int:
     """Return the memory of copies of rows X (m, n) of K classes at most, each class filled up to whole tiles."""
     # of sparse rows, X.size is how many numbers are stored
     return COPIED * X.size + (8 * HEIGHT * K * X.shape[1] if X.size >= DENSE * X.shape[0] * X.shape[1] else 0)

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import picked
+from fwsvm._mapped import RowMatrix, picked
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.subproblems import RowMatrix
 
 HELD_OUT = 8192  # rows: the standard error of an accuracy of 90 % is then a third of a per cent
 HELD_OUT_SHARE = 0.1  # of all rows, at most

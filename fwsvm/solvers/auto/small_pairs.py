@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows, some_rows
@@ -44,7 +45,7 @@ class PairSolver(Protocol):
 
 
 def solve_at_once(
-    X: np.ndarray | sparse.csr_array, codes: np.ndarray, weights: np.ndarray, problems: Subproblems,
+    X: RowMatrix, codes: np.ndarray, weights: np.ndarray, problems: Subproblems,
     settings: Sequence[Resolved], watch: Watch | None,
 ) -> list[Solved] | None:  # fmt: skip
     """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
@@ -111,7 +112,7 @@ def solve_at_once(
 
 
 def _taken_apart(
-    X: np.ndarray | sparse.csr_array, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved],
+    X: RowMatrix, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved],
     watch: Watch | None, groups: GroupedRows, solutions: Solutions, clock: Clock, begun: np.ndarray,
     beside: tuple[float, float], interrupted: bool,
 ) -> list[Solved]:  # fmt: skip
@@ -142,7 +143,7 @@ def _taken_apart(
 
 
 def _with_runs(
-    done: Solved, X: np.ndarray | sparse.csr_array, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
+    done: Solved, X: RowMatrix, weights: np.ndarray, problems: Subproblems, resolved: Resolved,
     watch: Watch | None, starts: Mapping[int, WarmStart], columns: ColumnStore | None, left: np.ndarray,
 ) -> Solved:  # fmt: skip
     """Solve the pairs ``left`` by runs of their own, and return what that comes to with what is done."""
@@ -166,7 +167,7 @@ def _with_runs(
     )  # fmt: skip
 
 
-def _shares_of_work(solutions: Solutions, sizes: np.ndarray, X: np.ndarray | sparse.csr_array) -> np.ndarray:
+def _shares_of_work(solutions: Solutions, sizes: np.ndarray, X: RowMatrix) -> np.ndarray:
     """Return about which share of the time each penalty took, shape (S,), in sum 1; ``sizes`` are the pairs' rows."""
     stored = X.nnz if isinstance(X, sparse.csr_array) else X.size
     work = work_of(solutions.steps @ sizes, solutions.evaluations.sum(axis=1), stored / X.shape[0])
@@ -178,9 +179,7 @@ def _counted_from(count: int, watch: Watch) -> Watch:
     return lambda progress: watch(progress._replace(subproblem=progress.subproblem + count))
 
 
-def _small(
-    X: np.ndarray | sparse.csr_array, problems: Subproblems, settings: Sequence[Resolved]
-) -> np.ndarray | None:
+def _small(X: RowMatrix, problems: Subproblems, settings: Sequence[Resolved]) -> np.ndarray | None:
     """Return the numbers of the pairs that are small; None where none is, or where more is asked than is known here."""
     resolved, several = settings[0], len(settings) > 1
     if (

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
@@ -25,7 +26,6 @@ from fwsvm.problems.machines import KernelModel
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.settings import Settings
-from fwsvm.solvers.subproblems import RowMatrix
 from fwsvm.status import Status
 
 UNPROVEN = "Each row was visited once, as it came; that proves no gap."

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import picked
+from fwsvm._mapped import RowMatrix, picked
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.problems.binary import Binary
 
 
-def picked_rows(X: np.ndarray | sparse.csr_array, which: np.ndarray, dtype: type) -> Rows:
+def picked_rows(X: RowMatrix, which: np.ndarray, dtype: type) -> Rows:
     """Return the rows ``which`` of X (m, n). Dense rows keep their zeros: finding them costs more than it saves."""
     taken = picked(X, which)
     if sparse.issparse(taken):
