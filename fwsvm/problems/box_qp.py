@@ -82,26 +82,26 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     if not 0 <= bias < np.sqrt(np.finfo(np.float64).max):
         raise UsageError(f"bias is the value of a constant feature, 0 for none; it cannot be {bias}")
     if bias or rows.columns is None:
-        cached = np.arange(rows.height, dtype=np.int64 if bias else np.int32)
+        rows_used = np.arange(rows.height, dtype=np.int64 if bias else np.int32)
     else:
-        cached = np.flatnonzero(np.diff(rows.starts))
+        rows_used = np.flatnonzero(np.diff(rows.starts))
     hinge = loss is Loss.HINGE
-    points = np.zeros(len(cached), POINT)
-    points["y"] = y[cached]
-    points["upper"] = penalties[cached] if hinge else np.inf
-    points["ridge"] = 0.0 if hinge else 0.5 / penalties[cached]
-    points["first"], points["end"] = rows.starts[cached], rows.starts[cached + 1]
+    points = np.zeros(len(rows_used), POINT)
+    points["y"] = y[rows_used]
+    points["upper"] = penalties[rows_used] if hinge else np.inf
+    points["ridge"] = 0.0 if hinge else 0.5 / penalties[rows_used]
+    points["first"], points["end"] = rows.starts[rows_used], rows.starts[rows_used + 1]
     qp = BoxQP(
         _read_only(rows.values), None if rows.columns is None else _read_only(rows.columns.view(np.uint32)), points,
-        cached, rows.features, float(bias),
-        float(penalties.sum() - penalties[cached].sum()) if len(cached) < rows.height else 0.0,
+        rows_used, rows.features, float(bias),
+        float(penalties.sum() - penalties[rows_used].sum()) if len(rows_used) < rows.height else 0.0,
     )  # fmt: skip
     for _, part in parts(qp):
         _set_curvature(part)
     bad = np.flatnonzero(~np.isfinite(points["curvature"]))
     if len(bad):
         raise UsageError(
-            f"row {cached[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
+            f"row {rows_used[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
             "precision; scale the data first (fwsvm scale)"
         )
     return qp

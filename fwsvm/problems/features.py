@@ -67,9 +67,9 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     if n == features:
         return X, 0
     if isinstance(X, csr_array):
-        cached = X.copy()
-        cached.resize(X.shape[0], features)
-        return cached, int(X.count_nonzero() - cached.count_nonzero())
+        resized = X.copy()
+        resized.resize(X.shape[0], features)
+        return resized, int(X.count_nonzero() - resized.count_nonzero())
     ignored = int(np.count_nonzero(X[:, features:]))
     return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
 
