@@ -50,7 +50,7 @@ class Share:
         if progress.subproblem != self.number:
             self.first = math.nan
         self.seconds, self.number = progress.seconds, progress.subproblem
-        ratio, inside = _gap(progress) / progress.target if progress.target else math.nan, 0.0
+        ratio, inside = _gap(progress) / progress.tolerance if progress.tolerance else math.nan, 0.0
         if 0 < ratio < math.inf:
             self.first = ratio if math.isnan(self.first) else max(self.first, ratio)
             inside = 1.0 - max(0.0, math.log(ratio)) / max(1.0, math.log(self.first))

@@ -30,7 +30,7 @@ class Progress(NamedTuple):
     seconds : float, on the clock of the algorithm
     iterations, support_vectors : int
     objective, gap : float, NaN where not known
-    target : float, the tolerance of the stopping rule
+    tolerance : float, of the stopping rule
     """
 
     subproblem: int
@@ -39,7 +39,7 @@ class Progress(NamedTuple):
     iterations: int
     objective: float
     gap: float
-    target: float
+    tolerance: float
     support_vectors: int
 
 
@@ -89,7 +89,7 @@ def run(
     solver: Solver,
     limits: Limits,
     clock: Clock,
-    watch: Callable[[Solver], None],
+    tell: Callable[[Solver], None],
     *,
     rows: int,
     trace: bool,
@@ -120,7 +120,7 @@ def run(
                     course.status = ended
                     break
                 steps = min(steps, MOST_FIRST_STEPS)  # what goes on may be another, larger problem
-            watch(solver)
+            tell(solver)
             if limits.seconds is not None and clock.seconds >= limits.seconds:
                 course.status = Status.TIME_LIMIT
                 break
