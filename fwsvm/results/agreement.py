@@ -15,8 +15,8 @@ from fwsvm.results.kinds import shortened
 Row = Mapping[str, str]
 
 VOLATILE, FOUND = (
-    frozenset(name for name, column in COLUMNS.items() if column.role == role)
-    for role in ("volatile", "found")
+    frozenset(name for name, column in COLUMNS.items() if column.variability == variability)
+    for variability in ("volatile", "found")
 )
 #: Follow from the point that a run ended at, which these three tell.
 POINT, FOLLOWING = ("objective", "gap", "support_vectors"), ("test_accuracy", "train_accuracy")

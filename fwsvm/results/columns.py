@@ -13,9 +13,9 @@ SCHEMA = 2
 
 COUNT, FRACTION, REAL = Number(0, 1e18), Number(0, 1), Number()
 SECONDS, MEBIBYTES = Number(0, 1e12), Number(0, 1e12)
-Role = Literal["asked", "found", "volatile"]
-FOUND: Role = "found"
-VOLATILE: Role = "volatile"
+Variability = Literal["asked", "found", "volatile"]
+FOUND: Variability = "found"
+VOLATILE: Variability = "volatile"
 STATUSES = tuple(map(str, Status))
 
 
@@ -30,7 +30,7 @@ class Column:
     sentence : str
     since : int
         The first schema that has it.
-    role : {"asked", "found", "volatile"}
+    variability : {"asked", "found", "volatile"}
         Whether it says which run this is and on what data; what the run came to, which rounding may change; or time,
         place, versions, memory and company, in which two runs alike to the last bit differ.
     measure : callable (`fwsvm.solvers.Result`, mapping of the other columns) -> value, or None
@@ -40,7 +40,7 @@ class Column:
     kind: Kind
     sentence: str
     since: int = 1
-    role: Role = "asked"
+    variability: Variability = "asked"
     measure: Callable[[Any, Mapping[str, Any]], Any] | None = None
 
 
@@ -55,9 +55,11 @@ COLUMNS: dict[str, Column] = {
         Word(("select", "final")), "select: a run of the parameter search; final: a reported run."
     ),
     "status": Column(
-        Word(STATUSES, filled=True), f"How the run ended: {', '.join(STATUSES[:-1])} or error.", role=FOUND
+        Word(STATUSES, filled=True),
+        f"How the run ended: {', '.join(STATUSES[:-1])} or error.",
+        variability=FOUND,
     ),
-    "message": Column(Text(20_000), "The status in a sentence, with its particulars.", role=VOLATILE),
+    "message": Column(Text(20_000), "The status in a sentence, with its particulars.", variability=VOLATILE),
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
     "rows": Column(
@@ -91,70 +93,78 @@ COLUMNS: dict[str, Column] = {
     "objective": Column(
         REAL,
         "What the method minimises, by its family (R, or the primal), summed over subproblems.",
-        role=FOUND,
+        variability=FOUND,
     ),
     "gap": Column(
-        REAL, "Bound on how far the objective is from the optimum, summed over subproblems.", role=FOUND
+        REAL,
+        "Bound on how far the objective is from the optimum, summed over subproblems.",
+        variability=FOUND,
     ),
-    "relative_gap": Column(REAL, "gap / objective; the largest over subproblems.", role=FOUND),
+    "relative_gap": Column(REAL, "gap / objective; the largest over subproblems.", variability=FOUND),
     "gap_kind": Column(
         Word(("exact", "sampled", "estimate", "none")),
         "exact (from scratch, all points), sampled, estimate (with standard error) or none.",
-        role=FOUND,
+        variability=FOUND,
     ),
-    "certified": Column(Truth(), "Whether the gap is exact and within the tolerance.", role=FOUND),
-    "primal": Column(REAL, "Primal objective of the standard form, from scratch.", role=FOUND),
-    "dual": Column(REAL, "Dual objective of the standard form, from scratch.", role=FOUND),
-    "support_vectors": Column(COUNT, "Training rows with a non-zero weight.", role=FOUND),
-    "iterations": Column(COUNT, "Iterations.", role=FOUND),
+    "certified": Column(Truth(), "Whether the gap is exact and within the tolerance.", variability=FOUND),
+    "primal": Column(REAL, "Primal objective of the standard form, from scratch.", variability=FOUND),
+    "dual": Column(REAL, "Dual objective of the standard form, from scratch.", variability=FOUND),
+    "support_vectors": Column(COUNT, "Training rows with a non-zero weight.", variability=FOUND),
+    "iterations": Column(COUNT, "Iterations.", variability=FOUND),
     "steps": Column(
-        COUNT, "Steps taken: iterations that changed the point, or coordinates visited.", role=FOUND
+        COUNT, "Steps taken: iterations that changed the point, or coordinates visited.", variability=FOUND
     ),
-    "kernel_evaluations": Column(COUNT, "Kernel values computed.", role=FOUND),
+    "kernel_evaluations": Column(COUNT, "Kernel values computed.", variability=FOUND),
     "cache_hit_rate": Column(
-        FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1.", role=VOLATILE
+        FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1.", variability=VOLATILE
     ),
     "test_accuracy": Column(
         FRACTION,
         "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1.",
-        role=FOUND,
+        variability=FOUND,
     ),
     "train_accuracy": Column(
         FRACTION,
         "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values, and for samples.",
-        role=FOUND,
+        variability=FOUND,
     ),
     "load_seconds": Column(
         SECONDS,
         "Reading, parsing and scaling; at first compiling, too.",
-        role=VOLATILE,
+        variability=VOLATILE,
     ),
-    "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code.", role=VOLATILE),
-    "train_seconds": Column(SECONDS, "The algorithm alone.", role=VOLATILE),
+    "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code.", variability=VOLATILE),
+    "train_seconds": Column(SECONDS, "The algorithm alone.", variability=VOLATILE),
     "predict_seconds": Column(
-        SECONDS, "Predicting the test rows; of runs predicted together, each run's share.", role=VOLATILE
+        SECONDS,
+        "Predicting the test rows; of runs predicted together, each run's share.",
+        variability=VOLATILE,
     ),
     "peak_memory_mib": Column(
-        MEBIBYTES, "Most memory the process held during the run, in MiB.", role=VOLATILE
+        MEBIBYTES, "Most memory the process held during the run, in MiB.", variability=VOLATILE
     ),
-    "threads": Column(COUNT, "Threads of the run.", role=VOLATILE),
-    "cache_mib": Column(MEBIBYTES, "Memory for kernel columns, in MiB.", role=VOLATILE),
-    "parallel_cells": Column(COUNT, "How many runs could be going on beside each other.", role=VOLATILE),
-    "shared": Column(Truth(), "Whether kernel values or a warm start came from another run.", role=VOLATILE),
-    "machine": Column(Text(), "Name of the computer.", role=VOLATILE),
-    "cpu": Column(Text(), "Its processor.", role=VOLATILE),
-    "blas": Column(Text(), "The matrix library under numpy.", role=VOLATILE),
-    "python": Column(Text(), "Version of Python.", role=VOLATILE),
-    "numpy": Column(Text(), "Version of numpy.", role=VOLATILE),
-    "numba": Column(Text(), "Version of numba.", role=VOLATILE),
-    "fwsvm": Column(Text(), "Version of fwsvm.", role=VOLATILE),
-    "commit": Column(Text(), "Commit of the checkout that fwsvm ran from.", role=VOLATILE),
-    "started_utc": Column(Text(), "When the run started, ISO 8601, UTC.", role=VOLATILE),
+    "threads": Column(COUNT, "Threads of the run.", variability=VOLATILE),
+    "cache_mib": Column(MEBIBYTES, "Memory for kernel columns, in MiB.", variability=VOLATILE),
+    "parallel_cells": Column(
+        COUNT, "How many runs could be going on beside each other.", variability=VOLATILE
+    ),
+    "shared": Column(
+        Truth(), "Whether kernel values or a warm start came from another run.", variability=VOLATILE
+    ),
+    "machine": Column(Text(), "Name of the computer.", variability=VOLATILE),
+    "cpu": Column(Text(), "Its processor.", variability=VOLATILE),
+    "blas": Column(Text(), "The matrix library under numpy.", variability=VOLATILE),
+    "python": Column(Text(), "Version of Python.", variability=VOLATILE),
+    "numpy": Column(Text(), "Version of numpy.", variability=VOLATILE),
+    "numba": Column(Text(), "Version of numba.", variability=VOLATILE),
+    "fwsvm": Column(Text(), "Version of fwsvm.", variability=VOLATILE),
+    "commit": Column(Text(), "Commit of the checkout that fwsvm ran from.", variability=VOLATILE),
+    "started_utc": Column(Text(), "When the run started, ISO 8601, UTC.", variability=VOLATILE),
     "schema": Column(
         COUNT,
         "Which columns there were when the row was written; empty before there were schemas.",
         2,
-        role=VOLATILE,
+        variability=VOLATILE,
     ),
 }
 
