@@ -7,9 +7,8 @@ from fwsvm.experiments import plan, racing, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.selection import RowsById
 from fwsvm.solvers import Status
-
-Rows = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,9 @@ class PlannedRun:
         return self.state not in {"to do", "missing", "open"}
 
 
-def planned_runs(experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: Rows) -> list[PlannedRun]:
+def planned_runs(
+    experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: RowsById
+) -> list[PlannedRun]:
     """Return every cell of the experiment with its state, in the order in which they run."""
     expected = []
     for data in experiment.datasets:
@@ -58,7 +59,7 @@ def planned_runs(experiment: Experiment, known: Mapping[DataSpec, DataInfo], row
     return expected
 
 
-def _state(cell: Cell, rows: Rows) -> str:
+def _state(cell: Cell, rows: RowsById) -> str:
     status = rows.get(cell.run_id, {}).get("status")
     return status if status is not None and Status(status).done else "to do"
 

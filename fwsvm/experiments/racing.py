@@ -13,12 +13,12 @@ from fwsvm.experiments import plan, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.selection import RowsById
 from fwsvm.solvers import Settings, Status
 
 DEVIATIONS = 3.0
 
 Known = Mapping[DataSpec, DataInfo]
-Rows = Mapping[str, Mapping[str, str]]
 
 
 def look_cells(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Cell]:
@@ -31,12 +31,12 @@ def look_cells(experiment: Experiment, trials: Iterable[Trial], known: Known) ->
     return plan.search_cells(experiment, raced, known)
 
 
-def is_open(experiment: Experiment, trial: Trial, facts: DataInfo, rows: Rows) -> bool:
+def is_open(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> bool:
     """Whether a first look is not complete, so that it is not known which runs decide."""
     return not all(_has_ended(cell, rows) for cell in _look(experiment, trial, facts))
 
 
-def deciding_cells(experiment: Experiment, trial: Trial, facts: DataInfo, rows: Rows) -> list[Cell]:
+def deciding_cells(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> list[Cell]:
     """Return the cells that a selection is made from: of a raced one those that stay, by the rows of its look.
 
     While that is open (`is_open`), no candidate has left.
@@ -53,7 +53,7 @@ def _look(experiment: Experiment, trial: Trial, facts: DataInfo) -> list[Cell]:
     return list(plan.selection_cells(experiment, trial.data, _rough(trial.selection), facts))
 
 
-def _has_ended(cell: Cell, rows: Rows) -> bool:
+def _has_ended(cell: Cell, rows: RowsById) -> bool:
     row = rows.get(cell.run_id)
     return row is not None and row["status"] != Status.INTERRUPTED
 
@@ -64,7 +64,7 @@ def _rough(wanted: Selection) -> Selection:
     return replace(wanted, race=None, candidates=replace(wanted.candidates, base=base))
 
 
-def _in_race(experiment: Experiment, trial: Trial, facts: DataInfo, rows: Rows) -> list[Settings]:
+def _in_race(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> list[Settings]:
     """Return the candidates that stay in the race: all, if the look is open or could judge none."""
     assert trial.selection is not None  # noqa: S101
     candidates = trial.selection.candidates

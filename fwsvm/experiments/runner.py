@@ -15,7 +15,7 @@ from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.selection import Choice
+from fwsvm.experiments.selection import Choice, RowsById
 from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.phases import Phase
 from fwsvm.results.agreement import differing
@@ -139,7 +139,7 @@ class Runner:
                 self.reporter.dropped(before[0], len(before) - len(after))
         self._run_cells(deciding, at_once=slots)
 
-    def _deciding(self, trials: Sequence[Trial], rows: Mapping[str, Mapping[str, str]]) -> list[Cell]:
+    def _deciding(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
         """Return the cells that selections are made from, each once."""
         found: dict[str, Cell] = {}
         for trial in trials:

@@ -14,6 +14,7 @@ from fwsvm.experiments.samples import validation_count
 from fwsvm.status import Status
 
 Point = tuple[float, ...]  # a candidate's values, in the order of `Sweep.varied`
+RowsById = Mapping[str, Mapping[str, str]]  # rows of runs.csv by run id
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,7 @@ class Choice:
     why_not: str = ""
 
 
-def choose(
-    selection: Selection, cells: Iterable[Cell], rows: Mapping[str, Mapping[str, str]], training_rows: int
-) -> Choice:
+def choose(selection: Selection, cells: Iterable[Cell], rows: RowsById, training_rows: int) -> Choice:
     """Return the best candidate.
 
     Parameters
@@ -62,7 +61,7 @@ def choose(
 
 
 def judged(
-    selection: Selection, cells: Iterable[Cell], rows: Mapping[str, Mapping[str, str]], training_rows: int
+    selection: Selection, cells: Iterable[Cell], rows: RowsById, training_rows: int
 ) -> tuple[dict[Point, int], dict[Point, str]]:
     """Return how many validation rows each candidate has right, and of the others why they have no such number."""
     right: dict[Point, int] = {}

@@ -8,7 +8,7 @@ from fwsvm.experiments.plan import Cell
 
 GROWTH = 1.5  # seconds of a run over its rows, as a power, where no run on the data set has ended yet
 
-Kind = tuple[DataSpec, str]  # data set and role
+_DataAndRole = tuple[DataSpec, str]
 
 
 class TimeLeft:
@@ -19,9 +19,11 @@ class TimeLeft:
 
     def __init__(self, cells: Iterable[Cell], rows: Mapping[DataSpec, int]) -> None:
         self.weight = {data: float(count) ** GROWTH for data, count in rows.items()}
-        self.left: Counter[Kind] = Counter((cell.data, cell.role) for cell in cells if cell.data in rows)
-        self.ended: Counter[Kind] = Counter()
-        self.spent: Counter[Kind] = Counter()
+        self.left: Counter[_DataAndRole] = Counter(
+            (cell.data, cell.role) for cell in cells if cell.data in rows
+        )
+        self.ended: Counter[_DataAndRole] = Counter()
+        self.spent: Counter[_DataAndRole] = Counter()
 
     def end(self, cell: Cell, seconds: float) -> None:
         """Count a run that ended so many seconds after the one before."""
@@ -42,7 +44,7 @@ class TimeLeft:
             return None
         return sum(count * self._of_one(kind) for kind, count in self.left.items() if count > 0)
 
-    def _of_one(self, kind: Kind) -> float:
+    def _of_one(self, kind: _DataAndRole) -> float:
         data, _ = kind
         for alike in ([kind], [other for other in self.ended if other[0] == data]):
             if runs := sum(self.ended[other] for other in alike):

@@ -21,7 +21,7 @@ MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of
 MAX_SWEEP_RATIO = 1e300  # of the last value of a range to the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}
-Checked = TypeVar("Checked")
+T = TypeVar("T")
 
 KERNEL_KEYS = ("kernel", "kernel_parameters", "degree", "coef0", "sigma2", "gamma", "width_rule")
 SOLVER_KEYS = (
@@ -194,7 +194,7 @@ def _own_parameters(parameters: LocatedValue, owner: str, check: Callable[[Any],
     return given
 
 
-def _with_location(located: LocatedValue, check: Callable[[], Checked]) -> Checked:
+def _with_location(located: LocatedValue, check: Callable[[], T]) -> T:
     """Return what a check returns; file and line are added to its error."""
     try:
         return check()

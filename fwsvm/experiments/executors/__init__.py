@@ -14,7 +14,7 @@ from fwsvm.solvers.loop import Progress
 
 Task = Sequence[Cell]
 Deliver = Callable[[Record], None]
-Watch = Callable[[Cell, Progress | Phase], None]
+CellReporter = Callable[[Cell, Progress | Phase], None]
 
 
 class Executor(Protocol):
@@ -24,7 +24,7 @@ class Executor(Protocol):
     def slots(self) -> int:
         """How many tasks can run in parallel."""
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
         """Run all tasks, at most ``at_once`` in parallel, and deliver every record.
 
         Threads and memory are divided by ``at_once`` even if there are fewer tasks, so that a run has the same

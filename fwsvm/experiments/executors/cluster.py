@@ -15,7 +15,7 @@ from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed
 from fwsvm.errors import FwsvmError
 from fwsvm.experiments import samples
 from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
-from fwsvm.experiments.executors import Deliver, Task, Watch
+from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
@@ -69,7 +69,7 @@ class ClusterExecutor:
         """How many tasks the cluster's workers can take at once."""
         return sum(self.client.nthreads().values())
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run."""
         at_once = max(1, min(at_once, self.slots))
         resources = replace(self.resources, parallel_cells=at_once)

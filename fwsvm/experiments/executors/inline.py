@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fwsvm.experiments.execute import Resources, run_task
-from fwsvm.experiments.executors import Deliver, Task, Watch
+from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.plan import Cell
 from fwsvm.phases import listening
 from fwsvm.solvers.column_store import ColumnStore
@@ -18,12 +18,12 @@ class Inline:
         self.resources = resources
         self.columns = ColumnStore()  # of a search, whose memory the next task takes
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:  # noqa: ARG002
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
         """Run all tasks; see `Executor.run`."""
         for task in tasks:
             self._run_task(task, deliver, watch)
 
-    def _run_task(self, task: Task, deliver: Deliver, watch: Watch) -> None:
+    def _run_task(self, task: Task, deliver: Deliver, watch: CellReporter) -> None:
         present = task[0]
 
         def start(cell: Cell) -> None:

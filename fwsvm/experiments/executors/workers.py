@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
 from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
-from fwsvm.experiments.executors import Deliver, Task, Watch
+from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
 from fwsvm.phases import Phase, listening
@@ -117,7 +117,7 @@ class Workers:
         self.busy: list[Worker] = []
         self.attempts: dict[str, int] = {}
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: Watch, *, at_once: int) -> None:
+    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
         """Run all tasks; see `Executor.run`."""
         at_once = max(1, min(at_once, self.slots))
         resources = self._share(at_once)
@@ -161,7 +161,9 @@ class Workers:
         pipes = {worker.pipe: worker for worker in self.busy}
         return [pipes[pipe] for pipe in wait(list(pipes), timeout)]  # type: ignore[index]
 
-    def _receive(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: Watch) -> None:
+    def _receive(
+        self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver, watch: CellReporter
+    ) -> None:
         try:
             message = worker.pipe.recv()
         except (EOFError, OSError):
