@@ -22,12 +22,12 @@ from fwsvm.analysis.statistics.wilcoxon import Wilcoxon, wilcoxon
 from fwsvm.errors import ResultsError
 from fwsvm.status import SEVERITY
 
-Verdict = Literal["better", "same", "worse"]
+Direction = Literal["better", "same", "worse"]
 GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
 ALPHA = 0.05
 #: Labels, and the old and new values of the pairs, each (n,); logarithms of what is compared by ratios.
-Pairs = tuple[tuple[str, ...], np.ndarray, np.ndarray]
+PairedMeasures = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Difference:
     pairs: int
     p: float
     rank_biserial: float
-    verdict: Verdict
+    verdict: Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _of_measure(
     if measured.ratio:
         usable = usable[(usable[columns] > 0).all(axis=1)]
     scale = np.log if measured.ratio else np.asarray
-    paired: list[Pairs] = []
+    paired: list[PairedMeasures] = []
     for key, group in usable.groupby(GROUP, sort=False, dropna=False):
         old, new = (scale(group[column].to_numpy(dtype=float)) for column in columns)
         paired.append((named[tuple(key)], old, new))
@@ -194,7 +194,7 @@ def _of_measure(
     ]
 
 
-def _over_data_sets(paired: list[Pairs]) -> list[Pairs]:
+def _over_data_sets(paired: list[PairedMeasures]) -> list[PairedMeasures]:
     """Return, for each method on enough data sets, the means of these as pairs."""
     methods: dict[tuple[str, ...], list[tuple[float, float]]] = {}
     for (_, *method), old, new in paired:
@@ -207,14 +207,14 @@ def _over_data_sets(paired: list[Pairs]) -> list[Pairs]:
 
 
 def _difference(
-    measured: ComparedColumn, margin: float, paired: Pairs, test: Wilcoxon, p: float
+    measured: ComparedColumn, margin: float, paired: PairedMeasures, test: Wilcoxon, p: float
 ) -> Difference:
     labels, old, new = paired[0], float(paired[1].mean()), float(paired[2].mean())
     ranks = test.rank_sum_positive + test.rank_sum_negative
     signed = (test.rank_sum_positive - test.rank_sum_negative) / ranks if ranks else 0.0
     change = new - old
     beyond = abs(change) > (math.log(margin) if measured.ratio else margin)
-    verdict: Verdict = "same"
+    verdict: Direction = "same"
     if beyond and not p >= ALPHA:
         verdict = "better" if (change > 0) == measured.larger_is_better else "worse"
     if measured.ratio:

@@ -54,24 +54,24 @@ class Asked:
         return tuple(name for name in self.measures if name not in TRACED)
 
 
-Draw = Callable[[FigureData, Asked], list[Drawing]]
+DrawFunction = Callable[[FigureData, Asked], list[Drawing]]
 
 
 @dataclass(frozen=True)
 class FigureKind:
     """A kind of figure: the function that draws it, and where it stands among the others in a report."""
 
-    draw: Draw
+    draw: DrawFunction
     place: int
 
 
 FIGURES: dict[str, FigureKind] = {}
 
 
-def figure(name: str, place: int = LAST) -> Callable[[Draw], Draw]:
+def figure(name: str, place: int = LAST) -> Callable[[DrawFunction], DrawFunction]:
     """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
 
-    def add(draw: Draw) -> Draw:
+    def add(draw: DrawFunction) -> DrawFunction:
         add_to_registry(FIGURES, "figure", name, FigureKind(draw, place))
         return draw
 

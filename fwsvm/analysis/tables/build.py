@@ -13,7 +13,7 @@ from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 #: One row of cells, by column.
-Cell = dict[Hashable, Any]
+CellFields = dict[Hashable, Any]
 #: Marks of numbers whose run a limit ended; notes below the table explain them.
 STATUS_MARKS = {"time_limit": "*", "max_iterations": "¶", "stalled": "‡"}
 MARK_MEANINGS = {
@@ -85,12 +85,12 @@ class _CellLookup:
         keys = [source.key for source in sheet.blocks] + [source.key for source in sheet.columns]
         self.names = sorted({name for key in keys for name in key})
         self.methods = list(dict.fromkeys(key["method"] for key in keys if "method" in key))
-        self.found: dict[tuple[object, ...], Cell] = {}
+        self.found: dict[tuple[object, ...], CellFields] = {}
         if cells is not None and self.names:
             shown = unique_cells(cells[cells["method"].isin(self.methods)], self.names)
             self.found = {tuple(cell[name] for name in self.names): cell for cell in shown.to_dict("records")}
 
-    def cell(self, key: dict[str, object]) -> Cell | None:
+    def cell(self, key: dict[str, object]) -> CellFields | None:
         """Return the one cell with that key, or None."""
         return self.found.get(tuple(key[name] for name in self.names))
 
@@ -119,11 +119,11 @@ class _CellLookup:
         printed_deviation = "" if math.isnan(deviation) else kind.printed_deviation(value, deviation)
         return TableEntry(text, printed_deviation, mark, best=self._best(key, kind, cell))
 
-    def _rivals(self, key: dict[str, object]) -> list[Cell]:
+    def _rivals(self, key: dict[str, object]) -> list[CellFields]:
         found = (self.cell({**key, "method": method}) for method in self.methods)
         return [cell for cell in found if cell is not None]
 
-    def _best(self, key: dict[str, object], kind: Measure, cell: Cell) -> bool:
+    def _best(self, key: dict[str, object], kind: Measure, cell: CellFields) -> bool:
         """Return whether no rival is better; one cut short is none if its bound already is worse.
 
         Runs whose numbers are not finite take no part.
@@ -137,12 +137,12 @@ class _CellLookup:
         )
 
 
-def _is_finite(cell: Cell) -> bool:
+def _is_finite(cell: CellFields) -> bool:
     """Whether the numbers of a cell's runs are finite; published ones are."""
     return cell.get("finite", True) is not False
 
 
-def _finished(cell: Cell) -> bool:
+def _finished(cell: CellFields) -> bool:
     return not cell["censored"] and cell["status"] in {"converged", "sampled_stop"}
 
 
@@ -191,12 +191,12 @@ def _ratio(record: dict[str, object]) -> TableEntry:
     return TableEntry(f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio))
 
 
-def _number(cell: Cell | None, column: str) -> float:
+def _number(cell: CellFields | None, column: str) -> float:
     value = float("nan") if cell is None else cell.get(column, float("nan"))
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _word(cell: Cell) -> str:
+def _word(cell: CellFields) -> str:
     """Return the text for a missing number: the status, or a hyphen if the run ended well."""
     status = str(cell["status"])
     return {"converged": "-", "sampled_stop": "-", "time_limit": "—"}.get(status, status)
