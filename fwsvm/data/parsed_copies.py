@@ -31,8 +31,8 @@ from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
 
-Found = tuple[LabelledRows, tuple[str, ...]]
-Read = Callable[[], Found]
+Parsed = tuple[LabelledRows, tuple[str, ...]]
+Read = Callable[[], Parsed]
 
 
 def reader_version() -> str:
@@ -46,7 +46,7 @@ def folder(sha256: str, options: Mapping[str, Any]) -> Path:
     return parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[LabelledRows, tuple[str, ...]]:
+def table(sha256: str, options: Mapping[str, Any], read: Read) -> Parsed:
     """Return the parsed copy, which is written from the result of ``read()`` where there is none.
 
     A copy that cannot be read is rebuilt; if it cannot be written (full disk, read-only cache), a notice says so.
@@ -64,7 +64,7 @@ def table(sha256: str, options: Mapping[str, Any], read: Read) -> tuple[Labelled
     return _read_copy(place) or (result, notices)
 
 
-def _read_copy(place: Path) -> tuple[LabelledRows, tuple[str, ...]] | None:
+def _read_copy(place: Path) -> Parsed | None:
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
         arrays = {name: _array(place / f"{name}.npy") for name in about["arrays"]}
@@ -157,7 +157,7 @@ class Streamed(NamedTuple):
 
 def streamed(
     path: Path, sha256: str | None, how: Streamed, digest: Callable[[Path], str]
-) -> tuple[Found, str]:
+) -> tuple[Parsed, str]:
     """Return the parsed copy of a large file, and the file's sha256 (hex).
 
     The file is read once: where no copy of a file of its size is known, its digest is computed as it is parsed.
@@ -183,7 +183,7 @@ def streamed(
     return kept, sha256
 
 
-def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[int, ...]]) -> Found:
+def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[int, ...]]) -> Parsed:
     """Return the copy of rows that others are made of, which ``write(folder)`` makes where there is none.
 
     Raises

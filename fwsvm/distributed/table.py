@@ -17,7 +17,7 @@ from fwsvm.errors import DataError
 from fwsvm.kernels.rows import Rows, some_rows
 
 
-class Found(NamedTuple):
+class TableFacts(NamedTuple):
     """What one pass over all partitions found.
 
     Attributes
@@ -148,7 +148,7 @@ class RemoteTable:
         return 12.0 * self.found.stored / max(1, self.found.rows) + 8.0
 
 
-def joined(facts: Sequence[block.Facts]) -> Found:
+def joined(facts: Sequence[block.Facts]) -> TableFacts:
     """Return what all partitions are together; `DataError` for rows of one class."""
     names = np.array([name for some in facts for name in some.classes])
     classes = labels.classes(names) if len(names) else ()
@@ -158,7 +158,7 @@ def joined(facts: Sequence[block.Facts]) -> Found:
     counts = np.zeros((len(facts), len(classes)), np.int64)
     for p, some in enumerate(facts):
         counts[p, [place[name] for name in some.classes]] = some.counts
-    return Found(
+    return TableFacts(
         tuple(some.sha256 for some in facts),
         classes,
         counts,

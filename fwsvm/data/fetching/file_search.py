@@ -16,7 +16,7 @@ from fwsvm.data.fetching.download import download
 from fwsvm.data.fetching.http_response import FetchError
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import lockfile
-from fwsvm.data.lock.entry import Complement, DataSource, Draw, RawFile
+from fwsvm.data.lock.entry import Complement, DataSource, DrawnLines, RawFile
 from fwsvm.errors import DataError
 from fwsvm.files.lock import exclusive
 
@@ -209,7 +209,7 @@ class FileSearch:
         self.tried.append(f"{place}: {wrong}{weak}")
 
 
-def _texts(rule: Complement | Draw, whole: Path, part: Path) -> Iterator[bytes]:
+def _texts(rule: Complement | DrawnLines, whole: Path, part: Path) -> Iterator[bytes]:
     """Yield the texts that a derived file may have, likely ones first."""
     if isinstance(rule, Complement):
         yield from complement.candidates(whole, part)
@@ -217,13 +217,13 @@ def _texts(rule: Complement | Draw, whole: Path, part: Path) -> Iterator[bytes]:
         yield draw.drawn(whole, part, rows=rule.rows, seed=rule.seed)
 
 
-def _in_words(rule: Complement | Draw) -> str:
+def _in_words(rule: Complement | DrawnLines) -> str:
     if isinstance(rule, Complement):
         return f"{rule.of} minus {rule.minus}"
     return f"{rule.onto} and lines of {rule.of} drawn by seed {rule.seed}, {rule.rows:,} in all"
 
 
-def _derived_notice(file: RawFile, rule: Complement | Draw) -> str:
+def _derived_notice(file: RawFile, rule: Complement | DrawnLines) -> str:
     sure = "as its digest confirms" if file.pinned else "and no digest of it is known"
     how = (
         f"the lines of {rule.of} that are not in {rule.minus}"

@@ -15,7 +15,7 @@ from fwsvm.data import memory
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import delimited_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
-from fwsvm.data.formats.delimited_layout import Column, FileLayout, read_layout
+from fwsvm.data.formats.delimited_layout import ColumnKey, FileLayout, read_layout
 from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import QUOTED, FormatError, line_number
 from fwsvm.data.formats.svmlight_parser import count_newlines_and_colons
@@ -29,9 +29,9 @@ def read(
     *,
     delimiter: str | None = ",",
     header: bool = False,
-    label: Column = -1,
-    drop: Sequence[Column] = (),
-    categorical: Sequence[Column] | Mapping[Column, Sequence[object]] = (),
+    label: ColumnKey = -1,
+    drop: Sequence[ColumnKey] = (),
+    categorical: Sequence[ColumnKey] | Mapping[ColumnKey, Sequence[object]] = (),
     comment: str = "",
     features: int | None = None,
 ) -> tuple[LabelledRows, tuple[str, ...]]:

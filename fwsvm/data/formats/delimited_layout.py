@@ -14,7 +14,7 @@ from fwsvm.data.formats.svmlight_errors import QUOTED, FormatError, line_number
 from fwsvm.data.formats.svmlight_parser import NEWLINE, skip_line
 from fwsvm.errors import DataError, UsageError
 
-Column = int | str
+ColumnKey = int | str
 MAX_COLUMNS = 200_000
 
 
@@ -28,7 +28,7 @@ class FileLayout(NamedTuple):
     width: int
     names: tuple[str, ...]  # empty without a header
 
-    def place(self, column: Column) -> int:
+    def place(self, column: ColumnKey) -> int:
         """Return a column's number, from 0, given its number (negative: from the end) or its name."""
         if isinstance(column, str):
             if column in self.names:

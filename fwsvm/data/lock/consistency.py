@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from fwsvm.data.lock.entry import Complement, Draw, Entry
+from fwsvm.data.lock.entry import Complement, DrawnLines, Entry
 
 
 def objections(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
@@ -24,7 +24,7 @@ def _taken_names(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
                 yield name, f"the name {word!r} is taken by {seen[word]}"
 
 
-def _underivable(rule: Complement | Draw | None, entries: Mapping[str, Entry]) -> Iterator[str]:
+def _underivable(rule: Complement | DrawnLines | None, entries: Mapping[str, Entry]) -> Iterator[str]:
     """Yield why a file cannot be derived: it is of files that do not exist, or are derived so themselves.
 
     A complement may be of what a drawn file lacks; a drawn file is of files that are had from elsewhere.

@@ -26,7 +26,7 @@ class Complement:
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawnLines:
     """A file that can be derived: the lines of ``onto``'s training file and others of ``of``'s drawn by seed.
 
     ``rows`` lines in all, in the order of ``of``, of which ``onto`` is a part. Draws with one seed are nested: fewer
@@ -66,11 +66,11 @@ class RawFile:
     member: str = ""
     shipped: bool = False
     complement: Complement | None = None
-    draw: Draw | None = None
+    draw: DrawnLines | None = None
     note: str = ""
 
     @property
-    def derivation(self) -> Complement | Draw | None:
+    def derivation(self) -> Complement | DrawnLines | None:
         """How the file can be derived from others; None if it cannot."""
         return self.complement or self.draw
 

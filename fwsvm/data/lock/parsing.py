@@ -11,7 +11,7 @@ from fwsvm.data.lock.entry import (
     UNPINNED,
     Complement,
     DataSource,
-    Draw,
+    DrawnLines,
     Entry,
     Lock,
     PublishedShape,
@@ -218,13 +218,13 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
     return _consistent(RawFile(**found), value)
 
 
-def _draw(value: LockValue) -> Draw:
+def _draw(value: LockValue) -> DrawnLines:
     rule = value.node.value
     if not isinstance(rule, dict) or set(rule) != {"of", "onto", "rows", "seed"}:
         raise value.error("{of: NAME, onto: NAME, rows: M, seed: N}")
     record = value.mapping()
     of, onto = (record[key].name("data set") for key in ("of", "onto"))
-    return Draw(of, onto, record["rows"].count(), record["seed"].count())
+    return DrawnLines(of, onto, record["rows"].count(), record["seed"].count())
 
 
 def _consistent(file: RawFile, value: LockValue) -> RawFile:

@@ -27,7 +27,7 @@ CELL = 4096
 KINDS = ("checkerboard", "gaussians", "clusters", "sparse-text", "overlapping-text", "adult-like")
 TRAIN, TEST = 1, 2
 
-Block = tuple[RowMatrix, np.ndarray]
+GeneratedRows = tuple[RowMatrix, np.ndarray]
 
 
 class Population(Protocol):
@@ -45,7 +45,7 @@ class Population(Protocol):
 
     def __init__(self, features: int, noise: float, rng: np.random.Generator) -> None: ...
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Block:
+    def draw(self, rows: int, rng: np.random.Generator) -> GeneratedRows:
         """Return rows, shape (rows, features), and labels -1 or +1, shape (rows,)."""
         ...
 
@@ -110,7 +110,7 @@ def parse_spec(name: str, *, seed: int = 0) -> SyntheticSpec:
     return made
 
 
-def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[Block]:
+def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -> Iterator[GeneratedRows]:
     """Yield the training (or test) rows in blocks of ``block_rows``, the last one shorter.
 
     `DataError` where a block does not fit in the memory available.
@@ -120,7 +120,7 @@ def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -
     rows = made.rows if part == TRAIN else made.test
 
     @functools.lru_cache(maxsize=1)  # a cell may reach into the next block
-    def drawn(cell: int) -> Block:
+    def drawn(cell: int) -> GeneratedRows:
         return model.draw(CELL, np.random.default_rng([made.seed, part, cell]))
 
     for start in range(0, rows, block_rows):
@@ -139,11 +139,11 @@ class Stream:
     def __init__(self, made: SyntheticSpec, block_rows: int = 65536) -> None:
         self.made, self.block_rows = made, block_rows
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[GeneratedRows]:
         return blocks(self.made, block_rows=self.block_rows)
 
 
-def _piece(drawn: Block, cell: int, start: int, stop: int) -> Block:
+def _piece(drawn: GeneratedRows, cell: int, start: int, stop: int) -> GeneratedRows:
     X, labels = drawn
     rows = slice(max(start - cell * CELL, 0), min(stop - cell * CELL, CELL))
     return X[rows], labels[rows]
