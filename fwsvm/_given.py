@@ -71,7 +71,7 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
     return replace(found, test=None, scaling=how)
 
 
-class Blocks:
+class ConvertedBlocks:
     """Blocks converted to rows of float64 and labels of one type."""
 
     def __init__(self, blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> None:

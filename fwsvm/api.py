@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm._given import Blocks, data_set_of, label_values, numbers_of, rows_of, settings_of
+from fwsvm._given import ConvertedBlocks, data_set_of, label_values, numbers_of, rows_of, settings_of
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -137,7 +137,7 @@ def train_blocks(
     stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
     if iter(stream) is stream:
         raise UsageError("a generator can be gone through once only; give a list or an object with __iter__")
-    checked = Blocks(stream)
+    checked = ConvertedBlocks(stream)
     found = survey(checked)
     classes = classes_of(found.labels)
     return fit_blocks(checked, found, lambda labels: encode(labels, classes), classes, chosen, watch=watch)

@@ -4,13 +4,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from fwsvm.estimators import parameters
-from fwsvm.estimators.machine import Machine
+from fwsvm.estimators.machine import Classifier
 from fwsvm.problems.distinct import Distinct
 
 SWEEPS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
 
-class DualCoordinateSVC(Machine):
+class DualCoordinateSVC(Classifier):
     """Linear SVM, one class against the rest, solved to a certified gap by dual coordinate descent.
 
     Parameters

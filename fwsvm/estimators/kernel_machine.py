@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fwsvm._memory import require
 from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import kernel_function, parameters
-from fwsvm.estimators.machine import NOT_CONVERGED, Machine, sentence
+from fwsvm.estimators.machine import NOT_CONVERGED, Classifier, sentence
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.problems.distinct import Distinct
 from fwsvm.problems.features import canonical
@@ -30,7 +30,7 @@ def _gives_probabilities(estimator: Any) -> bool:
     return True
 
 
-class KernelMachine(Machine):
+class KernelMachine(Classifier):
     """Base of the classifiers with kernels, which are one-versus-one.
 
     Attributes

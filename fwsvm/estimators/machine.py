@@ -28,7 +28,7 @@ from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
-class Machine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of the classifiers.
 
     Attributes
