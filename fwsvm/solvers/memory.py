@@ -169,7 +169,10 @@ def linear(size: Size, resolved: "Resolved") -> int:
 def for_kernel_matrix(size: Size, itemsize: int) -> int:
     """Return what wolfe takes, which keeps the kernel matrix of all rows."""
     return (
-        itemsize * size.rows**2 + _drawn(size, size.rows, itemsize) + _anchors(size, itemsize) + _hinge(size)
+        itemsize * size.rows**2
+        + _drawn(size, size.rows, itemsize)
+        + _left_block(size, itemsize)
+        + _hinge(size)
     )
 
 
@@ -178,23 +181,23 @@ def samples(size: Size, most: int, tested: int, itemsize: int, threads: int) -> 
     drawn = _drawn(size, most, itemsize) + _drawn(size, tested, itemsize)
     if size.is_dense:
         return drawn + itemsize * (most + tested) * size.features + _hinge(size)
-    return drawn + threads * _anchors(size, itemsize) + _hinge(size)
+    return drawn + threads * _left_block(size, itemsize) + _hinge(size)
 
 
 def expansion(size: Size, pool: int, itemsize: int) -> int:
     """Return what pegasos takes at least: a pool of so many rows, drawn with replacement, however few there are."""
-    return (itemsize + INDEX + ENTRY) * size.part(pool).stored + _anchors(size, itemsize) + _hinge(size)
+    return (itemsize + INDEX + ENTRY) * size.part(pool).stored + _left_block(size, itemsize) + _hinge(size)
 
 
 def _rows(size: Size) -> int:
     """Return what rows take in the order of the classes and as kernel columns and gradients read them."""
     copies = (2 if size.dense else 1) * ENTRY + FLOAT32
-    tables = _anchors(size, FLOAT32) + _anchors(size, FLOAT)  # of the run, and of its checks
+    tables = _left_block(size, FLOAT32) + _left_block(size, FLOAT)  # of the run, and of its checks
     laid = FLOAT32 * size.rows * size.features if size.is_dense else tables
     return copies * size.stored + laid
 
 
-def _anchors(size: Size, itemsize: int) -> int:
+def _left_block(size: Size, itemsize: int) -> int:
     """Return what the table of 64 rows takes that others are looked up in."""
     return left_block_bytes(size.features, WIDE * size.longest, itemsize)
 
@@ -208,7 +211,7 @@ def _hinge(size: Size) -> int:
     """Return what the vectors of a run, and its objective over all rows or over a sample of them, take."""
     looked_at = min(size.rows, EXACT_ROWS)
     copies = 2 * ENTRY * size.part(looked_at).stored if size.dense else 0
-    return HINGE_ROW * looked_at + copies + (0 if size.is_dense else _anchors(size, FLOAT))
+    return HINGE_ROW * looked_at + copies + (0 if size.is_dense else _left_block(size, FLOAT))
 
 
 # ---------------------------------------------------------------- asked where they are taken
