@@ -47,7 +47,7 @@ class Work(ABC):
     warm_starts: Mapping[int, WarmStart] = field(default_factory=dict)
     columns: ColumnStore | None = None
     parts: list[Part] = field(default_factory=list)
-    ends: dict[int, WarmStart] = field(default_factory=dict)
+    next_starts: dict[int, WarmStart] = field(default_factory=dict)
     # None: being set up, or certified
     running: dict[int, Solver | None] = field(default_factory=dict)
     # by other workers than the first, the last of each
@@ -103,14 +103,14 @@ class Work(ABC):
                 raise KeyboardInterrupt
 
         try:
-            part, end = solve(
+            part, next_start = solve(
                 problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
                 None if self.columns is None else self.columns.of(number if self.columns.keeps_values else me),
             )  # fmt: skip
         finally:
             del self.running[number]
-        if end is not None:
-            self.ends[number] = end
+        if next_start is not None:
+            self.next_starts[number] = next_start
         return part
 
     def _say(self, me: int, number: int, progress: Progress) -> None:
@@ -216,7 +216,7 @@ def carry_out(work: Work, workers: int, seconds: float = 0.0) -> Solved:
     interrupted = work.interrupted.is_set()
     if interrupted and not parts:
         raise KeyboardInterrupt
-    return Solved(parts, max(clock.seconds for clock in clocks), interrupted, work.ends)
+    return Solved(parts, max(clock.seconds for clock in clocks), interrupted, work.next_starts)
 
 
 def _share(work: Work, clocks: list[Clock]) -> None:

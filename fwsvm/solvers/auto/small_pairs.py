@@ -123,7 +123,7 @@ def _taken_apart(
     check_seconds, compile_seconds = beside
     columns = ColumnStore() if len(settings) > 1 else None  # of the runs of their own
     found: list[Solved] = []
-    ends: Mapping[int, WarmStart] = {}
+    next_starts: Mapping[int, WarmStart] = {}
     shares = _shares_of_work(solutions, problems.sizes, X)
     for k, (each, share) in enumerate(zip(settings, shares, strict=True)):
         mine = solutions.of(k)
@@ -136,8 +136,10 @@ def _taken_apart(
         compile_seconds = 0.0
         left = np.flatnonzero(begun & ~mine.reached)
         if len(left) and not interrupted:
-            done = _with_runs(done, X, weights, problems, each, watch, {**ends, **starts}, columns, left)
-            ends = done.warm_starts
+            done = _with_runs(
+                done, X, weights, problems, each, watch, {**next_starts, **starts}, columns, left
+            )
+            next_starts = done.warm_starts
         found.append(replace(done, warm_starts={}))
     return found
 
