@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import _names
+from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
@@ -112,7 +112,7 @@ def command(
                 say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
     if made:
         _tell(made, folds, chosen, as_json=as_json)
-    click.get_current_context().exit(0 if len(made) == folds else 130)
+    click.get_current_context().exit(0 if len(made) == folds else INTERRUPTED)
 
 
 def _here(

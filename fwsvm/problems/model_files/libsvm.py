@@ -18,6 +18,7 @@ from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines, quoted
 from fwsvm.problems.model_files._numbers import shortest
 from fwsvm.problems.model_files._vectors import read_vectors
+from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 
 SVM_TYPES = ("c_svc", "nu_svc")  # both predict by the sign of the decision values
 PROBABILITIES = ("probA", "probB")  # of Platt's model, which prediction without -b does not use
@@ -26,7 +27,6 @@ KEYWORDS = {
     *("svm_type", "kernel_type", "nr_class", "total_sv", "rho", "label", "nr_sv", *PROBABILITIES),
 }
 END = "SV"
-PRECOMPUTED = "precomputed"  # whose support vectors are 0:i, their numbers alone
 
 
 def text(model: KernelModel) -> Iterator[str]:
@@ -73,6 +73,7 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
         raise header.refusal("nr_sv", f"must be {K} counts that add up to total_sv, {count}")
     given = [header.numbers(keyword, len(biases)) for keyword in PROBABILITIES if keyword in header]
     sigmoids = np.array(given) if len(given) == len(PROBABILITIES) else None
+    # support vectors are then 0:i, their numbers alone
     numbered = "kernel_type" in header and header.word("kernel_type") == PRECOMPUTED
     coefficients, vectors = read_vectors(lines, rest, count, K - 1, numbers_only=numbered)
     found = _facts.read(lines, rest)
