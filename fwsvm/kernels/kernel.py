@@ -68,6 +68,8 @@ class KernelFamily:
         Why nothing may be trained with a kernel of these parameters; empty where nothing speaks against it.
     given : bool
         Whether its values are given with the rows, in place of features.
+    condition : callable (kernel) -> float
+        By how much a relative error of the sum over features may be multiplied in a kernel value.
     """
 
     name: str
@@ -82,6 +84,7 @@ class KernelFamily:
     equal: Callable[[Any], Any] | None = None
     objection: Callable[[Any], str] = lambda _: ""
     given: bool = False
+    condition: Callable[[Any], float] = lambda _: 1.0
 
     @property
     def own(self) -> dict[str, Any]:

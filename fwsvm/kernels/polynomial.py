@@ -17,6 +17,7 @@ WIDTHS = {"default": Width(mean_squared_distance, "1 / D")}  # 003 section 5.8
     widths=WIDTHS,
     libsvm="polynomial",
     objection=lambda kernel: "" if kernel.coef0 >= 0 else "needs coef0 >= 0 to be positive semi-definite",
+    condition=lambda kernel: float(kernel.degree),
 )
 @of_inner_products
 class Polynomial(NamedTuple):
@@ -42,6 +43,7 @@ def _value(kernel, total, own_x, own_z):
     ("gamma",),
     widths=WIDTHS,
     equal=lambda kernel: Polynomial(kernel.gamma, 0.0, 2),
+    condition=lambda _: 2.0,
 )
 @of_inner_products
 class Quadratic(NamedTuple):

@@ -8,14 +8,17 @@ from fwsvm import phases
 from fwsvm.kernels.dense_sums import add_sums_of_rows
 from fwsvm.kernels.dense_tiles import HEIGHT, empty_dense_tiles, is_dense, pack_rows
 from fwsvm.kernels.distances import OfDistance, cancels, sums_by_distances, value_error
-from fwsvm.kernels.kernel import own_terms
+from fwsvm.kernels.kernel import family_of, own_terms
 from fwsvm.kernels.rows import Rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, threads_for, wide_row
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares
 
-#: What a kernel value is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do sums of such values.
+#: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
+#: sums of such values.
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+#: Features of a row whose sum is off by twice that: errors of a sum are as random steps, and grow with the root of it.
+DOUBLED_AT = 16
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
@@ -70,12 +73,29 @@ def value_rounding(kernel: Any, rows: Rows, sources: Rows | None = None) -> floa
     own = own_terms(kernel, rows)
     error = value_error(kernel, own, own if sources is None else own_terms(kernel, sources))
     dense = is_dense(rows) and (sources is None or is_dense(sources))
-    return VALUE_ROUNDING + (0.0 if cancels(error, dense=dense) else error)
+    features = most_stored(rows) if sources is None else max(most_stored(rows), most_stored(sources))
+    return rounding_of_sums(kernel, features, 0.0 if cancels(error, dense=dense) else error)
 
 
-def product_rounding(kernel: Any, own: np.ndarray) -> float:
-    """Return what kernel values from products and the own terms of rows (m,) may be off by, as `value_rounding`."""
-    return VALUE_ROUNDING + value_error(kernel, own, own)
+def product_rounding(kernel: Any, rows: Rows, own: np.ndarray) -> float:
+    """Return what kernel values from products and the own terms of rows, (m,), may be off by, as `value_rounding`."""
+    return rounding_of_sums(kernel, most_stored(rows), value_error(kernel, own, own))
+
+
+def rounding_of_sums(kernel: Any, features: int, error: float) -> float:
+    """Return what kernel values may be off by, sums over up to so many features.
+
+    ``error`` is what the distance's rounding may change them by (`fwsvm.kernels.distances.value_error`), as if there
+    were few.
+    """
+    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * (
+        1.0 + np.sqrt(features / DOUBLED_AT)
+    )
+
+
+def most_stored(rows: Rows) -> int:
+    """Return how many features the longest of the rows stores."""
+    return int(np.diff(rows.starts).max(initial=0))
 
 
 def _sums_of_dense(

@@ -18,8 +18,9 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix, picked
 from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import as_rows
-from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding, weighted_sums
+from fwsvm.kernels.sums import value_rounding, weighted_sums
 
 #: Up to so many rows the value and the gap are computed over all of them, else on a fixed sample of so many.
 EXACT_ROWS = 20_000
@@ -37,7 +38,7 @@ class HingeCertificate(NamedTuple):
     primal : float, f(alpha)
     dual : float, a lower bound on the minimum of f
     gap : float, primal - dual
-    rounding : float, by how much cancelling distances may have made the gap too small
+    rounding : float, by how much the rounding of kernel values may have made the gap too small
     """
 
     primal: float
@@ -116,20 +117,22 @@ def certificate(
         return HingeCertificate(np.inf, 0.0, np.inf)
     margins = w * values[:, 0]
     primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
+    # a sum of terms c_j k_ij, each off by c_j sqrt(k_ii k_jj) times `off`, independently of the others
+    off, itself = value_rounding(kernel, everyone, few), self_values(kernel, everyone)
+    squares = off * (
+        itself[rows] @ np.square(sources)
+    )  # what alpha' K alpha, and the duals' like, are off by
     duals = [
         box_dual(
             float(b.sum()) / m,
-            float((w[rows] * b) @ values[rows, k]) / (lam * m * m),
+            (float((w[rows] * b) @ values[rows, k]) + float(squares[k])) / (lam * m * m),
             float(b.max(initial=0.0)),
         )
         for k, b in ((1, u), (2, clipped))
     ]
     dual = max(0.0, *duals)
-    off = value_rounding(kernel, everyone, few) - VALUE_ROUNDING
-    lengths, totals = np.sqrt(np.square(sources).sum(axis=0)), np.abs(sources).sum(axis=0)
-    squares = off * lengths * totals  # what alpha' K alpha, and the like of the dual candidates, are off by
-    rounding = off * lengths[0] + 0.5 * lam * squares[0] + 0.5 * squares[1:].max() / (lam * m * m)
-    return HingeCertificate(primal, dual, primal - dual, float(rounding) if off > 0.0 else 0.0)
+    rounding = np.sqrt(off * squares[0]) * np.sqrt(itself).mean() + 0.5 * lam * squares[0]
+    return HingeCertificate(primal, dual, primal - dual, float(rounding))
 
 
 def fixed_sample(m: int) -> np.ndarray:

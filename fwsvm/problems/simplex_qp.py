@@ -18,7 +18,7 @@ from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE
-from fwsvm.kernels.sums import VALUE_ROUNDING, weighted_sums
+from fwsvm.kernels.sums import most_stored, rounding_of_sums, weighted_sums
 from fwsvm.numerics.compile import njit
 
 
@@ -105,9 +105,12 @@ def self_values_of_mapped(kernel: Any, X: Any) -> np.ndarray:
 
 def value_rounding_of_mapped(kernel: Any, X: Any) -> float:
     """Return `value_rounding` of mapped rows X (m, n), as if sparse: blocks and rows with weight may differ in that."""
-    largest = max(own_terms(kernel, as_rows(in_memory(X, some))).max() for some in blocks(X))
+    largest, features = 0.0, 0
+    for some in blocks(X):
+        rows = as_rows(in_memory(X, some))
+        largest, features = max(largest, own_terms(kernel, rows).max()), max(features, most_stored(rows))
     error = value_error(kernel, np.array([largest]), np.array([largest]))
-    return VALUE_ROUNDING + (0.0 if cancels(error, dense=False) else error)
+    return rounding_of_sums(kernel, features, 0.0 if cancels(error, dense=False) else error)
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:

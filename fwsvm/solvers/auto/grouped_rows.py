@@ -121,5 +121,5 @@ def laid_out(kernel: Any, groups: GroupedRows) -> LaidOutRows:
             tiles.own[place : place + last - first] = own[first:last]
     return LaidOutRows(
         kernel, starts, pairs, weights, single, double, own_terms(kernel, single), own, self_values(kernel, double),
-        tiles, tile_starts[:-1].copy(), product_rounding(kernel, own),
+        tiles, tile_starts[:-1].copy(), product_rounding(kernel, double, own),
     )  # fmt: skip

@@ -24,7 +24,7 @@ class OneMatrix:
     ) -> None:
         self.groups, self.penalties, self.solutions = groups, penalties, solutions
         self.threads = resolved.threads
-        off = product_rounding(resolved.kernel, own_terms(resolved.kernel, groups.rows))
+        off = product_rounding(resolved.kernel, groups.rows, own_terms(resolved.kernel, groups.rows))
         self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0, off)
         m = groups.rows.height
         self.values = np.empty((m, m))
