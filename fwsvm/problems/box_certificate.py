@@ -11,8 +11,6 @@ from fwsvm._stretches import stretches
 from fwsvm.numerics.compile import njit
 from fwsvm.problems.box_qp import BoxQP, margins_of_parts, projected, shortfall
 
-#: |w| |x_i| up to which <w, x_i>, which matters where it is near 1, has lost no more than three digits to cancellation.
-UNCANCELLED = 1e3
 AT_ONCE = 1 << 22  # rows of which vectors are no matter for memory
 
 
@@ -56,8 +54,8 @@ def certificate(
 def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
 
-    A product is off by |w| |x_i| in units of the last place, and counts as exact where this is no more than
-    `UNCANCELLED`. P feels it by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
+    A product is off by |w| |x_i| in units of the last place. P feels it by the slope of the row's loss, and D, whose
+    |w|^2 is that of a rounded w, by alpha_i.
     """
     if len(qp.points) > AT_ONCE:
         some = stretches(len(alpha), len(alpha))
@@ -68,7 +66,7 @@ def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -
 
 def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
-    off = np.where(size > UNCANCELLED, np.finfo(np.float64).eps * size, 0.0)
+    off = np.finfo(np.float64).eps * size
     lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]
     hinge = ridge == 0.0
     slope = np.where(hinge, np.where(lack > 0.0, points["upper"], 0.0), lack / np.where(hinge, 1.0, ridge))

@@ -15,6 +15,8 @@ from fwsvm.problems.box_qp import BoxQP, margins_of_parts
 
 LEAST, MOST = 0.5, 2.0
 HALVINGS = 20  # of the interval that holds theta
+MATTERS = 1e-9  # rounding of P in parts of it, above which w may be lengthened
+LONGER, MOST_LONGER = 4.0, 1e-3  # by how much, in units of a margin's rounding, and up to which rounding
 
 
 class Multiple(NamedTuple):
@@ -60,16 +62,33 @@ def best_multiple(points, margins, square, wanted):
             least = middle
         else:
             most = middle
-    decrease = 0.5 * (1.0 - most * most) * square
-    for i in range(len(points)):
-        decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - most * margins[i])
+    decrease = decrease_by(points, margins, square, most)
     return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
 
 
+@njit
+def decrease_by(points, margins, square, theta):
+    """Return by how much P(theta w) is below P(w)."""
+    decrease = 0.5 * (1.0 - theta * theta) * square
+    for i in range(len(points)):
+        decrease += _loss(points[i], 1.0 - margins[i]) - _loss(points[i], 1.0 - theta * margins[i])
+    return decrease
+
+
 def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, BoxCertificate]:
-    """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,)."""
-    margins = margins_of_parts(qp, w)
+    """Return theta w and its certificate, for alpha of shape (m,) and w = weights_of(qp, alpha), shape (n + 1,).
+
+    Where C is so large that the rounding of margins matters, w is lengthened by as much: rows on their margin are then
+    past it, however their products are rounded.
+    """
+    margins, square = margins_of_parts(qp, w), float(w @ w)
     found = certificate(qp, alpha, w, margins)
-    theta, decrease = best_multiple(qp.points, margins, float(w @ w), 0.0)
+    theta, decrease = best_multiple(qp.points, margins, square, 0.0)
     gap, off = max(found.gap - decrease, 0.0), rounding(qp, alpha, theta * w, theta * margins)
+    if off.gap > MATTERS * (found.dual + gap) and off.gradient < MOST_LONGER:
+        longer = theta * (1.0 + LONGER * off.gradient)
+        there = max(found.gap - decrease_by(qp.points, margins, square, longer), 0.0)
+        less = rounding(qp, alpha, longer * w, longer * margins)
+        if there + less.gap < gap + off.gap:
+            theta, gap, off = longer, there, less
     return theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=off)
