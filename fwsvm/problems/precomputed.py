@@ -22,10 +22,9 @@ from fwsvm.kernels.limits import LARGEST
 from fwsvm.kernels.precomputed import Precomputed
 
 NAME = "precomputed"
-UNEQUAL = 1e-8  # K(i, j) and K(j, i) may differ by so much of the largest value: they are rounded differently
-ROUNDING = (
-    8.0 * np.finfo(np.float64).eps
-)  # of an eigenvalue, for each row and unit of the largest diagonal value
+UNEQUAL = 1e-8  # K(i, j) and K(j, i) may differ by so much of the entry, or of sqrt(K(i, i) K(j, j)): they are rounded
+#: What Cholesky's factor of a matrix may be off by, for each of its rows and in units of the diagonal value.
+ROUNDING = 8.0 * np.finfo(np.float64).eps
 BLOCK = 1024  # rows compared with their columns at a time
 
 
@@ -150,12 +149,16 @@ def _refuse_unsymmetric(values: np.ndarray, places: np.ndarray) -> None:
             f"the largest kernel value is {largest:.3g}, and single precision ends at {4 * LARGEST:.2g}; divide all "
             "values by a number, and multiply C by it"
         )
+    widths = np.sqrt(np.abs(np.diagonal(values)))
     for first in range(0, m, BLOCK):
         some = slice(first, first + BLOCK)
         above, below = values[some, first:], values[first:, some].T
         apart = np.abs(above - below)
-        if apart.max() > UNEQUAL * largest:
-            i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        # as large as the entry, or as the diagonal lets one be whose products cancel
+        size = np.maximum(np.maximum(np.abs(above), np.abs(below)), np.outer(widths[some], widths[first:]))
+        beyond = apart - UNEQUAL * size
+        if beyond.max() > 0.0:
+            i, j = np.unravel_index(int(beyond.argmax()), apart.shape)
             one, other = places[first + i], places[first + j]
             raise DataError(
                 f"the kernel matrix is not symmetric: K({one},{other}) is {above[i, j]:.9g}, but K({other},{one}) is "
@@ -170,7 +173,9 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     """Refuse a matrix that has, with the ridge, an eigenvalue below 0 by more than rounding: Cholesky's factor says."""
     m, diagonal = len(values), np.diagonal(values)
     ridge = np.zeros(m) if penalties is None else 1.0 / penalties
-    slack = ROUNDING * m * max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
+    slack = (
+        ROUNDING * m * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
+    )  # the factor has an error of a row
     shifted = values.copy()
     shifted[np.diag_indices(m)] += ridge + slack
     _, broke = linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)
