@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError
 
 from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
-from fwsvm.problems.simplex_qp import signs
+from fwsvm.problems.simplex_qp import gradient, signs
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
@@ -166,10 +166,21 @@ class NewtonRun:
         ended = simplex.check_gap()
         if ended is Status.CONVERGED:
             self.best = None
+        elif self.best is not None:
+            self.best = self._checked(self.best)
         if simplex.qp.columns is not columns:
             self.compile_seconds += compile_systems(simplex.qp.columns)
             self.system = self._system()
         return ended
+
+    def _checked(self, best: Best) -> Best | None:
+        """Return an earlier point with q from scratch, None where it is no better than the present."""
+        simplex = self.simplex
+        if simplex.exact is None or simplex.outcome is None or simplex.outcome.objective <= best.R:
+            return None
+        q = gradient(simplex.qp, simplex.storage.rows, best.alpha, self.resolved.threads)
+        R = float(best.alpha @ q)
+        return Best(best.alpha, q, R) if simplex.outcome.objective > R else None
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
