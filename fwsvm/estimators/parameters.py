@@ -66,7 +66,9 @@ def gamma(given: Any, rows: Distinct) -> Any:
     if isinstance(rows.X, np.ndarray):
         variance = float(np.sum(each * np.sum(np.square(rows.X - mean), axis=1))) / values
     else:
-        variance = float(np.sum(each * np.ravel(rows.X.power(2).sum(axis=1)))) / values - mean**2
+        apart = np.repeat(each, np.diff(rows.X.indptr)) * np.square(rows.X.data - mean)
+        stored = float(np.sum(each * np.diff(rows.X.indptr)))
+        variance = (float(np.sum(apart)) + (values - stored) * mean**2) / values  # zeros are not stored
     return 1.0 / (n * variance) if variance > 0.0 else 1.0
 
 

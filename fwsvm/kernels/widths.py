@@ -12,6 +12,7 @@ from fwsvm._stretches import stretches
 from fwsvm.kernels.survey import Survey, survey_of_mapped
 
 LARGE = 1 << 24  # numbers: beyond, a temporary of all would take 128 MiB
+LOST = 1e-3  # of the mean square; a difference from the square of the mean that is less is lost in rounding
 
 Spread = Callable[[RowMatrix, np.ndarray | None], float]
 
@@ -75,14 +76,15 @@ def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> flo
                 shape=rows.shape,
             )
             mean = np.asarray(each.sum(axis=0)).ravel()
-            spread = max(0.0, float(np.sum(each.data * rows.data)) - float(np.sum(np.square(mean))))
+            squares = float(np.sum(each.data * rows.data))
+            spread = _sparse_spread(rows, np.repeat(shares, np.diff(rows.indptr)), squares, mean)
         else:
             centred = X - np.sum(shares[:, None] * X, axis=0)
             spread = float(np.sum(shares * np.sum(np.square(centred), axis=1)))
         return 2.0 * _unlike(counts) * spread
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
-        return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
+        return 2.0 * m / (m - 1) * _sparse_spread(X, None, squares / m, mean)
     centred = X - X.mean(axis=0)
     return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
 
@@ -91,8 +93,7 @@ def _of_survey(known: Survey, X: RowMatrix) -> float:
     """Return the same for mapped rows, of which all that it needs is known."""
     m = X.shape[0]
     if sparse.issparse(X):
-        squares, mean = known.squares, float(np.sum(np.square(known.mean)))
-        return max(0.0, 2.0 * m / (m - 1) * (squares / m - mean))
+        return 2.0 * m / (m - 1) * _sparse_spread(X, None, known.squares / m, known.mean)
     return 2.0 / (m - 1) * known.squares
 
 
@@ -104,11 +105,28 @@ def _of_stretches(X: RowMatrix) -> float:
         for some in stretches(len(values), len(values)):
             squares += float(np.sum(np.square(values[some])))
         mean = np.asarray(X.sum(axis=0)).ravel() / m
-        return max(0.0, 2.0 * m / (m - 1) * (squares / m - float(np.sum(np.square(mean)))))
+        return 2.0 * m / (m - 1) * _sparse_spread(X, None, squares / m, mean)
     mean = X.mean(axis=0)
     for some in stretches(m, X.size):
         squares += float(np.sum(np.square(X[some] - mean)))
     return 2.0 / (m - 1) * squares
+
+
+def _sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float, mean: np.ndarray) -> float:
+    """Return the mean squared distance of sparse rows X (m, n) from their mean (n,), given the mean of their squares.
+
+    It is the difference of two means, unless they are so near that it is lost: of times in seconds since 1970, say.
+    ``shares`` say what the row of each stored number counts, 1/m where they are not given.
+    """
+    spread = squares - float(np.sum(np.square(mean)))
+    if spread > LOST * squares:
+        return spread
+    values, features, stored, spread = np.asarray(X.data), np.asarray(X.indices), np.zeros(len(mean)), 0.0
+    for some in stretches(len(values), len(values)):
+        share = np.full(len(features[some]), 1.0 / X.shape[0]) if shares is None else shares[some]
+        spread += float(np.sum(share * np.square(values[some] - mean[features[some]])))
+        stored += np.bincount(features[some], weights=share, minlength=len(mean))
+    return spread + float(np.sum(np.maximum(0.0, 1.0 - stored) * np.square(mean)))
 
 
 def _unlike(counts: np.ndarray) -> float:
