@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm._given import ConvertedBlocks, data_set_of, label_values, numbers_of, rows_of, settings_of
+from fwsvm._stretches import all_finite
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -26,7 +27,7 @@ from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
 from fwsvm.problems import model_files
-from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
+from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided, takes_kernel_values
 from fwsvm.problems.precomputed import is_given, refuse_scaling, without_numbers
 from fwsvm.problems.probability import probabilities
 from fwsvm.problems.unscaled import scaling_warning
@@ -183,6 +184,8 @@ def predict(
         of a machine that was trained without.
     DataError
         Data that cannot be found or scaled.
+    RangeError
+        A row has no decision value in double precision.
     """
     machine = model.model if isinstance(model, Result) else model
     sigmoids = sigmoids_of(machine) if probability else None
@@ -198,13 +201,17 @@ def predict(
         rows = without_numbers(rows_of(data)) if given else rows_of(data)
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
+        if not all_finite(rows):
+            raise UsageError("the rows hold values that are not finite numbers")
         data = LabelledRows(rows, np.empty(0))
     ready = scaled_rows(machine, data)
     for notice in ready.notices:
         warnings.warn(notice, stacklevel=callers_level())
+    decision = machine.decision(ready.X, threads)
+    refuse_undecided(decision)
     if sigmoids is not None:
-        return probabilities(machine.decision(ready.X, threads), sigmoids, len(machine.classes))
-    labels: np.ndarray = label_values(machine.classes)[machine.predict(ready.X, threads)]
+        return probabilities(decision, sigmoids, len(machine.classes))
+    labels: np.ndarray = label_values(machine.classes)[machine.choose(decision)]
     return labels
 
 

@@ -22,6 +22,7 @@ from fwsvm.estimators import parameters
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.problems.distinct import Distinct, distinct
 from fwsvm.problems.features import canonical, prepared
+from fwsvm.problems.machines import refuse_undecided
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
@@ -72,6 +73,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         for notice in ready.notices:
             warnings.warn(notice, stacklevel=callers_level())
         decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
+        try:
+            refuse_undecided(decision)
+        except FwsvmError as error:
+            raise ValueError(str(error)) from error
         return decision
 
     def _names(self, classes: np.ndarray) -> list[str]:

@@ -12,7 +12,7 @@ from fwsvm.data.labels import encode, unknown
 from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import Prepared, fitted, prepared
-from fwsvm.problems.machines import KernelModel, LinearModel
+from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided
 from fwsvm.problems.probability import probabilities
 
 
@@ -70,6 +70,8 @@ def predict(
     ------
     UsageError
         Probabilities of a machine without sigmoids.
+    RangeError
+        A row has no decision value in double precision.
     """
     sigmoids = sigmoids_of(model) if probability else None
     X, ignored, far, notices = scaled_rows(model, table)
@@ -78,6 +80,7 @@ def predict(
     model.decision(X[:1], threads)
     warm = time.perf_counter()
     decision = model.decision(X, threads)
+    refuse_undecided(decision)
     likely = None if sigmoids is None else probabilities(decision, sigmoids, len(model.classes))
     codes = model.choose(decision) if likely is None else likely.argmax(axis=1)
     done = time.perf_counter()

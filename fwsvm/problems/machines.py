@@ -10,6 +10,7 @@ from scipy import sparse
 
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm._memory import require
+from fwsvm.errors import RangeError
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
@@ -236,6 +237,16 @@ class LinearModel:
 def _by_blocks(machine: KernelModel | LinearModel, X: Any, threads: int) -> np.ndarray:
     """Return the decision values of mapped rows, of which some at a time are in memory."""
     return np.concatenate([machine.decision(in_memory(X, some), threads) for some in blocks(X, DECIDED)])
+
+
+def refuse_undecided(decision: np.ndarray) -> None:
+    """Refuse decision values (t, outputs) that are no numbers, of which no class follows, with `RangeError`."""
+    bad = np.flatnonzero(~np.isfinite(decision).all(axis=1))
+    if len(bad):
+        raise RangeError(
+            f"row {bad[0] + 1} of these {len(decision):,} has a decision value that is no finite number: its features, "
+            "or kernel values of them, are beyond double precision"
+        )
 
 
 def takes_kernel_values(machine: KernelModel | LinearModel) -> bool:
