@@ -41,6 +41,8 @@ def fit_sigmoid(
         if max(abs(g1), abs(g2)) < SMALL_GRADIENT:
             break
         determinant = h11 * h22 - h21 * h21
+        if not determinant > 0.0:  # decision values are all alike, and B alone counts
+            break
         dA, dB = -(h22 * g1 - h21 * g2) / determinant, -(h11 * g2 - h21 * g1) / determinant
         along, step = g1 * dA + g2 * dB, 1.0
         while step >= SHORTEST_STEP:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fwsvm
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel
 from tests.problems import trained
@@ -99,3 +100,9 @@ def test_we_predict_the_same_from_the_machines_of_liblinear(tmp_path, options, K
     assert labels(model, Z) == [str(int(label)) for label in said]
     ours = model.decision(Z)
     np.testing.assert_allclose(ours, np.array(decided)[:, : ours.shape[1]], rtol=1e-12, atol=1e-12)
+
+
+def test_two_classes_by_crammer_and_singer_have_the_larger_of_two_values(tmp_path):
+    path = tmp_path / "two.model"
+    path.write_text("solver_type MCSVM_CS\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1 3 \n")
+    assert fwsvm.predict(fwsvm.load(path), np.array([[1.0], [-1.0]])).tolist() == [2, 1]

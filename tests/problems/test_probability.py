@@ -64,3 +64,10 @@ def test_sigmoids_of_any_size_give_numbers():
     found = probabilities(decision, np.array([[-1e308, 1e308, 1e308], [1e308, -1e308, 0.0]]), 3)
     assert np.isfinite(found).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_decision_values_that_are_all_alike_have_a_sigmoid():
+    """Whose curvature is singular but for a ridge that many rows hide."""
+    positive = np.arange(100_000) % 3 == 0
+    A, B = fit_sigmoid(np.full(len(positive), 0.7), positive)
+    assert 1.0 / (1.0 + np.exp(0.7 * A + B)) == pytest.approx(1 / 3, rel=1e-2)

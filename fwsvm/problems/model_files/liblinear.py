@@ -70,8 +70,8 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> LinearModel:
     weights = _matrix(lines, rest, features + (constant >= 0), outputs)
     found = _facts.read(lines, rest)
     classes = _facts.classes(lines, found, labels)
-    if K == 2:
-        weights = weights[:, :1]
+    if K == 2 and outputs == K:  # the larger of two values, which LIBLINEAR makes opposite
+        weights = (weights[:, :1] - weights[:, 1:]) / 2.0
     biases = weights[features] if constant >= 0 else np.zeros(weights.shape[1])
     by_output = np.ascontiguousarray(weights[:features].T)
     ranges = _scaling.read(lines, found, features)

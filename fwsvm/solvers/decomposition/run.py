@@ -75,7 +75,7 @@ class DecompositionRun:
         """Find R and the gap of the present point."""
         total = float(self.b.sum())
         self.total = total if total > 0.0 else 1.0
-        self.R = float(self.b @ self.f) / self.total**2
+        self.R = float(self.b @ self.f) / self.total / self.total
         self.gap = 2.0 * (self.R - float(self.f.min()) / self.total)
 
     # ---------------------------------------------------------------- a working set
