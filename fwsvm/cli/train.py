@@ -15,7 +15,7 @@ from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
-from fwsvm.errors import FwsvmError, ModelError, UsageError
+from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def command(
     fwsvm train --scheduler tcp://10.0.0.1:8786 --model data.model data.svm
     """  # noqa: D301
     from fwsvm.cli import _training_text as text
-    from fwsvm.experiments.store import write_trace
     from fwsvm.problems import model_files
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.results.writing import json_values
@@ -89,23 +88,16 @@ def command(
             say, data, settings, scale, test, model,
             probability=probability, as_json=as_json, zero_based=zero_based, offline=offline,
         )  # fmt: skip
-    failure: FwsvmError | None = None
-    if model is not None:
-        machine = text.with_run_facts(result, row)
-        try:
-            for notice in model_files.write(model, machine):
-                click.echo(f"fwsvm: {notice}", err=True)
-        except ModelError as error:  # told of below: hours of training may stand behind the result
-            failure = _elsewhere(model, machine, error)
-    if trace is not None:
-        write_trace(trace, result.trace)
+    failures = _written(model, trace, result, row)
     text.print_result(say, result, row)
     if as_json:
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
-    if failure is not None:
-        raise failure
+    for failure in failures[:-1]:
+        click.echo(f"fwsvm: {failure}", err=True)
+    if failures:
+        raise failures[-1]
     if lacking:
         click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
     sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
@@ -165,6 +157,28 @@ def _on_cluster(
             found = cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
             text.print_traffic(say, remote)
             return found
+
+
+def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row") -> list[FwsvmError]:
+    """Write machine and trace; return the errors, told of after the result: hours of training may stand behind it."""
+    from fwsvm.cli import _training_text as text
+    from fwsvm.experiments.store import write_trace
+    from fwsvm.problems import model_files
+
+    failures: list[FwsvmError] = []
+    if model is not None:
+        machine = text.with_run_facts(result, row)
+        try:
+            for notice in model_files.write(model, machine):
+                click.echo(f"fwsvm: {notice}", err=True)
+        except ModelError as error:
+            failures.append(_elsewhere(model, machine, error))
+    if trace is not None:
+        try:
+            write_trace(trace, result.trace)
+        except WriteError as error:
+            failures.append(error)
+    return failures
 
 
 def _elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:

@@ -235,3 +235,18 @@ def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, mon
     said = f"{place / 'm'} cannot be written: No space left on device; the machine is in {kept} instead"
     assert said in done.stderr
     assert model_files.read(kept).support.shape[0] > 0
+
+
+def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lost, trace = tmp_path / "none" / "m", tmp_path / "none" / "t.csv"
+    words = ["train", "-m", "swap", "--json", "--trace", str(trace), "synthetic:gaussians?rows=60&test=0"]
+    for more in ([], ["--model", str(lost)]):
+        done = CliRunner().invoke(main, [*words, *more])
+        assert done.exit_code == 4
+        assert json.loads(done.stdout)["certified"]
+        assert f"fwsvm: {trace} cannot be written: No such file or directory\n" in done.stderr
+    (kept,) = tmp_path.glob("*/m")
+    said = f"fwsvm: {lost} cannot be written: No such file or directory; the machine is in {kept} instead\n"
+    assert said in done.stderr
+    assert model_files.read(kept).support.shape[0] > 0
