@@ -162,7 +162,8 @@ def path(name: str, source: str | None, mirror: str | None) -> None:
 def prune(*, everything: bool, dry_run: bool) -> None:
     """Remove from the cache what nothing will use again.
 
-    That is broken downloads and stale parsed copies.
+    That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
+    and copies that were not finished and have not changed for a day. What fwsvm did not write stays, with --all, too.
     """
     from fwsvm.data.fetching import cache_maintenance
 

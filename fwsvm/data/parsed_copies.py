@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -26,10 +27,11 @@ from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.files.folders import parsed_folder
+from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
+DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
 
 Parsed = tuple[LabelledRows, tuple[str, ...]]
 Read = Callable[[], Parsed]
@@ -107,7 +109,7 @@ def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha2
 def _building(parent: Path) -> Iterator[Path]:
     """Give a folder for a copy that is being made; what is left of it in the end is removed."""
     parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
+    building = Path(tempfile.mkdtemp(prefix=BUILDING, dir=parent))
     try:
         yield building
     finally:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FACTS = "machine-code.json"  # in a folder of machine code that `fwsvm warmup --to` made: what for
+BUILDING = "fwsvm-building-"  # begins the name of a folder of parsed copies that a process is writing
 
 
 class Places(NamedTuple):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -307,6 +308,38 @@ def test_remove_takes_back_what_was_added_and_locked(lock: Path, mine: Path, cac
     assert kept.read_bytes() == TRAIN
     assert str(kept) in run("prune").stdout
     assert not kept.exists()
+
+
+def test_prune_leaves_what_is_not_fwsvm_s_and_what_is_being_made(cache: Path, tmp_path: Path) -> None:
+    theirs = [
+        "data/raw/mine.csv", "data/raw/web/mine.csv", "data/raw/web/mine.part", "data/plan.part",
+        "data/results/web/runs.csv", "data/results/web/log.jsonl", "parsed/notes/n.txt", "parsed/mine.txt",
+        f"parsed/{'a' * 32}/n.txt", "data/a9a/libsvm/notes.txt", "data/wdbc/mine/notes.txt",
+    ]  # fmt: skip
+    for path in (cache / each for each in (*theirs, "data/results/web/runs.csv.lock")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("" if path.suffix == ".lock" else "mine")
+    making, abandoned = (
+        cache / "parsed" / "fwsvm-building-abcdefgh",
+        cache / "parsed" / "fwsvm-building-ijklmnop",
+    )
+    for path, age in ((making, 0), (abandoned, 2 * 24 * 3600)):
+        path.mkdir()
+        (path / "X.npy").write_bytes(b"x")
+        for each in (path, path / "X.npy"):
+            os.utime(each, (each.stat().st_atime, each.stat().st_mtime - age))
+    old = cache / "parsed" / ("b" * 32)
+    old.mkdir()
+    (old / "about.json").write_text('{"readers": "others"}')
+    said = run("prune").stdout
+    assert f"{old}: parsed by another version" in said
+    assert f"{abandoned}: unfinished parsed copy" in said
+    assert "in 2 places" in said
+    assert "in 0 places" in run("prune", "--all").stdout
+    assert all((cache / each).read_text() == "mine" for each in theirs)
+    assert (making / "X.npy").is_file()
+    assert not old.exists()
+    assert not abandoned.exists()
 
 
 def test_a_name_is_added_once(lock: Path, mine: Path, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Verifying the cached files again, and pruning the ones that nothing needs."""
 
+import contextlib
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +13,13 @@ from fwsvm.data.fetching import digests
 from fwsvm.data.fetching.cache_paths import cached_path
 from fwsvm.data.lock import lockfile
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
-from fwsvm.files.folders import data_folder, parsed_folder
+from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
 
 #: Endings of files that are not verified.
 UNFINISHED = (".part", ".bad", ".copy", ".derived")
+REFUSED = "unfinished or refused"
+LOCK = ".lock"  # what `fwsvm.files.lock` adds to a name
+ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
 
 
 class Checked(NamedTuple):
@@ -58,33 +63,76 @@ class Removal(NamedTuple):
 def removable(*, everything: bool = False) -> list[Removal]:
     """List what can be removed: unfinished files, files of data sets that were removed, stale parsed copies.
 
-    With ``everything``, all data.
+    With ``everything``, all data. Files that fwsvm did not write are never listed.
     """
-    found = []
-    owners = {source.owner for entry in lockfile.read().entries.values() for source in entry.sources}
-    if data_folder().is_dir():
-        for path in sorted(p for p in data_folder().rglob("*") if p.is_file()):
-            if path.name.endswith(UNFINISHED):
-                found.append(Removal(path, "unfinished or refused", path.stat().st_size))
-            elif path.parent != data_folder() and path.relative_to(data_folder()).parts[0] not in owners:
-                found.append(Removal(path, "of no data set in the lock", path.stat().st_size))
-            elif everything and path.name not in ("datasets.lock", "datasets.lock.lock"):
-                found.append(Removal(path, "raw file", path.stat().st_size))
-    if parsed_folder().is_dir():
-        for path in sorted(parsed_folder().iterdir()):
-            why = "parsed copy" if everything else _stale(path)
-            if why:
-                found.append(Removal(path, why, sum(p.stat().st_size for p in path.rglob("*"))))
-    return found
+    return [*_raw_files(everything=everything), *_copies(everything=everything)]
 
 
-def _stale(folder: Path) -> str:
+def _raw_files(*, everything: bool) -> Iterator[Removal]:
+    sources = [source for entry in lockfile.read().entries.values() for source in entry.sources]
+    owners = {source.owner for source in sources}
+    known = {cached_path(source, file) for source in sources for file in source.files if not file.shipped}
+    kept = "raw file" if everything else ""
+    for path in sorted(data_folder().glob(".datasets.lock.*.part")):
+        yield Removal(path, REFUSED, path.stat().st_size)
+    for folder in sorted(path for path in data_folder().glob("*/*") if path.is_dir()):
+        of_owner = kept if folder.parent.name in owners else "of no data set in the lock"
+        for path in _own_files(folder, known):
+            if why := REFUSED if path.name.endswith(UNFINISHED) else of_owner:
+                yield Removal(path, why, path.stat().st_size)
+
+
+def _own_files(folder: Path, known: set[Path]) -> list[Path]:
+    """Return the files that fwsvm wrote to a folder of ``data/NAME``.
+
+    They are those of a source in the lock. Another folder counts only if it holds nothing but files whose empty
+    ``.lock``, which fwsvm makes before it writes any, is beside them.
+    """
+    there = sorted(folder.iterdir())
+    names = {path.name for path in known if path.parent == folder}
+    if names:
+        own = _with_endings(names)
+        return [path for path in there if path.name in own and path.is_file()]
+    locks = [path for path in there if path.suffix == LOCK and path.is_file() and not path.stat().st_size]
+    own = _with_endings({path.stem for path in locks})
+    return there if all(path.name in own and path.is_file() for path in there) else []
+
+
+def _with_endings(names: set[str]) -> set[str]:
+    return {f"{name}{ending}" for name in names for ending in ("", LOCK, *UNFINISHED)}
+
+
+def _copies(*, everything: bool) -> Iterator[Removal]:
+    for path in sorted(parsed_folder().glob("*")):
+        why = "" if path.is_symlink() else _stale(path, everything=everything)
+        if why:
+            yield Removal(path, why, sum(p.stat().st_size for p in path.rglob("*")))
+
+
+def _stale(folder: Path, *, everything: bool) -> str:
+    """Return why a folder can be removed; nothing of one that is in use, or is no parsed copy."""
+    if folder.name.startswith(BUILDING):
+        return "unfinished parsed copy" if time.time() - _last_change(folder) > ABANDONED else ""
+    if not parsed_copies.DIGEST.fullmatch(folder.name) or not (folder / "about.json").is_file():
+        return ""
+    if everything:
+        return "parsed copy"
     try:
         about = json.loads((folder / "about.json").read_text("utf-8"))
     except (OSError, ValueError):
-        return "unfinished parsed copy"
+        return "damaged parsed copy"
     known = about.get("readers") if isinstance(about, dict) else None
     return "" if known == parsed_copies.reader_version() else "parsed by another version"
+
+
+def _last_change(folder: Path) -> float:
+    """Return when something was last written to a folder, which another process may be removing."""
+    changed = 0.0
+    with contextlib.suppress(FileNotFoundError):
+        for path in (folder, *folder.iterdir()):
+            changed = max(changed, path.stat().st_mtime)
+        return changed
+    return time.time()
 
 
 def remove(removals: list[Removal]) -> None:

@@ -13,7 +13,7 @@ from typing import IO
 
 from fwsvm.data.formats import decompression
 from fwsvm.errors import DataError, clipped
-from fwsvm.files.folders import parsed_folder
+from fwsvm.files.folders import BUILDING, parsed_folder
 
 METHODS_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 ENCRYPTED_FLAG = 0x1  # bit of a member's flags
@@ -41,7 +41,7 @@ def extracted(path: Path, member: str) -> Iterator[Path]:
         packed in a way no data set needs, or larger inside than a data set can be.
     """
     parsed_folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="building-", dir=parsed_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix=BUILDING, dir=parsed_folder()) as folder:
         plain = Path(folder) / (re.sub(r"[^\w.-]", "", member.rpartition("/")[2]).strip(".") or "member")
         try:
             with plain.open("wb") as file:
