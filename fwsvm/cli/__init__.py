@@ -26,6 +26,7 @@ DISK_FULL = NO_MEMORY = 4
 NO_FILE = 3
 LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
+FULL = {errno.ENOSPC, errno.EDQUOT}
 INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
@@ -80,11 +81,13 @@ class Commands(Summaries):
             echo(f"fwsvm: {ran_out(error)}", 2, err=True)
             sys.exit(NO_MEMORY)
         except OSError as error:
-            if error.errno in NO_NAMES and error.filename is not None:
-                echo(f"fwsvm: {shown(os.fsdecode(error.filename))}: {error.strerror}", 2, err=True)
+            if error.errno not in FULL:
+                if error.filename is None:
+                    raise
+                name = os.fsdecode(error.filename)
+                said = shown(name) if error.errno in NO_NAMES else name
+                echo(f"fwsvm: {said}: {error.strerror}", 2, err=True)
                 sys.exit(NO_FILE)
-            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-                raise
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - what is left in its buffer has no place
             click.echo(f"fwsvm: the output cannot be written: {error.strerror}", err=True)
             sys.exit(DISK_FULL)
