@@ -23,7 +23,8 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
     "--method", "-m", "methods", multiple=True, help="Only this one; may be repeated [default: all]."
 )
 @click.option("--kernel", "kernels", multiple=True,
-              help="For this kernel; may be repeated [default: rbf, or the method's only one].")  # fmt: skip
+              help="For this kernel, and without --method all methods that have it; may be repeated "
+              "[default: rbf, or the method's only one].")  # fmt: skip
 @click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False),
               help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
 @click.option("--processor", type=NearestChoice(PROCESSORS),
@@ -46,7 +47,7 @@ def command(
     from fwsvm.solvers import METHODS, method
 
     chosen = [method(name) for name in methods] or list(METHODS.values())
-    asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels)]
+    asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels, named=bool(methods))]
     if folder is not None:
         from fwsvm.cli._carrying import compile_into
 
@@ -74,8 +75,8 @@ def _words(methods: tuple[str, ...], kernels: tuple[str, ...]) -> list[str]:
     return [f"--method={name}" for name in methods] + [f"--kernel={name}" for name in kernels]
 
 
-def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
-    """Return the kernels to compile a method for; `UsageError` if the method supports none of the requested ones."""
+def _kernels(method: "Method", asked: tuple[str, ...], *, named: bool) -> list[str]:
+    """Return the kernels to compile a method for; `UsageError` if one that was named supports none of those asked."""
     from fwsvm.errors import UsageError
     from fwsvm.kernels.kernel import family
     from fwsvm.solvers import FAMILIES
@@ -83,7 +84,7 @@ def _kernels(method: "Method", asked: tuple[str, ...]) -> list[str]:
     known = FAMILIES[method.family]
     wanted = [family(name).name for name in asked] or [known.default_kernel]
     found = [name for name in wanted if known.kernels is None or name in known.kernels]
-    if not found:
+    if named and not found:
         raise UsageError(
             f"{method.name} works with the {' or '.join(known.kernels or ())} kernel, not with {', '.join(wanted)}"
         )

@@ -172,3 +172,19 @@ def test_what_does_not_go_together_is_refused_before_anything_is_compiled():
     assert result.stderr == "fwsvm: liblinear works with the linear kernel, not with rbf\n"
     assert "no kernel 'gauss'" in run("warmup", "--kernel", "gauss", code=2).stderr
     assert "did you mean 'swap'" in run("warmup", "--method", "swp", code=2).stderr
+
+
+def test_a_kernel_alone_is_compiled_for_the_methods_that_have_it(monkeypatch):
+    trained = []
+    monkeypatch.setattr(
+        "fwsvm.cli.warmup._train", lambda method, kernel, **_: trained.append((method, kernel))
+    )
+    run("warmup", "--kernel", "rbf", "--kernel", "linear")
+    linear_only = {name for name, method in METHODS.items() if FAMILIES[method.family].kernels == ("linear",)}
+    assert linear_only
+    assert set(trained) == {(name, "linear") for name in METHODS} | {
+        (name, "rbf") for name in METHODS.keys() - linear_only
+    }
+    trained.clear()
+    run("warmup", "--kernel", "rbf")
+    assert {name for name, _ in trained} == METHODS.keys() - linear_only
