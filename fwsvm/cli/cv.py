@@ -173,12 +173,14 @@ def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: b
     accuracies = [fold.row["test_accuracy"] for fold in made]
     by_fold = {name: [fold.scores[name] for fold in made] for name in chosen if name != "accuracy"}
     if as_json:
-        found = {"folds": folds, "accuracy": right / judged, "deviation": _deviation(accuracies)}
+        found = {"accuracy": right / judged, "deviation": _deviation(accuracies)}
         scores = {
-            name: {"mean": mean(values), "deviation": _deviation(values), "folds": values}
+            name: json_values({"mean": mean(values), "deviation": _deviation(values)}) | {"folds": values}
             for name, values in by_fold.items()
         }
-        click.echo(json.dumps({**found, "scores": scores, "rows": [json_values(fold.row) for fold in made]}))
+        counts = {"folds": folds, "folds_ended": len(made)}
+        rows = [json_values(fold.row) for fold in made]
+        click.echo(json.dumps({**counts, **json_values(found), "scores": scores, "rows": rows}))
         return
     for name in chosen:
         if name == "accuracy":

@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
+from fwsvm.experiments import training
+from tests.cli.test_easy import pressing_ctrl_c
 
 
 def cv(*arguments: str) -> Result:
@@ -54,6 +56,25 @@ def test_people_get_lines_and_the_accuracy() -> None:
     assert found.exit_code == 0
     assert [line.split()[:2] for line in found.stdout.splitlines()[-3:-1]] == [["fold", "0"], ["fold", "1"]]
     assert found.stdout.splitlines()[-1].startswith("accuracy")
+
+
+def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressing_ctrl_c(
+        monkeypatch, training.accuracy, "accuracy", 2
+    )  # of training rows and others, in the first fold
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    words = ("wdbc", "--folds", "3", "--tol", "0.1", "--score", "f1", "--json")
+    found = cv(*words)
+    assert found.exit_code == 130, found.stderr
+    said = json.loads(found.stdout, parse_constant=refuse)
+    assert (said["folds"], said["folds_ended"], len(said["rows"])) == (3, 1, 1)
+    assert said["accuracy"] == said["rows"][0]["test_accuracy"]
+    assert said["deviation"] is said["scores"]["f1"]["deviation"] is None
+    monkeypatch.undo()
+    assert json.loads(cv(*words).stdout)["folds_ended"] == 3
 
 
 def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
