@@ -53,6 +53,8 @@ def command(
     """  # noqa: D301, a literal backslash-b tells click to keep the lines
     if save and restore:
         raise UsageError("-s and -r cannot be used together: restored ranges are saved already")
+    if target and restore:
+        raise UsageError("-y and -r cannot be used together: give -y with -s, and the file then scales labels, too")
     if not upper > lower or (target and not target[1] > target[0]):
         raise UsageError("the lower end of an interval must be below its upper end")
     refuse_overwriting([data, restore], [save, output])

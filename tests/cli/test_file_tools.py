@@ -140,6 +140,7 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(run, tmp_path, he
         (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
         (["-y", "1", "-1"], 2, "the lower end"),
         (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
+        (["-y", "0", "9", "-r", "b"], 2, "-y and -r cannot be used together: give -y with -s"),
         (["-r", "absent"], 3, "absent: no such file"),
         (["-o", "absent/scaled"], 3, "cannot be written: No such file"),
     ],
