@@ -1,6 +1,7 @@
 """``fwsvm scale``: LIBSVM's svm-scale."""
 
 import contextlib
+import math
 import sys
 from pathlib import Path
 
@@ -54,9 +55,16 @@ def command(
     if save and restore:
         raise UsageError("-s and -r cannot be used together: restored ranges are saved already")
     if target and restore:
-        raise UsageError("-y and -r cannot be used together: give -y with -s, and the file then scales labels, too")
-    if not upper > lower or (target and not target[1] > target[0]):
-        raise UsageError("the lower end of an interval must be below its upper end")
+        raise UsageError(
+            "-y and -r cannot be used together: give -y with -s, and the file then scales labels, too"
+        )
+    for low, high, options in ((lower, upper, "-l and -u"), *([(*target, "-y")] if target else [])):
+        if not high > low:
+            raise UsageError("the lower end of an interval must be below its upper end")
+        if not math.isfinite(high - low):
+            raise UsageError(
+                f"{options}: {low:g} to {high:g} is too wide; give finite ends, closer to each other"
+            )
     refuse_overwriting([data, restore], [save, output])
     from fwsvm.data import ranges, training_rows
     from fwsvm.files import disk
