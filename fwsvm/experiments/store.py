@@ -65,7 +65,7 @@ class ResultsStore:
         try:
             (self.folder / "traces").mkdir(parents=True, exist_ok=True)
             refuse_link(self.folder / "traces", self.folder)
-            self._open.enter_context(exclusive(self.runs, wait=False))
+            self._open.enter_context(exclusive(self.runs, ResultsError, wait=False))
         except BlockingIOError:
             raise ResultsError(
                 f"{self.folder}: another fwsvm writes here; wait for it, or give another folder with --out"

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -66,6 +67,18 @@ def here(folder: Path, text: str, *options: str) -> tuple[int, str, str]:
 def rows(folder: Path) -> list[dict[str, str]]:
     path = folder / "out" / "runs.csv"
     return list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links are followed here")
+def test_no_file_is_made_where_a_link_in_the_place_of_a_lock_leads(tmp_path):
+    lock, outside = tmp_path / "out" / "runs.csv.lock", tmp_path / "outside"
+    lock.parent.mkdir()
+    lock.symlink_to(outside)
+    code, _, said = here(tmp_path, QUICK)
+    assert code == 2
+    sentence = "out/runs.csv.lock: a link, where fwsvm makes a file of its own; delete the link"
+    assert sentence in " ".join(said.split())
+    assert not outside.exists()
 
 
 def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
