@@ -13,6 +13,7 @@ from typing import Any
 
 from fwsvm.analysis.configuration import configuration_text, settings
 from fwsvm.analysis.results import DONE, result_folders
+from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.writing import csv_bytes
 from fwsvm.errors import ResultsError, shown
 from fwsvm.files.atomic import write_whole
@@ -23,8 +24,6 @@ from fwsvm.results.kinds import listed, shortened
 from fwsvm.results.reading import refuse_too_many, runs_table, trace_table
 
 CODE = ("fwsvm", "commit")
-#: Rows alike in these must have seen the same data.
-SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
 MAX_LOG_BYTES = 2**27
@@ -63,7 +62,8 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
     if present(out / "runs.csv"):
         raise ResultsError(f"{out}: already has a runs.csv; name a new folder with --out")
     header = _common_header(folders)
-    mixed = [*_mixed_code(folders), *_mixed_data(folders), *_mixed_configurations(folders)]
+    placed = ((row, str(folder.path)) for folder in folders for row in folder.rows)
+    mixed = [*_mixed_code(folders), *different_data(placed), *_mixed_configurations(folders)]
     kept, dropped, disagreeing = _once_each(folders)
     mixed += disagreeing
     if mixed and not allow_mixed:
@@ -115,21 +115,6 @@ def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
                 for value, where in found.items()
             )
             yield f"rows of different code: {column} {places}"
-
-
-def _mixed_data(folders: list[_Folder]) -> Iterator[str]:
-    """Yield what to say for each data set that had other bytes in another folder."""
-    seen: dict[tuple[str, ...], tuple[str, Path]] = {}
-    named: set[str] = set()
-    for folder in folders:
-        for row in folder.rows:
-            digest, dataset = row["data_sha256"], row["dataset"]
-            key = tuple(row[name] for name in SAME_DATA)
-            first, where = seen.setdefault(key, (digest, folder.path))
-            if digest and first and first != digest and where != folder.path and dataset not in named:
-                named.add(dataset)
-                places = f"{first[:12]} in {where}, {digest[:12]} in {folder.path}"
-                yield f"different data under the name {shortened(dataset)}: {places}"
 
 
 def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:

@@ -54,6 +54,7 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | None = None) -> "Results":
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
+    from fwsvm.analysis.same_data import different_in_folders
     from fwsvm.cli._files import refuse_overwriting
     from fwsvm.cli._lines import echo
     from fwsvm.results.archives import OF_FOLDER
@@ -62,7 +63,7 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     if out is not None:
         own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
         refuse_overwriting([*paths, *(folder / name for folder in read.folders for name in own)], [out])
-    for notice in read.notices:
+    for notice in (*read.notices, *different_in_folders(read.frame)):
         echo(f"fwsvm: {notice}", 2, err=True)
     return read
 

@@ -139,3 +139,20 @@ def test_results_without_a_common_run_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "new", [row(dataset="other", method="swap")])
     done = run(folder(tmp_path / "old"), tmp_path / "new")
     assert (done.exit_code, "no run is in both results" in done.stderr) == (2, True)
+
+
+def test_different_data_under_one_name_are_said_before_the_verdict(tmp_path: Path) -> None:
+    new = folder(tmp_path / "new", test_accuracy=0.5, data_sha256=lambda name, _: "f" * 64 * (name == "a1a"))
+    done = run(folder(tmp_path / "old"), new)
+    assert done.exit_code == 1
+    assert "different data under the name a1a: " in done.stderr
+    assert " in old, ffffffffffff in new; what differs there may come from the data" in done.stderr
+    assert "the name w1a" not in done.stderr
+
+
+def test_a_measure_that_the_new_result_lacks_is_named(tmp_path: Path) -> None:
+    done = run(folder(tmp_path / "old", 2), folder(tmp_path / "new", 2, test_accuracy=""))
+    assert (
+        "4 runs have no accuracy in the new result, unlike the old, and no verdict on it: a1a swap; w1a swap"
+        in done.stderr
+    )

@@ -64,6 +64,15 @@ def test_tables_of_times_refuse_mixed_loads_and_tables_of_accuracy_do_not_care(t
     assert run("plot", folder, "-o", tmp_path / "figures").exit_code == 2
 
 
+def test_a_table_of_different_data_under_one_name_says_so(tmp_path: Path) -> None:
+    first = write(tmp_path / "A", [row(dataset="d.svm", method="fw", test_accuracy=0.9)])
+    second = [row(dataset="d.svm", method="fw", test_accuracy=0.4, data_sha256="f" * 64)]
+    said = run("table", first, write(tmp_path / "B", second), "-l", "accuracy").stderr
+    assert "different data under the name d.svm: " in said
+    assert f"ffffffffffff in {tmp_path / 'B'}; they are counted as one data set" in said
+    assert run("table", first, first, "-l", "accuracy").stderr == ""
+
+
 def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
     result = run("stats", "--published", "003")
     assert result.exit_code == 0

@@ -17,15 +17,18 @@ import pandas as pd
 
 from fwsvm.analysis.cells import REPEATED, final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE
+from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.statistics.holm import holm
 from fwsvm.analysis.statistics.wilcoxon import Wilcoxon, wilcoxon
 from fwsvm.errors import ResultsError
+from fwsvm.results.kinds import listed
 from fwsvm.status import SEVERITY
 
 Direction = Literal["better", "same", "worse"]
 GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
 ALPHA = 0.05
+SIDES = ("old", "new")
 #: Labels, and the old and new values of the pairs, each (n,); logarithms of what is compared by ratios.
 PairedMeasures = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
@@ -115,15 +118,23 @@ def compare_results(
             "no run is in both results: data sets, methods or settings differ; give two runs of the same experiment"
         )
     named = _labels(pd.concat([side[GROUP] for side in sides]).drop_duplicates())
-    notices: list[str] = []
+    paired = [
+        (side, rows[[*keys, "data_sha256"]].to_dict("records"))
+        for side, rows in zip(SIDES, sides, strict=True)
+    ]
+    notices = [
+        f"{said}; what differs there may come from the data"
+        for said in different_data(((row, side) for side, rows in paired for row in rows), keys)
+    ]
     if "time" in measures and not mixed_load:
         try:
-            apart = [frame.assign(experiment=side) for side, frame in (("old", old), ("new", new))]
+            apart = [frame.assign(experiment=side) for side, frame in zip(SIDES, (old, new), strict=True)]
             refuse_mixed_load(pd.concat(apart, ignore_index=True))
         except ResultsError as error:
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
     done = both[both["status_old"].isin(DONE) & both["status_new"].isin(DONE)]
+    notices += [said for name in measures if (said := _lost(done, MEASURED[name], named))]
     found = [one for name in measures for one in _of_measure(done, MEASURED[name], margins[name], named)]
     groups = [set(side[GROUP].itertuples(index=False, name=None)) for side in sides]
     return Comparison(
@@ -168,13 +179,27 @@ def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
     return found
 
 
+def _lost(
+    done: pd.DataFrame, measured: ComparedColumn, named: dict[tuple[object, ...], tuple[str, ...]]
+) -> str:
+    """Return what to say of runs that have a measure in the old result alone, or ''."""
+    before, after = (np.isfinite(done[f"{measured.column}_{side}"].to_numpy(dtype=float)) for side in SIDES)
+    lost = done[before & ~after]
+    if lost.empty:
+        return ""
+    groups = lost[GROUP].drop_duplicates().itertuples(index=False, name=None)
+    where = listed((_said(named[key]) for key in groups), "; ")
+    runs = "1 run has" if len(lost) == 1 else f"{len(lost)} runs have"
+    return f"{runs} no {measured.name} in the new result, unlike the old, and no verdict on it: {where}"
+
+
 def _of_measure(
     done: pd.DataFrame,
     measured: ComparedColumn,
     margin: float,
     named: dict[tuple[object, ...], tuple[str, ...]],
 ) -> list[Difference]:
-    columns = [f"{measured.column}_{side}" for side in ("old", "new")]
+    columns = [f"{measured.column}_{side}" for side in SIDES]
     usable = done[np.isfinite(done[columns].to_numpy(dtype=float)).all(axis=1)]
     if measured.ratio:
         usable = usable[(usable[columns] > 0).all(axis=1)]
@@ -225,7 +250,7 @@ def _difference(
 def _endings(both: pd.DataFrame, named: dict[tuple[object, ...], tuple[str, ...]]) -> list[str]:
     """Return a sentence for each way in which runs end worse than before: by a severer status."""
     order = {str(status): place for place, status in enumerate(SEVERITY)}  # the worst first
-    ranks = [both[f"status_{side}"].map(order).fillna(-1) for side in ("old", "new")]
+    ranks = [both[f"status_{side}"].map(order).fillna(-1) for side in SIDES]
     worse = both[ranks[1] < ranks[0]]
     counts = worse.groupby([*GROUP, "status_old", "status_new"], sort=False, dropna=False).size()
     return [

@@ -1,0 +1,42 @@
+"""Rows that must have seen the same data and did not: one name stood for other bytes, splits or ranges."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from fwsvm.results.kinds import shortened
+
+#: Rows alike in these must have seen the same data.
+SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
+
+
+def different_data(
+    rows: Iterable[tuple[Mapping[Any, Any], str]], alike: Sequence[str] = SAME_DATA
+) -> Iterator[str]:
+    """Yield what to say for each data set that differs between two places, in rows that are ``alike``.
+
+    ``rows`` are pairs of a row and the place that it is from. Rows that ran on no data have no digest.
+    """
+    seen: dict[tuple[str, ...], tuple[str, str]] = {}
+    named: set[str] = set()
+    for row, where in rows:
+        digest, dataset = str(row["data_sha256"]), str(row["dataset"])
+        if not digest:
+            continue
+        first, before = seen.setdefault(tuple(str(row[name]) for name in alike), (digest, where))
+        if first != digest and where != before and dataset not in named:
+            named.add(dataset)
+            places = f"{first[:12]} in {before}, {digest[:12]} in {where}"
+            yield f"different data under the name {shortened(dataset)}: {places}"
+
+
+def different_in_folders(frame: pd.DataFrame) -> list[str]:
+    """Return what to say of the data of rows that were read from several folders (`fwsvm.analysis.results.read`)."""
+    if frame["folder"].nunique() < 2:
+        return []
+    rows = frame[[*SAME_DATA, "data_sha256", "folder"]].drop_duplicates().to_dict("records")
+    return [
+        f"{said}; they are counted as one data set: choose with --where, or give each folder by itself"
+        for said in different_data((row, str(row["folder"])) for row in rows)
+    ]
