@@ -3,14 +3,13 @@
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import FigureData, convergence, draw, kinds, style
+from fwsvm.analysis.figures import FigureData, draw, kinds, style
 from fwsvm.analysis.figures.data import label_of
 from fwsvm.errors import UsageError
-from tests.analysis.folders import like_paper, row, write, write_trace
+from tests.analysis.folders import like_paper, row, write
 
 
 def source_of(folder) -> FigureData:
@@ -118,79 +117,6 @@ def test_the_rank_diagram_states_the_critical_difference() -> None:
     texts = [text.get_text() for text in drawing.figure.axes[0].texts]
     assert "CD = 0.65" in texts
     assert "MFW  1.54" in texts
-
-
-def test_bands_are_median_and_range_with_ended_runs_at_their_last_value() -> None:
-    runs = [
-        pd.DataFrame({"seconds": [0.0, 1.0, 2.0], "gap": [9.0, 4.0, 2.0]}),
-        pd.DataFrame({"seconds": [0.0, 1.0, 8.0], "gap": [9.0, 6.0, 1.0]}),
-    ]
-    x, values = convergence.on_one_grid(runs, "seconds", "gap")
-    assert (x[0], x[-1]) == (1, pytest.approx(8))
-    assert values[:, 0].tolist() == [4, 6]
-    assert values[:, -1].tolist() == [2, 1]
-    assert (np.diff(values, axis=1) <= 0).all()
-
-
-def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
-    rows = [
-        row(dataset="usps", method=m, repetition=i, run_id=f"{m}{i}", C=4, sigma2=2)
-        for m in ("fw", "swap")
-        for i in (0, 1)
-    ]
-    rows += [
-        row(
-            dataset="usps",
-            method="cvm",
-            role="select",
-            width_rule="",
-            C=c,
-            sigma2=s,
-            test_accuracy=0.9 - 0.01 * abs(c - 4),
-        )
-        for c in (1, 4, 16)
-        for s in (2, 8)
-    ]
-    folder = write(tmp_path, rows)
-    for name in ("fw0", "fw1", "swap0", "swap1"):
-        trace = {
-            "seconds": [0, 0.1, 1],
-            "iteration": [0, 5, 50],
-            "objective": [3, 2, 1],
-            "gap": [None, 1, 0.1],
-        }
-        write_trace(folder, name, pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
-    drawings = named(draw(source_of(folder), ["convergence", "selection"]))
-    assert set(drawings) == {"convergence-usps", "selection-usps-cvm"}
-    assert set(lines(drawings["convergence-usps"])) == {"FW", "SWAP"}
-    assert lines(drawings["convergence-usps"], panel=1)["FW"][-1] == pytest.approx(0.1)
-    assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
-    windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
-    assert lines(windowed, panel=1)["SWAP"][0] == 1
-    first, last = windowed.figure.axes
-    assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
-    (above,) = draw(source_of(folder), ["convergence"], measures=("suboptimality",))
-    assert above.figure.axes[0].get_yscale() == "log"
-    assert lines(above)["FW"][0] == 1, "the lowest objective of all runs is 1"
-
-
-def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> None:
-    rows = [
-        row(
-            dataset="usps",
-            method="cvm",
-            role="select",
-            C=c,
-            sigma2=2 + 0.1 * fold,
-            fold=fold,
-            test_accuracy=0.9,
-        )
-        for c in (1, 4, 16)
-        for fold in (0, 1)
-    ]
-    folder = write(tmp_path, [*rows, row(dataset="usps", method="fw", C=4, sigma2=2.02)])
-    (drawing,) = draw(source_of(folder), ["selection"])
-    assert "the ring marks the choice, C = 4" in drawing.caption
 
 
 @pytest.mark.parametrize("form", style.FORMATS)

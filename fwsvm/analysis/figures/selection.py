@@ -11,18 +11,26 @@ from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 
 MAX_GRID_POINTS = 10_000
+#: Rows alike in these are of one search.
+SEARCH = ["experiment", "profile", "dataset", "method"]
 
 
 @figure("selection", 5)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
-    """Draw one picture per data set and method with ``role=select`` rows."""
+    """Draw one picture per experiment, profile, data set and method with ``role=select`` rows.
+
+    Of a race these are the runs that decided: at the smallest tolerance, without the first look.
+    """
     if data.runs.empty:
         return []
     runs = data.selected(data.runs)
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
     data.datasets_in(searched)
     drawings = []
-    for (dataset, method), rows in searched.groupby(["dataset", "method"], sort=False):
+    several = [name for name in ("experiment", "profile") if searched[name].nunique() > 1]
+    for key, every in searched.groupby(SEARCH, sort=False):
+        of = dict(zip(SEARCH, map(str, key), strict=True))
+        rows = every[every["tolerance"].isna() | (every["tolerance"] == every["tolerance"].min())]
         # a width derived from the rows differs a little from fold to fold: it was not searched
         width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
         if (size := width.nunique() * rows["C"].nunique()) > MAX_GRID_POINTS:
@@ -36,10 +44,13 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
         table = table.dropna(how="all").dropna(how="all", axis=1)
         if table.size < 2:
             continue
-        choice = _choice(runs[(runs["role"] == "final") & (runs["dataset"] == dataset)], table)
-        name = f"{label_of(str(dataset))}, searched with {METHOD_NAMES.get(str(method), plain_label(str(method)))}"
+        same = (runs[SEARCH[:3]] == [of[name] for name in SEARCH[:3]]).all(axis=1)
+        choice = _choice(runs[same & (runs["role"] == "final")], table)
+        method = METHOD_NAMES.get(of["method"], plain_label(of["method"]))
+        where = "".join(f", {name} {plain_label(of[name])}" for name in several)
+        name = f"{label_of(of['dataset'])}, searched with {method}{where}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
-        drawings.append(draw_one(f"selection-{dataset}-{method}", name, table, choice))
+        drawings.append(draw_one(f"selection-{of['dataset']}-{of['method']}", name, table, choice))
     return drawings
 
 

@@ -1,0 +1,114 @@
+"""Figures of runs, not cells: convergence from their traces, and the parameter search."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fwsvm.analysis.figures import convergence, draw
+from tests.analysis.folders import row, write, write_trace
+from tests.analysis.test_figures import lines, named, source_of
+
+
+def test_bands_are_median_and_range_with_ended_runs_at_their_last_value() -> None:
+    runs = [
+        pd.DataFrame({"seconds": [0.0, 1.0, 2.0], "gap": [9.0, 4.0, 2.0]}),
+        pd.DataFrame({"seconds": [0.0, 1.0, 8.0], "gap": [9.0, 6.0, 1.0]}),
+    ]
+    x, values = convergence.on_one_grid(runs, "seconds", "gap")
+    assert (x[0], x[-1]) == (1, pytest.approx(8))
+    assert values[:, 0].tolist() == [4, 6]
+    assert values[:, -1].tolist() == [2, 1]
+    assert (np.diff(values, axis=1) <= 0).all()
+
+
+def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
+    rows = [
+        row(dataset="usps", method=m, repetition=i, run_id=f"{m}{i}", C=4, sigma2=2)
+        for m in ("fw", "swap")
+        for i in (0, 1)
+    ]
+    rows += [
+        row(
+            dataset="usps",
+            method="cvm",
+            role="select",
+            width_rule="",
+            C=c,
+            sigma2=s,
+            test_accuracy=0.9 - 0.01 * abs(c - 4),
+        )
+        for c in (1, 4, 16)
+        for s in (2, 8)
+    ]
+    folder = write(tmp_path, rows)
+    for name in ("fw0", "fw1", "swap0", "swap1"):
+        trace = {
+            "seconds": [0, 0.1, 1],
+            "iteration": [0, 5, 50],
+            "objective": [3, 2, 1],
+            "gap": [None, 1, 0.1],
+        }
+        write_trace(folder, name, pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
+    drawings = named(draw(source_of(folder), ["convergence", "selection"]))
+    assert set(drawings) == {"convergence-usps", "selection-usps-cvm"}
+    assert set(lines(drawings["convergence-usps"])) == {"FW", "SWAP"}
+    assert lines(drawings["convergence-usps"], panel=1)["FW"][-1] == pytest.approx(0.1)
+    assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
+    windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
+    assert lines(windowed, panel=1)["SWAP"][0] == 1
+    first, last = windowed.figure.axes
+    assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
+    (above,) = draw(source_of(folder), ["convergence"], measures=("suboptimality",))
+    assert above.figure.axes[0].get_yscale() == "log"
+    assert lines(above)["FW"][0] == 1, "the lowest objective of all runs is 1"
+
+
+def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> None:
+    rows = [
+        row(
+            dataset="usps",
+            method="cvm",
+            role="select",
+            C=c,
+            sigma2=2 + 0.1 * fold,
+            fold=fold,
+            test_accuracy=0.9,
+        )
+        for c in (1, 4, 16)
+        for fold in (0, 1)
+    ]
+    folder = write(tmp_path, [*rows, row(dataset="usps", method="fw", C=4, sigma2=2.02)])
+    (drawing,) = draw(source_of(folder), ["selection"])
+    assert "the ring marks the choice, C = 4" in drawing.caption
+
+
+def searched(**fields):
+    """Return rows of a search over two C with accuracies 0.7 and 0.8, and the reported run."""
+    return [
+        *(
+            row(dataset="usps", method="cvm", role="select", C=c, test_accuracy=a, **fields)
+            for c, a in ((1, 0.7), (4, 0.8))
+        ),
+        row(dataset="usps", method="fw", C=4, **fields),
+    ]
+
+
+def test_the_picture_of_a_race_has_the_runs_that_decided_not_the_first_look(tmp_path) -> None:
+    look = [
+        row(dataset="usps", method="cvm", role="select", C=c, tolerance=0.9, test_accuracy=0.5)
+        for c in (1, 4, 64)
+    ]
+    (drawing,) = draw(source_of(write(tmp_path, [*look, *searched()])), ["selection"])
+    (curve, _) = drawing.figure.axes[0].lines
+    assert curve.get_xdata().tolist() == [1, 4]
+    assert curve.get_ydata().tolist() == pytest.approx([70, 80])
+
+
+def test_searches_of_two_experiments_or_profiles_have_a_picture_each(tmp_path) -> None:
+    rows = [*searched(), *searched(experiment="other"), *searched(profile="quick")]
+    drawings = draw(source_of(write(tmp_path, rows)), ["selection"])
+    assert [drawing.caption.partition(":")[0] for drawing in drawings] == [
+        f"USPS, searched with CVM, experiment {experiment}, profile {profile}"
+        for experiment, profile in (("trial", "paper"), ("other", "paper"), ("trial", "quick"))
+    ]
+    assert all("the ring marks the choice, C = 4" in drawing.caption for drawing in drawings)
