@@ -88,10 +88,10 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     cells = pd.DataFrame(
         [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
     )
-    return _with_short_names(cells)
+    return with_short_names(cells)
 
 
-def _with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
+def with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
     """Shorten method names such as ``scs(metric=rkhs)`` to ``scs`` if there is one variant only.
 
     The parameters move to the column ``parameters``.

@@ -112,3 +112,47 @@ def test_searches_of_two_experiments_or_profiles_have_a_picture_each(tmp_path) -
         for experiment, profile in (("trial", "paper"), ("other", "paper"), ("trial", "quick"))
     ]
     assert all("the ring marks the choice, C = 4" in drawing.caption for drawing in drawings)
+
+
+def traced(folder, *rows):
+    """Write runs whose traces end at an objective each, and return their folder."""
+    write(folder, [made for made, _ in rows])
+    for made, last in rows:
+        trace = {"seconds": [0.1, 1], "iteration": [5, 50], "objective": [9, last], "gap": [1, 0.1]}
+        write_trace(folder, made["run_id"], pd.DataFrame(trace | {"support_vectors": [1, 3]}))
+    return folder
+
+
+def curves(folder) -> dict[str, float]:
+    """Return the last objective of each curve by its label."""
+    (drawing,) = draw(source_of(folder), ["convergence"], measures=("objective",))
+    return {label: y[-1] for label, y in lines(drawing).items()}
+
+
+def test_runs_at_several_penalties_are_curves_of_their_own_and_repetitions_are_one(tmp_path) -> None:
+    rows = [
+        (row(dataset="usps", method="fw", C=C, repetition=i), C + i)
+        for C in (1, 2, 4, 8, 16, 64)
+        for i in (0, 2)
+    ]
+    rows += [(row(dataset="usps", method="swap", C=1), 3)]
+    found = curves(traced(tmp_path, *rows))
+    assert found == {f"FW, C {C}": C + 1 for C in (1, 2, 4, 8, 16, 64)} | {"SWAP, C 1": 3}
+    (drawing,) = draw(source_of(tmp_path), ["convergence"], measures=("objective",))
+    looks = {(line.get_color(), line.get_marker()) for line in drawing.figure.axes[0].lines}
+    assert len(looks) == len(found)
+
+
+def test_variants_of_a_method_are_curves_of_their_own_and_choices_of_auto_are_not(tmp_path) -> None:
+    rows = [
+        (row(dataset="usps", method=m), k) for k, m in enumerate(("scs(metric=rkhs)", "scs(metric=l2)"), 2)
+    ]
+    chosen = [
+        (row(dataset="usps", method=f"auto ({how})", repetition=i, sigma2=1 + i, gamma=0.5 / (1 + i)), 4 + i)
+        for i, how in enumerate(("chunking", "newton"))
+    ]
+    assert curves(traced(tmp_path, *rows, *chosen)) == {
+        "scs(metric=rkhs)": 2,
+        "scs(metric=l2)": 3,
+        "auto": 4.5,
+    }

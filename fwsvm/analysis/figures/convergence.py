@@ -1,7 +1,7 @@
 """Objective, gap and support size against time or iterations, from the traces, with bands over seeds.
 
-The line is the median over a method's runs and the band their range. A run that has ended keeps its last value, so that
-the band does not narrow when runs end.
+The line is the median over the repetitions of a method and setting, and the band their range. A run that has ended
+keeps its last value, so that the band does not narrow when runs end.
 """
 
 import math
@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fwsvm.analysis.cells import final_rows
+from fwsvm.analysis.cells import SETTING, final_rows, with_short_names
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
 from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
+from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
@@ -49,22 +50,49 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
 
 def _traces(rows: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
-    """Return the traces of each method's runs, with the column ``suboptimality``."""
-    found: list[tuple[str, tuple[object, ...], pd.DataFrame]] = []
+    """Return the traces of the repetitions of each method and setting, with the column ``suboptimality``."""
+    found: list[tuple[tuple[object, ...], pd.DataFrame]] = []
     lowest: dict[tuple[object, ...], float] = {}
-    for row in rows.to_dict("records"):
+    traced = []
+    for place, row in enumerate(rows.to_dict("records")):
         trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
         if trace is None or len(trace) < 2:
             continue
         trace, problem = drawable(trace), _problem(row)
         # NaN, of a trace without objectives, is the lowest of none
         lowest[problem] = np.fmin(lowest.get(problem, math.nan), trace["objective"].min())
-        found.append((str(row["method"]).partition("(")[0], problem, trace))
+        found.append((problem, trace))
+        traced.append(place)
     traces: dict[str, list[pd.DataFrame]] = {}
-    for method, problem, trace in found:
+    if not found:
+        return traces
+    for name, (problem, trace) in zip(_curves(rows.iloc[traced]), found, strict=True):
         above = trace["objective"] - lowest[problem]
-        traces.setdefault(method, []).append(trace.assign(suboptimality=above.where(above > 0)))
+        traces.setdefault(name, []).append(trace.assign(suboptimality=above.where(above > 0)))
     return traces
+
+
+def _curves(rows: pd.DataFrame) -> list[str]:
+    """Return the name of each run's curve: its method, and the settings that differ within one or, of C, at all.
+
+    Runs of one name are repetitions: alike in all of `SETTING`.
+    """
+    rows = with_short_names(rows)
+    setting = [name for name in SETTING if name not in {"dataset", "method"}]
+    apart = (rows.groupby("method")[setting].nunique(dropna=False) > 1).any()
+    named = [name for name in setting if apart[name] or (name == "C" and rows["C"].nunique() > 1)]
+    found = []
+    for row in rows.to_dict("records"):
+        said = [
+            _said(name, row[name]) for name in named if row[name] not in {None, ""} and not pd.isna(row[name])
+        ]
+        method = str(row["method"])
+        found.append(", ".join([METHOD_NAMES.get(method, method), *said]) if said else method)
+    return found
+
+
+def _said(name: str, value: object) -> str:
+    return f"{name} {value:.9g}" if isinstance(value, float) else f"{name} {value}"
 
 
 def _problem(row: dict[Hashable, Any]) -> tuple[object, ...]:

@@ -154,7 +154,8 @@ def plain_label(text: str) -> str:
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods."""
     unknown = [name for name in among if name not in STYLES]
-    colour, marker, dashes = STYLES.get(method) or SPARE[unknown.index(method) % len(SPARE)]
+    spare = (*SPARE, *(style for name, style in STYLES.items() if name not in among))
+    colour, marker, dashes = STYLES.get(method) or spare[unknown.index(method) % len(spare)]
     return {
         "color": colour,
         "marker": marker,
