@@ -97,7 +97,14 @@ def _design(
 ) -> "Design":
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
+    from fwsvm.analysis.measures import measure
 
+    for name in measures:
+        if measure(name).derived:
+            raise UsageError(
+                f"--measure {name}: it is over a baseline, and methods are compared with each other here; "
+                "give time or accuracy"
+            )
     present = list(dict.fromkeys(str(method) for method in cells["method"]))
     if plan is None and not measures and methods is None:
         plan = next((name for name, d in papers.DESIGNS.items() if set(d.methods) == set(present)), None)

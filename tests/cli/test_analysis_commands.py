@@ -136,16 +136,6 @@ def test_stats_of_a_sweep_says_how_to_choose() -> None:
     assert "000 has no printed numbers" in run("stats", "--published", "000").stderr
 
 
-def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
-    result = run("plot", folder, "--figure", "ranks", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
-    assert result.exit_code == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        f"ranks-{m}.{form}" for m in ("accuracy", "time") for form in ("pdf", "png", "svg")
-    ]
-    assert "critical difference" in result.output
-    assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
-
-
 def test_claims_on_results_and_on_printed_numbers_alone(folder: Path) -> None:
     ours = run("claims", folder, "--only", "003-web")
     assert ours.exit_code == 0

@@ -24,14 +24,17 @@ for _module in pkgutil.iter_modules(__path__):
 load_plugins("fwsvm.figures", "figure", FIGURES)
 
 
-def draw(data: FigureData, names: Sequence[str] = (), **asked: Any) -> list[Drawing]:
+def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for.
 
-    ``asked`` are fields of `Asked`.
+    ``fields`` are those of `Asked`. Where all measures are of traces, no other figure is drawn.
     """
     require_matplotlib()
+    asked = Asked(**fields)
     chosen = [kind(name) for name in names or kinds()]
-    drawings = [drawing for each in chosen for drawing in each.draw(data, Asked(**asked))]
+    if asked.traced and not asked.plain:
+        chosen = [each for each in chosen if each.traces]
+    drawings = [drawing for each in chosen for drawing in each.draw(data, asked)]
     return _with_own_names([_explained(drawing) for drawing in drawings])
 
 

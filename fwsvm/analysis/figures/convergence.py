@@ -24,7 +24,7 @@ Axis = Literal["seconds", "iteration"]
 GRID_POINTS = 120
 
 
-@figure("convergence", 4)
+@figure("convergence", 4, traces=True)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw one picture per data set, a panel per traced quantity.
 

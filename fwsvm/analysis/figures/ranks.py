@@ -14,14 +14,17 @@ STEP = 0.32  # from one label to the next, in inches
 
 @figure("ranks", 6)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
-    """Draw the diagram of each measure that three data sets or more have for three methods or more."""
+    """Draw the diagram of each measure that three data sets or more have for three methods or more.
+
+    A measure that compares with a baseline has none: it has the ranks of the one that it is made of.
+    """
     cells = without_sweeps(data.selected(data.cells))
     if (cells["kernel"] == "rbf").any():
         cells = cells[cells["kernel"] == "rbf"]
     methods = methods_of(cells)
     drawings = []
     for name in asked.plain or ("accuracy", "time"):
-        if len(methods) > 2 and cells[measure(name).column].notna().any():
+        if len(methods) > 2 and not measure(name).derived and cells[measure(name).column].notna().any():
             try:
                 compared = compare_methods(cells, methods, name, alpha=asked.alpha)
             except ResultsError:

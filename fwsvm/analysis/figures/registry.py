@@ -59,20 +59,24 @@ DrawFunction = Callable[[FigureData, Asked], list[Drawing]]
 
 @dataclass(frozen=True)
 class FigureKind:
-    """A kind of figure: the function that draws it, and where it stands among the others in a report."""
+    """A kind of figure: the function that draws it, where it stands among the others in a report, what it draws from.
+
+    One that draws ``traces`` is the only one to draw where nothing but measures of traces is asked for.
+    """
 
     draw: DrawFunction
     place: int
+    traces: bool = False
 
 
 FIGURES: dict[str, FigureKind] = {}
 
 
-def figure(name: str, place: int = LAST) -> Callable[[DrawFunction], DrawFunction]:
+def figure(name: str, place: int = LAST, *, traces: bool = False) -> Callable[[DrawFunction], DrawFunction]:
     """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
 
     def add(draw: DrawFunction) -> DrawFunction:
-        add_to_registry(FIGURES, "figure", name, FigureKind(draw, place))
+        add_to_registry(FIGURES, "figure", name, FigureKind(draw, place, traces))
         return draw
 
     return add

@@ -1,0 +1,53 @@
+"""``fwsvm plot``: what it draws, says and refuses, on folders as `fwsvm grid` writes them."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.analysis.folders import like_paper, row, write, write_trace
+from tests.cli.test_analysis_commands import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return results like 003's, three repetitions of its 26 data sets and three methods."""
+    return write(tmp_path_factory.mktemp("results") / "like-003", like_paper("003"))
+
+
+def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:
+    result = run("plot", folder, "--figure", "ranks", "-f", "svg", "-f", "pdf", "-f", "png", "-o", tmp_path)
+    assert result.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"ranks-{m}.{form}" for m in ("accuracy", "time") for form in ("pdf", "png", "svg")
+    ]
+    assert "critical difference" in result.output
+    assert run("plot", folder, "--figure", "convergence", "-o", tmp_path).exit_code == 2
+
+
+@pytest.mark.parametrize("measure", ["speedup", "relative-accuracy"])
+def test_measures_over_a_baseline_are_drawn_and_not_tested(
+    measure: str, folder: Path, tmp_path: Path
+) -> None:
+    assert run("plot", folder, "--measure", measure, "-o", tmp_path).exit_code == 0
+    drawn = {path.stem for path in tmp_path.iterdir()}
+    assert f"series-{measure}" in drawn
+    assert not any(name.startswith("ranks") for name in drawn)
+    refused = run("stats", folder, "--design", "pairs", "--measure", measure)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is over a baseline")
+
+
+def test_a_measure_of_traces_alone_draws_no_other_picture(tmp_path: Path) -> None:
+    rows = [row(dataset=d, method=m) for d in ("a1a", "a2a", "usps") for m in ("cvm", "fw", "swap")]
+    folder = write(tmp_path / "r", rows)
+    for made in rows:
+        trace = {"seconds": [0.1, 1], "iteration": [5, 50], "objective": [9, 1], "gap": [1, 0.1]}
+        write_trace(folder, made["run_id"], pd.DataFrame(trace | {"support_vectors": [1, 3]}))
+    assert run("plot", folder, "--measure", "gap", "-o", tmp_path / "gap").exit_code == 0
+    names = sorted(path.name for path in (tmp_path / "gap").iterdir())
+    assert names == [f"convergence-{d}.png" for d in ("a1a", "a2a", "usps")]
+    assert (
+        run("plot", folder, "--measure", "gap", "--measure", "time", "-o", tmp_path / "both").exit_code == 0
+    )
+    assert "ranks-time.png" in {path.name for path in (tmp_path / "both").iterdir()}
