@@ -1,6 +1,5 @@
 """Options of table, stats, plot, claims and report, and their reading of results and writing of text."""
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,14 +54,12 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
     from fwsvm.analysis.same_data import different_in_folders
-    from fwsvm.cli._files import refuse_overwriting
+    from fwsvm.cli._files import refuse_overwriting_results
     from fwsvm.cli._lines import echo
-    from fwsvm.results.archives import OF_FOLDER
 
     read = results.read(paths).select(where)
     if out is not None:
-        own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
-        refuse_overwriting([*paths, *(folder / name for folder in read.folders for name in own)], [out])
+        refuse_overwriting_results(read.folders, out, read=paths)
     for notice in (*read.notices, *different_in_folders(read.frame)):
         echo(f"fwsvm: {notice}", 2, err=True)
     return read

@@ -19,3 +19,11 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
                 f"{output} would be written over, being read or written already; name another file"
             )
         taken.add(os.path.realpath(output))
+
+
+def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iterable[Path] = ()) -> None:
+    """Refuse as ``out`` what is ``read``, and every file of results folders, their traces included."""
+    from fwsvm.results.archives import OF_FOLDER
+
+    own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
+    refuse_overwriting([*read, *(folder / name for folder in folders for name in own)], [out])

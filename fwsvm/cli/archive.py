@@ -22,14 +22,14 @@ def command(results: Path, out: Path | None) -> None:
     machine with the same packages. `merge`, `report`, `compare`, `table`, `stats`, `plot` and `claims` read it like a
     folder; a file that was altered is refused.
     """
-    from fwsvm.cli._files import refuse_overwriting
+    from fwsvm.cli._files import refuse_overwriting_results
     from fwsvm.data.lock import lockfile
     from fwsvm.results import archives
     from fwsvm.results.files import refuse_reference
 
     out = out or Path(f"{os.path.realpath(results)}{archives.SUFFIX}")
     refuse_reference(out.parent)
-    refuse_overwriting([results / "runs.csv"], [out])
+    refuse_overwriting_results([results], out)
     added = {"datasets.lock": lockfile.lock_path().read_bytes(), "environment.json": _environment()}
     if lockfile.overlay_path().exists():
         added["datasets.own.lock"] = lockfile.overlay_path().read_bytes()

@@ -77,11 +77,11 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
     names = [name for name in OF_FOLDER if present(folder / name)]
     if present(folder / "traces"):
         refuse_link(folder / "traces", folder)
-        names += sorted(
-            f"traces/{file.name}"
-            for file in (folder / "traces").iterdir()
-            if TRACE.fullmatch(f"traces/{file.name}")
-        )
+        try:
+            traces = [f"traces/{file.name}" for file in (folder / "traces").iterdir()]
+        except OSError as error:
+            raise unreadable(folder / "traces", error) from None
+        names += sorted(filter(TRACE.fullmatch, traces))
     files: dict[str, dict[str, Any]] = {}
     with (
         replacing(out, ResultsError, binary=True) as stream,

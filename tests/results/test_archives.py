@@ -159,3 +159,36 @@ def test_what_is_wrong_in_a_row_is_said_of_the_archive(folder: Path) -> None:
     result = run("table", wrong)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"fwsvm: {wrong}/runs.csv:2: ")
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "experiment.yaml", "log.jsonl", "traces/{}"])
+def test_an_archive_is_not_written_over_a_file_that_it_packs(folder: Path, name: str) -> None:
+    (trace,) = (folder / "traces").iterdir()
+    out = folder / name.format(trace.name)
+    before = out.read_bytes()
+    done = run("archive", folder, "--out", out)
+    assert done.exit_code == 2
+    assert "would be written over" in done.stderr
+    assert out.read_bytes() == before
+
+
+def test_traces_that_are_no_folder_are_said(folder: Path) -> None:
+    shutil.rmtree(folder / "traces")
+    (folder / "traces").write_text("")
+    done = run("archive", folder)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"fwsvm: {folder / 'traces'}: cannot be read: Not a directory\n",
+    )
+
+
+def test_traces_that_may_not_be_read_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refused)  # root may read what chmod closes
+    done = run("archive", folder)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"fwsvm: {folder / 'traces'}: cannot be read: Permission denied\n",
+    )
