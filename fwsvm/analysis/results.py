@@ -177,7 +177,10 @@ def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
 
 def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series[bool]":
     if pd.api.types.is_bool_dtype(column):
-        return column == (value.lower() in {"true", "1", "yes"})
+        try:
+            return column == Truth().read(str(column.name), value)
+        except ValueError as error:
+            raise UsageError(f"--where {condition}: {error}; give true or false") from None
     if pd.api.types.is_numeric_dtype(column):
         try:
             return column == float(value)

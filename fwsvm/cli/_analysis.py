@@ -97,3 +97,11 @@ def refuse_both(results: tuple[Path, ...], published: str | None) -> None:
     """Raise UsageError unless exactly one of RESULTS and --published is given."""
     if bool(results) == (published is not None):
         raise UsageError("give either RESULTS folders or --published PAPER")
+
+
+def refuse_where(where: tuple[str, ...]) -> None:
+    """Raise UsageError if rows are to be chosen where no RESULTS have any."""
+    if where:
+        raise UsageError(
+            f"--where {where[0]}: it chooses among rows of RESULTS; name a folder, or leave it out"
+        )

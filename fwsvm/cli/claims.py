@@ -10,6 +10,7 @@ from fwsvm.cli._analysis import (
     mixed_load_option,
     out_option,
     read_cells,
+    refuse_where,
     results_argument,
     where_option,
 )
@@ -46,6 +47,8 @@ def command(
     """
     from fwsvm.analysis.claims import evaluate, show
 
+    if not results:
+        refuse_where(where)
     cells = read_cells(results, where, timed=True, mixed_load=mixed_load, out=out) if results else None
     verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []

@@ -11,6 +11,7 @@ from fwsvm.cli._analysis import (
     mixed_load_option,
     out_option,
     read_results,
+    refuse_where,
     results_argument,
     where_option,
 )
@@ -63,6 +64,7 @@ def command(
             raise UsageError(
                 "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
             )
+        refuse_where(where)
         drawn = drawing.draw_tables(None, layouts)
         emit(render(drawn, form, colour=coloured() and out is None), out)
         return

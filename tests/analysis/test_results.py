@@ -83,6 +83,8 @@ def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing
         read.select(["colour=red"])
     with pytest.raises(UsageError, match="holds numbers"):
         read.select(["C=big"])
+    with pytest.raises(UsageError, match="shared=ja: shared is 'ja', which is neither true nor false"):
+        read.select(["shared=ja"])
 
 
 def test_a_trace_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None:

@@ -51,3 +51,12 @@ def test_a_measure_of_traces_alone_draws_no_other_picture(tmp_path: Path) -> Non
         run("plot", folder, "--measure", "gap", "--measure", "time", "-o", tmp_path / "both").exit_code == 0
     )
     assert "ranks-time.png" in {path.name for path in (tmp_path / "both").iterdir()}
+
+
+def test_a_data_set_that_is_not_there_is_named_beside_one_that_is(folder: Path, tmp_path: Path) -> None:
+    refused = run("plot", folder, "--dataset", "usps", "--dataset", "nosuch", "-o", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("fwsvm: --dataset 'nosuch': not in these results; there are ")
+    assert not (tmp_path / "out").exists()
+    assert "did you mean 'usps'?" in run("plot", folder, "--dataset", "ups", "-o", tmp_path).stderr
+    assert run("plot", folder, "--dataset", "usps", "--figure", "datasets", "-o", tmp_path).exit_code == 0

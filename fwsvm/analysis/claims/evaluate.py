@@ -69,9 +69,10 @@ def _word(found: CheckResult | None) -> str:
 
 def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list[Verdict]:
     """Check the claims (all, or those whose names start with one of ``chosen``) on cells and printed numbers."""
+    unknown = [begin for begin in chosen if not any(name.startswith(begin) for name in CLAIMS)]
+    if unknown:
+        raise UsageError(f"no claim's name begins with {' or '.join(unknown)}; fwsvm claims lists them all")
     claims = [claim for name, claim in CLAIMS.items() if not chosen or name.startswith(tuple(chosen))]
-    if not claims:
-        raise UsageError(f"no claim's name begins with {' or '.join(chosen)}; fwsvm claims lists them all")
     kept = None if cells is None else cells[~variants.of_why(cells)]
     printed_view, run_view = (
         functools.cache(lambda methods, choose=choose: View(choose(kept, methods), methods))

@@ -30,6 +30,7 @@ def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Dra
     ``fields`` are those of `Asked`. Where all measures are of traces, no other figure is drawn.
     """
     require_matplotlib()
+    data.refuse_unknown()
     asked = Asked(**fields)
     chosen = [kind(name) for name in names or kinds()]
     if asked.traced and not asked.plain:

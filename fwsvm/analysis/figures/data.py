@@ -9,7 +9,8 @@ from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables.layout import in_order
-from fwsvm.errors import ResultsError
+from fwsvm.errors import ResultsError, UsageError, nearest, shown
+from fwsvm.results.kinds import listed, shortened
 
 MAX_PICTURES = 200
 
@@ -25,6 +26,18 @@ class FigureData:
     def selected(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Return the cells (or runs) of the chosen data sets, without numbers that no axis can show."""
         return drawable(cells[cells["dataset"].isin(self.datasets)] if self.datasets else cells)
+
+    def refuse_unknown(self) -> None:
+        """Raise `UsageError` if there is nothing of a chosen data set."""
+        known = [
+            str(name) for frame in (self.cells, self.runs) if len(frame) for name in frame["dataset"].unique()
+        ]
+        for name in self.datasets:
+            if name not in known:
+                held = f"there are {listed(map(shortened, dict.fromkeys(known)))}"
+                raise UsageError(
+                    f"--dataset {shown(name)}: not in these results; {nearest(name, known, held)}"
+                )
 
     def order(self, cells: pd.DataFrame) -> list[str]:
         """Return the data sets of these cells in the papers' order."""
