@@ -1,5 +1,6 @@
 """``fwsvm stats``: the papers' statistical tests on result files or on the printed tables."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,16 @@ from fwsvm.cli._analysis import (
     where_option,
 )
 from fwsvm.cli._choice import NearestChoice
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fwsvm.analysis.comparisons import Design
+
+
+#: A comma between names of methods, not one between the parameters of a method.
+BETWEEN = r",(?![^()]*\))"
 
 
 @click.command("stats")
@@ -112,7 +117,10 @@ def _design(
         if measures or methods:
             raise UsageError(f"--measure and --methods go with --design pairs; design {plan} has its own")
         return papers.design(str(plan))
-    wanted = methods.split(",") if methods else present
+    wanted = [name.strip() for name in re.split(BETWEEN, methods)] if methods else present
+    twice = [name for name in wanted if wanted.count(name) > 1]
+    if twice:
+        raise UsageError(f"--methods: {shown(twice[0])} stands there twice; name each method once")
     unknown = [method for method in wanted if method not in present]
     if unknown or len(wanted) < 2:
         from fwsvm.results.kinds import listed, shortened
