@@ -21,7 +21,7 @@ from fwsvm.results.agreement import contradictions
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text_of, unreadable
 from fwsvm.results.kinds import listed, shortened
-from fwsvm.results.reading import refuse_too_many, runs_table, trace_table
+from fwsvm.results.reading import MOST_BYTES, refuse_too_many, runs_table, trace_table
 
 CODE = ("fwsvm", "commit")
 #: What may differ between the configurations of two machines.
@@ -51,8 +51,8 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
 
     Columns that some folders lack, as those of an older schema do, are empty in their rows.
 
-    Raises ResultsError if ``out`` already has results, if columns that fwsvm does not know differ, or (unless
-    ``allow_mixed``) if code, data, configurations or the results of one run differ.
+    Raises ResultsError if ``out`` already has results or would have more bytes than are read, if columns that fwsvm
+    does not know differ, or (unless ``allow_mixed``) if code, data, configurations or the results of one run differ.
     """
     folders: list[_Folder] = []
     for path in paths:
@@ -165,13 +165,16 @@ def _write(
     folders: list[_Folder], header: tuple[str, ...], kept: dict[str, tuple[Row, Path]], out: Path
 ) -> None:
     """Write traces, logs and configurations, and runs.csv last: with it the folder is complete."""
+    table = csv_bytes([header, *([row.get(name, "") for name in header] for row, _ in kept.values())])
+    logs = b"".join(log for folder in folders if (log := _log(folder.path)) is not None)
+    _refuse_unreadable(out / "runs.csv", table, MOST_BYTES)
+    _refuse_unreadable(out / "log.jsonl", logs, MAX_LOG_BYTES)
     for run_id, (_, place) in kept.items():
         trace = _trace(place, run_id)
         if trace is not None:
             write_whole(out / "traces" / f"{run_id}.csv", trace, ResultsError)
-    logs = [log for folder in folders if (log := _log(folder.path)) is not None]
     if logs:
-        write_whole(out / "log.jsonl", b"".join(logs), ResultsError)
+        write_whole(out / "log.jsonl", logs, ResultsError)
     written: list[dict[str, Any]] = []
     for folder in folders:
         path, content = folder.path / "experiment.yaml", _configuration(folder.path)
@@ -179,8 +182,16 @@ def _write(
             name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
             write_whole(out / name, configuration_text(path).encode(), ResultsError)
             written.append(content)
-    rows = ([row.get(name, "") for name in header] for row, _ in kept.values())
-    write_whole(out / "runs.csv", csv_bytes([header, *rows]), ResultsError)
+    write_whole(out / "runs.csv", table, ResultsError)
+
+
+def _refuse_unreadable(path: Path, content: bytes, most: int) -> None:
+    """Raise ResultsError if a file would be larger than is read again."""
+    if len(content) > most:
+        raise ResultsError(
+            f"{path}: would have {len(content) / 2**20:,.1f} MiB, and at most {most / 2**20:,.1f} MiB are read; "
+            "merge fewer folders: table, stats, plot, claims and report take several"
+        )
 
 
 def _trace(folder: Path, run_id: str) -> bytes | None:
