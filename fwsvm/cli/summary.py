@@ -1,11 +1,13 @@
 """``fwsvm summary``: counts and ranges of a data file."""
 
 import json
+import math
 from typing import Any
 
 import click
 
 MAX_LISTED_CLASSES = 30  # listed one by one
+OVERFLOW = "the mean squared distance overflows double precision; scale the data first (fwsvm scale)"
 
 
 @click.command()
@@ -26,11 +28,13 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     found: dict[str, Any] = {"file": data, **counts_of(table)}
     distance = mean_squared_distance(table.X)
     gammas = (
-        {rule: width.gamma(table.X) for rule, width in family("rbf").widths.items()} if distance > 0 else {}
+        {rule: width.gamma(table.X) for rule, width in family("rbf").widths.items()}
+        if 0 < distance < math.inf
+        else {}
     )
-    found["mean_squared_distance"] = distance
+    found["mean_squared_distance"] = distance if distance < math.inf else None  # JSON has no infinity
     found["widths"] = {rule: {"gamma": g, "sigma2": sigma2_of(g)} for rule, g in gammas.items()}
-    found["notices"] = list(notices)
+    found["notices"] = [*notices, *([] if distance < math.inf else [OVERFLOW])]
     click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(found)))
 
 
@@ -52,7 +56,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
     ]
     if len(classes) > MAX_LISTED_CLASSES:
         rows.append(("  ...", f"{len(classes) - MAX_LISTED_CLASSES:,} more"))
-    rows.append(("mean squared distance D", f"{found['mean_squared_distance']:.6g}"))
+    distance = found["mean_squared_distance"]
+    rows.append(("mean squared distance D", "overflows" if distance is None else f"{distance:.6g}"))
     rules = {"paper": "1/(2D)", "readme": "1/D", "libcvm": "2/D"}
     for rule, width in found["widths"].items():
         rows.append((f"  gamma = {rules[rule]}", f"{width['gamma']:.6g} (--width-rule {rule})"))

@@ -52,12 +52,13 @@ def sigma2_of(gamma: float) -> float:
     return 1.0 / (2.0 * gamma) if gamma > 0.0 else float("inf")
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore", invalid="ignore")
 def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> float:
     """Return D, the mean of |x_i - x_j|^2 over i != j (003 section 5.1): O(stored numbers).
 
     With ``counts``, shape (m,), row i is one of so many that are the same (see `_unlike`). Without BLAS, whose sums
-    differ in the last bit from one processor to the next: a loose run may end elsewhere by it.
+    differ in the last bit from one processor to the next: a loose run may end elsewhere by it. Infinity where squares
+    are beyond double precision.
     """
     m = X.shape[0]
     if m < 2:
@@ -86,7 +87,12 @@ def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> flo
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
         return 2.0 * m / (m - 1) * _sparse_spread(X, None, squares / m, mean)
     centred = X - X.mean(axis=0)
-    return 2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred)))
+    return _at_least_zero(2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred))))
+
+
+def _at_least_zero(distance: float) -> float:
+    """Return a mean of squares, which rounding may have made negative, infinity where it is one less another."""
+    return float("inf") if np.isnan(distance) else max(0.0, distance)
 
 
 def _of_survey(known: Survey, X: RowMatrix) -> float:
@@ -94,7 +100,7 @@ def _of_survey(known: Survey, X: RowMatrix) -> float:
     m = X.shape[0]
     if sparse.issparse(X):
         return 2.0 * m / (m - 1) * _sparse_spread(X, None, known.squares / m, known.mean)
-    return 2.0 / (m - 1) * known.squares
+    return _at_least_zero(2.0 / (m - 1) * known.squares)
 
 
 def _of_stretches(X: RowMatrix) -> float:
@@ -109,7 +115,7 @@ def _of_stretches(X: RowMatrix) -> float:
     mean = X.mean(axis=0)
     for some in stretches(m, X.size):
         squares += float(np.sum(np.square(X[some] - mean)))
-    return 2.0 / (m - 1) * squares
+    return _at_least_zero(2.0 / (m - 1) * squares)
 
 
 def _sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float, mean: np.ndarray) -> float:
@@ -119,8 +125,8 @@ def _sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: floa
     ``shares`` say what the row of each stored number counts, 1/m where they are not given.
     """
     spread = squares - float(np.sum(np.square(mean)))
-    if spread > LOST * squares:
-        return spread
+    if spread > LOST * squares or np.isnan(spread):
+        return _at_least_zero(spread)
     values, features, stored, spread = np.asarray(X.data), np.asarray(X.indices), np.zeros(len(mean)), 0.0
     for some in stretches(len(values), len(values)):
         share = np.full(len(features[some]), 1.0 / X.shape[0]) if shares is None else shares[some]

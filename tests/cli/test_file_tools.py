@@ -396,6 +396,17 @@ def test_summary_of_what_has_no_width_or_many_labels(run, tmp_path):
     assert "gamma" not in printed
 
 
+@pytest.mark.parametrize("rows", ["1 1:1e300 2:1\n-1 1:-1e300 2:2\n1 3:1\n", "1 1:1e300\n-1 1:-1e300\n"])
+def test_summary_says_where_distances_overflow(run, tmp_path, rows):
+    path = tmp_path / "data"
+    path.write_text(rows)
+    note = "the mean squared distance overflows double precision; scale the data first (fwsvm scale)"
+    done = run("summary", path)
+    assert done.stdout.endswith(f"  mean squared distance D  overflows\nnote: {note}\n")
+    found = json.loads(run("summary", "--json", path).stdout, parse_constant=pytest.fail)
+    assert (found["mean_squared_distance"], found["widths"], found["notices"]) == (None, {}, [note])
+
+
 @pytest.mark.parametrize("command", ["scale", "check", "summary"])
 def test_errors_are_one_line_with_exit_code_3(run, tmp_path, command):
     for path in (tmp_path, tmp_path / "absent"):
