@@ -58,6 +58,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
 
 
 MAX_CONFIGURATIONS = 50  # of one folder
+UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
 #: What ``auto`` chose, after its name in the column ``method``: it is one method in tables and tests.
 CHOSEN = r" \([^()]*\)$"
 
@@ -92,19 +93,24 @@ def read(paths: Iterable[Path]) -> Results:
 def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list[str]]:
     """Return the protocol of each run of a folder, and what to say of configurations that cannot be read.
 
-    It is what the experiment's configuration has; '' where none has one. Runs without one that looked at all rows ran
-    under the default protocol.
+    It is what the experiment's configuration has; '' where that has none, or the folder has no configuration. `UNKNOWN`
+    is that of runs of an experiment whose configuration is not among those of the folder. Runs without one that looked
+    at all rows ran under the default protocol.
     """
     found, notices = frame["search"].map({"full": "default"}).fillna(""), []
-    for path in sorted(folder.glob("experiment*.yaml"))[:MAX_CONFIGURATIONS]:
+    paths = sorted(folder.glob("experiment*.yaml"))[:MAX_CONFIGURATIONS]
+    configured = pd.Series(not paths, index=frame.index)
+    for path in paths:
         try:
             content = configuration.settings(path)
         except ResultsError as error:
             notices.append(f"{error}; the protocol of its runs is not known")
             continue
+        own = frame["experiment"] == str(content.get("name"))
+        configured |= own
         if isinstance(content.get("protocol"), str):
-            found = found.mask(frame["experiment"] == str(content.get("name")), content["protocol"])
-    return found, notices
+            found = found.mask(own, content["protocol"])
+    return found.mask(~configured & (found == ""), UNKNOWN), notices
 
 
 def result_folders(path: Path) -> list[Path]:

@@ -7,6 +7,7 @@ the end, which the next start truncates and reports. A lock admits one writing p
 import contextlib
 import csv
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,7 @@ from typing import Any, Self
 
 import yaml
 
+from fwsvm import bounded_yaml
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing
@@ -126,10 +128,21 @@ class ResultsStore:
         self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
 
     def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
-        """Write experiment.yaml: the experiment with profile, inheritance and ranges resolved."""
-        with replacing(self.folder / "experiment.yaml", WriteError) as stream:
+        """Write the experiment with profile, inheritance and ranges resolved; other experiments here keep theirs.
+
+        The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
+        """
+        with replacing(self._config_path(str(resolved["name"])), WriteError) as stream:
             stream.write(f"# {comment}\n")
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
+
+    def _config_path(self, experiment: str) -> Path:
+        """Return the configuration of this experiment, or the first name that no other experiment's has."""
+        numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
+        paths = itertools.chain([self.folder / "experiment.yaml"], numbered)
+        return next(
+            path for path in paths if not present(path) or _experiment_name(path) in {experiment, None}
+        )
 
     def _append_to(self, path: Path, *, whole_lines: bool = False) -> int:
         refuse_link(path, self.folder)
@@ -249,6 +262,15 @@ def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
+
+
+def _experiment_name(path: Path) -> str | None:
+    """Return the name of the experiment that a configuration is of; None if it cannot be read or has none."""
+    try:
+        name = bounded_yaml.read(path, ResultsError).value["name"].value
+    except (ResultsError, LookupError, TypeError):
+        return None
+    return None if name is None else str(name)
 
 
 def _whole_lines(path: Path) -> int:

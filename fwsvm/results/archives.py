@@ -28,6 +28,7 @@ FORMAT = "fwsvm results archive 1"
 MANIFEST = "manifest.json"
 OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
 ADDED = ("datasets.lock", "datasets.own.lock", "environment.json")
+FURTHER = re.compile(r"experiment-[1-9][0-9]{0,3}\.yaml")  # configurations of a folder's other experiments
 TRACE = re.compile(r"traces/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}\.csv")
 MAX_ARCHIVE = 1 << 30  # bytes, packed
 MAX_INSIDE = 1 << 32  # bytes of all members
@@ -75,6 +76,7 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
     if table.torn:
         raise ResultsError(f"{folder / 'runs.csv'}: the last line is torn; run that experiment again first")
     names = [name for name in OF_FOLDER if present(folder / name)]
+    names += sorted(file.name for file in folder.iterdir() if FURTHER.fullmatch(file.name))
     if present(folder / "traces"):
         refuse_link(folder / "traces", folder)
         try:
@@ -141,7 +143,8 @@ def _unpack(path: Path, archive: zipfile.ZipFile, folder: Path, most: int) -> No
             f"{path}: two files inside it have one name; `fwsvm archive` writes no such archive"
         )
     for member in members:
-        if not (member.filename in {MANIFEST, *OF_FOLDER, *ADDED} or TRACE.fullmatch(member.filename)):
+        known = member.filename in {MANIFEST, *OF_FOLDER, *ADDED}
+        if not (known or FURTHER.fullmatch(member.filename) or TRACE.fullmatch(member.filename)):
             raise ResultsError(f"{path}: {shown(member.filename)} inside it is no file of a results archive")
         if member.flag_bits & ENCRYPTED or member.compress_type not in {
             zipfile.ZIP_STORED,

@@ -59,14 +59,19 @@ def test_a_folder_s_configuration_says_which_protocol_it_is(tmp_path: Path) -> N
     ran = folder(tmp_path / "run", "name: trial\nprotocol: fw-svms\n")
     old = folder(tmp_path / "old", "name: other\nprotocol: fw-svms\n")
     full = folder(tmp_path / "full", "name: trial\n", search="full")
-    for path, word in ((ran, "fw-svms"), (old, ""), (full, "default")):
+    for path, word in ((ran, "fw-svms"), (old, "unknown"), (full, "default")):
         assert set(results.read([path]).frame["protocol"]) == {word}
     (verdict,) = check_claims(cells_module.cells_of_runs(results.read([ran]).frame), [FASTER])
     assert (verdict.word, verdict.as_run_word) == ("not run", "reproduced")
     (ran / "experiment.yaml").write_text("name: [\n", encoding="utf-8")
     read = results.read([ran])
     assert "the protocol of its runs is not known" in read.notices[0]
-    assert set(read.frame["protocol"]) == {""}
+    assert set(read.frame["protocol"]) == {"unknown"}
+    (verdict,) = check_claims(cells_module.cells_of_runs(read.frame), [FASTER])
+    assert (verdict.word, verdict.as_run_word) == ("not run", "not run")
+    assert "21 cells count for no claim" in caveats(cells_module.cells_of_runs(read.frame))[-1]
+    (ran / "experiment.yaml").unlink()
+    assert set(results.read([ran]).frame["protocol"]) == {""}, "as rows from before there were protocols"
 
 
 def test_a_claim_names_the_setting_that_it_turns_on() -> None:

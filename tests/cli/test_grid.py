@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from fwsvm.analysis import results
 from fwsvm.cli import main
 from fwsvm.numerics.threads import usable_threads
 
@@ -329,3 +330,21 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     code, _, err = here(tmp_path, QUICK)
     assert code == 2
     assert "the columns are not this version's" in err
+
+
+def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tmp_path: Path) -> None:
+    other = "name: other\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
+    asked = other.replace("other", "first") + "protocol: fw-svms\n"
+    for text in (asked, other, asked, other):
+        code, _, err = here(tmp_path, text)
+        assert code == 0, err
+    names = {path.name: path.read_text() for path in (tmp_path / "out").glob("*.yaml")}
+    assert sorted(names) == ["experiment-2.yaml", "experiment.yaml"]
+    assert "name: first" in names["experiment.yaml"]
+    assert "name: other" in names["experiment-2.yaml"]
+    with contextlib.chdir(tmp_path):
+        assert CliRunner().invoke(main, ["archive", "out"]).exit_code == 0
+    for path in (tmp_path / "out", tmp_path / "out.zip"):
+        frame = results.read([path]).frame
+        ran = dict(zip(frame["experiment"], frame["protocol"], strict=True))
+        assert ran == {"first": "fw-svms", "other": "default"}

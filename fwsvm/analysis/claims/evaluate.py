@@ -16,6 +16,7 @@ from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, cell_names
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles
 from fwsvm.analysis.measures import MEASURED
 from fwsvm.analysis.papers import CLAIMS
+from fwsvm.analysis.results import UNKNOWN
 from fwsvm.errors import UsageError
 
 #: Protocols of runs as printed; methods without any, and rows from before there was another, have none.
@@ -95,7 +96,7 @@ def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     own = cells[cells["protocol"].isin(AS_PRINTED)]
     if own["method"].isin(methods).any():
         return own
-    return cells[~cells["protocol"].isin(AS_RUN)]
+    return cells[~cells["protocol"].isin([*AS_RUN, UNKNOWN])]
 
 
 def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001
@@ -157,7 +158,14 @@ def caveats(cells: pd.DataFrame) -> list[str]:
         if str(d) in sizes and m < sizes[str(d)]
     ]
     found = [f"ours have fewer training rows than the papers': {', '.join(fewer)}"] if fewer else []
-    others = cells[~cells["protocol"].isin([*AS_PRINTED, *AS_RUN])]
+    unknown = cells[cells["protocol"] == UNKNOWN]
+    if len(unknown):
+        named = ", ".join(dict.fromkeys(unknown["experiment"]))
+        found.append(
+            f"{len(unknown)} cells count for no claim: no experiment.yaml beside them is of their experiment "
+            f"({named}), so their protocol is not known; put it there as experiment-2.yaml"
+        )
+    others = cells[~cells["protocol"].isin([*AS_PRINTED, *AS_RUN, UNKNOWN])]
     if len(others):
         named = ", ".join(dict.fromkeys(others["protocol"]))
         found.append(
