@@ -3,6 +3,7 @@
     config        a YAML file to an `experiment`: data sets x methods, settings, parameter selection
     samples       a data set's name to rows: subsampled and split for validation, stratified and seeded
     plan          an experiment to cells, each with a run id, and to tasks; forecast: the state of each cell
+    labels        names of methods in rows: what was changed, and what tells two alike apart
     runner        parameter search, then reported runs; skips finished cells, stores each record as it arrives
     executors     where tasks run: in this process, in worker processes, on a Dask cluster
     forkserver    what worker processes are forked from; beside the executors, which take as long to import as it does

@@ -17,7 +17,8 @@ from fwsvm.distributed.fit import accuracy as accuracy_there
 from fwsvm.distributed.fit import fit
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.plan import method_label, run_id
+from fwsvm.experiments.labels import method_label
+from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.writing import utc_now
 from fwsvm.scaling import Ranges

@@ -3,18 +3,16 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
+from fwsvm.experiments.labels import kernel_of, method_label
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.numerics.compile import code_digest
-from fwsvm.parameters import labelled
-from fwsvm.solvers import Settings, class_weight, method
-from fwsvm.solvers.protocols import OPTIONS
+from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of
 
@@ -44,6 +42,8 @@ class Cell:
     predecessors : tuple of float or None
         For a run of a chain, which starts where the one before ended: the values of C before it, empty for the first.
         None: it starts cold.
+    unlike : mapping of str to value
+        That of its trial.
     """
 
     run_id: str
@@ -57,6 +57,12 @@ class Cell:
     part: int | None = None
     repetition: int | None = None
     predecessors: tuple[float, ...] | None = None
+    unlike: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        """The name of its method in rows and tables."""
+        return method_label(self.settings, self.unlike)
 
     @property
     def up_to_here(self) -> tuple[float, ...]:
@@ -67,7 +73,7 @@ class Cell:
     def label(self) -> str:
         """A short description for progress messages."""
         s = self.settings
-        words = [self.data.name, method_label(s), self.role]
+        words = [self.data.name, self.method, self.role]
         words += [
             f"{name}={value:g}" for name, value in (("C", s.C), ("sigma2", s.sigma2)) if value is not None
         ]
@@ -85,7 +91,7 @@ class Cell:
             "experiment": self.experiment,
             "profile": self.profile,
             "role": self.role,
-            "method": method_label(self.settings),
+            "method": self.method,
             "seed": self.settings.seed,
             "fold": self.part,
             "repetition": self.repetition,
@@ -97,19 +103,6 @@ class Cell:
         s = self.settings
         names = ("kernel", "gamma", "sigma2", "C", "search", "stop", "tolerance", "threads", "cache_mib")
         return {**{name: getattr(s, name) for name in names}, "lambda": s.lambda_}
-
-
-def method_label(settings: Settings) -> str:
-    """Return the method's name with what was changed: its parameters, settings of its protocol, weights of classes."""
-    chosen = method(settings.method)
-    sampling = "sampled" in FAMILIES[chosen.family].searches
-    changed = {name: getattr(settings, name) for name in OPTIONS if sampling}
-    changed["class_weight"] = class_weight.label(settings.class_weight)
-    return labelled(
-        settings.method,
-        chosen.make(settings.parameters)._asdict() | changed,
-        chosen.parameters() | dict.fromkeys(changed) | {"class_weight": ""},
-    )
 
 
 def run_id(
@@ -129,7 +122,7 @@ def run_id(
     """
     what = asdict(replace(settings, parameters={}, kernel_parameters={}))
     chosen = method(settings.method)
-    kernel = kernel_family(settings.kernel or FAMILIES[chosen.family].default_kernel)
+    kernel = kernel_of(settings)
     own = {
         "parameters": chosen.make(settings.parameters)._asdict(),
         "kernel_parameters": kernel.own_values(settings.kernel_parameters),
@@ -226,7 +219,7 @@ def final_cells(
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
-                repetition=repetition, predecessors=after,
+                repetition=repetition, predecessors=after, unlike=trial.unlike,
             )  # fmt: skip
 
 

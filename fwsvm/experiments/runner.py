@@ -179,7 +179,7 @@ class Runner:
         """Copy the run from another folder if it is finished there and not here."""
         run = self.reusable.get(cell.run_id)
         if run is not None and not self.store.done(cell.run_id):
-            self.store.copy_from(run, self.experiment.name)
+            self.store.copy_from(run, cell)
             self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
 
     def _deliver(self, record: Record) -> None:

@@ -20,6 +20,7 @@ import yaml
 
 from fwsvm import bounded_yaml
 from fwsvm.errors import ResultsError, WriteError, shown
+from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
@@ -109,8 +110,8 @@ class ResultsStore:
         self._write(self._file, self.runs, _csv_line(written.values()))
         _update(self.rows, written)
 
-    def copy_from(self, run: "ReusableRun", experiment: str) -> None:
-        """Write a run of another folder, and its trace, as one of this experiment."""
+    def copy_from(self, run: "ReusableRun", cell: Cell) -> None:
+        """Write a run of another folder, and its trace, as this cell."""
         row, folder = run.row, run.folder
         name = f"traces/{row['run_id']}.csv"
         with contextlib.suppress(FileNotFoundError):
@@ -118,7 +119,8 @@ class ResultsStore:
             with replacing(self.folder / name, WriteError) as stream:
                 stream.write(_csv_line(trace.header))
                 stream.writelines(_csv_line(line.fields) for line in trace)
-        taken = {**row, "experiment": experiment}
+        _, between, chosen = row["method"].partition(" (")
+        taken = {**row, "experiment": cell.experiment, "method": f"{cell.method}{between}{chosen}"}
         self._write(self._file, self.runs, _csv_line(taken.values()))
         _update(self.rows, taken)
 

@@ -10,7 +10,8 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.plan import method_label, run_id
+from fwsvm.experiments.labels import method_label
+from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from fwsvm.analysis import results
+from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.cli import main
 from fwsvm.numerics.threads import usable_threads
 
@@ -348,3 +349,19 @@ def test_a_second_experiment_in_a_folder_leaves_the_first_one_s_configuration(tm
         frame = results.read([path]).frame
         ran = dict(zip(frame["experiment"], frame["protocol"], strict=True))
         assert ran == {"first": "fw-svms", "other": "default"}
+
+
+def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: Path) -> None:
+    text = (
+        "name: trial\ndatasets: [wdbc]\nmethods: [fw, {name: fw, limits: {iterations: 5}}]\ntolerance: 0.1\n"
+    )
+    code, out, err = here(tmp_path, text)
+    assert code == 0, err
+    assert [line.split()[-1] for line in out.splitlines()[1:3]] == ["converged", "iterations"]
+    assert [row["method"] for row in rows(tmp_path)] == ["fw", "fw(max_iterations=5)"]
+    cells = cells_of_runs(results.read([tmp_path / "out"]).frame)
+    assert list(cells["status"]) == ["converged", "max_iterations"]
+    (tmp_path / "out").rename(tmp_path / "lender")
+    code, _, err = here(tmp_path, text.replace("[fw, {", "[{").replace("trial", "alone"), "--reuse", "lender")
+    assert code == 0, err
+    assert [row["method"] for row in rows(tmp_path)] == ["fw"], "nothing else of this experiment is like it"

@@ -26,6 +26,7 @@ from fwsvm.experiments.config.sweeps import (
     trial_of,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
+from fwsvm.experiments.labels import told_apart
 from fwsvm.solvers import METHODS
 
 MAX_TRIALS = 10_000  # data sets times methods
@@ -121,7 +122,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
                     f"with {data.name} and {method['name'].value} the experiment has {runs:,} runs; {MAX_RUNS:,} are "
                     "the most"
                 )
-    return trials
+    return told_apart(trials)
 
 
 def _methods_for(entry: Keys, methods: list[Keys]) -> list[Keys]:
