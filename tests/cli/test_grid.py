@@ -311,6 +311,12 @@ def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
             2,
             "trial.yaml:7: unknown key 'tolerence' in an experiment; did you mean",
         ),
+        (
+            QUICK + "lambda: 0.01\n",
+            (),
+            2,
+            "trial.yaml:7: lambda is given here and C chosen by select; leave one of them out",
+        ),
         (QUICK, ("--profile", "big"), 2, "there is no profile 'big'; it has none"),
         (QUICK, ("--workers", "2", "--scheduler", "tcp://x:1"), 2, "give --workers or --scheduler, not both"),
         (QUICK, ("--scheduler", "tcp://127.0.0.1:9"), 2, "no scheduler answers there"),

@@ -145,6 +145,14 @@ def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
         (BASE + "select: {C: [1]}\n", "@5: select needs either holdout"),
         (BASE + "select: {folds: 5}\n", "@5: select needs values to choose from"),
         (BASE + "C: 1\nselect: {folds: 5, C: [1, 2]}\n", "@5: C is given here and chosen by select"),
+        (
+            BASE + "gamma: 0.5\nselect: {folds: 5, sigma2: [1, 2]}\n",
+            "@5: gamma is given here and sigma2 chosen by select",
+        ),
+        (
+            BASE + "lambda: 0.01\nselect: {folds: 5, C: [1, 2]}\n",
+            "@5: lambda is given here and C chosen by select; leave one of them out",
+        ),
         (BASE + "select: {folds: 5, C: [1], method: svm}\n", "@5: method of select must be one of"),
         (BASE + "select: {folds: 5, C: [1], method: {name: svm}}\n", "@5: method of select must be one of"),
         (BASE + "select: {folds: 5, C: [1], method: {C: 2}}\n", "@5: unknown key 'C' in method of select"),

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from fwsvm.data.class_weight import by_label_text
 from fwsvm.errors import UsageError, shown
-from fwsvm.experiments.config.inheritance import Keys, entry_of, merge_keys
+from fwsvm.experiments.config.inheritance import EXCLUSIVE, Keys, entry_of, merge_keys
 from fwsvm.experiments.config.located_value import LocatedValue
 from fwsvm.experiments.experiment import DataSpec, Selection, Sweep, Trial, ValidationRule
 from fwsvm.kernels.kernel import KERNELS, width_rules
@@ -48,13 +48,17 @@ LIMIT_KEYS = ("time_seconds", "iterations")
 def trial_of(data: DataSpec, inherited: Keys, method: Keys, methods: list[Keys]) -> Trial:
     """Return one method on one data set; ``inherited`` are the settings of the file and of the data set's entry."""
     own = merge_keys(inherited, only_named(SETTING_KEYS, method))
+    finals = _sweep(own, method)
     selection = None
     if "select" in own:
         selection = _selection(own["select"], inherited, method, methods)
         for key, field in SWEPT.items():
-            if field in selection.candidates.varied and key in own:
-                raise own[key].error(f"{key} is given here and chosen by select; leave one of them out")
-    finals = _sweep(own, method)
+            for chosen in selection.candidates.varied if field in finals.varied else ():
+                if key == chosen or any({key, chosen} <= {*group} for group in EXCLUSIVE):
+                    what = "" if key == chosen else f"{chosen} "
+                    raise own[key].error(
+                        f"{key} is given here and {what}chosen by select; leave one of them out"
+                    )
     repetitions = (
         own["repetitions"].integer("repetitions", most=MAX_SWEPT_VALUES) if "repetitions" in own else 1
     )
