@@ -1,10 +1,15 @@
-"""Checks of output paths."""
+"""Checks of output paths, and where a machine goes whose path cannot be written."""
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from fwsvm.problems.machines import KernelModel, LinearModel
 
 
 def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
@@ -27,3 +32,27 @@ def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iter
 
     own = (*OF_FOLDER, f"traces/{Path(os.path.realpath(out)).name}")
     refuse_overwriting([*read, *(folder / name for folder in folders for name in own)], [out])
+
+
+def refuse_no_folder(output: Path, option: str) -> None:
+    """Refuse an output file that its folder cannot take, before anything is computed for it."""
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(
+            f"{output} cannot be written: there is no folder {folder}; make it, or name another with {option}"
+        )
+    if output.is_dir() or not os.access(folder, os.W_OK):
+        why = "it is a folder" if output.is_dir() else f"no permission to write in {folder}"
+        raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
+
+
+def written_elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:
+    """Write a machine that cannot be written to its file to the system's folder for temporary ones; say where."""
+    from fwsvm.problems import model_files
+
+    try:
+        spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
+        model_files.write(spare, machine)
+    except (ModelError, OSError):
+        return error
+    return ModelError(f"{error}; the machine is in {spare} instead")

@@ -10,8 +10,9 @@ import click
 
 from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
-from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._progress import loading
+from fwsvm.errors import ModelError
 from fwsvm.numerics.threads import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _done(
     begun = time.monotonic()
     report = Path(f"{model}.report.md")
     refuse_overwriting([train, test], [model, model_files.range_path(model), report])
+    refuse_no_folder(model, "--model")
     settings = Settings(seed=seed, threads=threads)
     with Display() as display:
         loaded = data_sets.load(train, test=test, raw=True, options=loading(display, offline=offline))
@@ -133,7 +135,7 @@ def _done(
         result, row = _trained(display, whole, replace(settings, time_limit=left))
         steps("train", *text.trained(result, row))
         steps("test", *text.tested(loaded, chosen, row))
-    _write(model, result, row)
+    _write(model, result, row, settings)
     steps.kept = f"The machine is in {model}"
     steps("save", *text.saved(model, loaded))
     said = text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded))
@@ -154,10 +156,20 @@ def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[
     return training.train(data, settings, TrainingDisplay(display))
 
 
-def _write(model: Path, result: "Result", row: "Row") -> None:
+def _write(model: Path, result: "Result", row: "Row", settings: "Settings") -> None:
+    """Write the machine; where its file cannot be, elsewhere, and say so with the C and gamma that were chosen."""
     from fwsvm.cli._lines import echo
     from fwsvm.cli._training_text import with_run_facts
     from fwsvm.problems import model_files
 
-    for notice in model_files.write(model, with_run_facts(result, row)):
+    machine = with_run_facts(result, row)
+    try:
+        notices = model_files.write(model, machine)
+    except ModelError as error:
+        failure = written_elsewhere(model, machine, error)
+        if settings.gamma is None:  # no time to choose
+            raise failure from None
+        chosen = f"C = {settings.C:g} and gamma = {settings.gamma!r}"
+        raise ModelError(f"{failure}; {chosen} were chosen for it") from None
+    for notice in notices:
         echo(f"fwsvm: {notice}", 2, err=True)

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from fwsvm.cli import INTERRUPTED, _names
 from fwsvm.cli._display import Display
-from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._files import refuse_overwriting, written_elsewhere
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from fwsvm.cli._training_text import Print
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
-    from fwsvm.problems.machines import KernelModel, LinearModel
     from fwsvm.solvers import Result, Settings
     from fwsvm.solvers.resolve import Resolved
 
@@ -172,25 +170,13 @@ def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row
             for notice in model_files.write(model, machine):
                 click.echo(f"fwsvm: {notice}", err=True)
         except ModelError as error:
-            failures.append(_elsewhere(model, machine, error))
+            failures.append(written_elsewhere(model, machine, error))
     if trace is not None:
         try:
             write_trace(trace, result.trace)
         except WriteError as error:
             failures.append(error)
     return failures
-
-
-def _elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:
-    """Write a machine that cannot be written to its file to the system's folder for temporary ones; say where."""
-    from fwsvm.problems import model_files
-
-    try:
-        spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
-        model_files.write(spare, machine)
-    except (ModelError, OSError):
-        return error
-    return ModelError(f"{error}; the machine is in {spare} instead")
 
 
 def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset") -> None:

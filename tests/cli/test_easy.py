@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,32 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     done = run("easy", "few.svm")
     assert done.exit_code == 3
     assert "too few rows to be in every training part" in done.stderr
+
+
+def test_a_machine_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("easy", "train.svm", "--model", "nodir/m.model")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "nodir/m.model cannot be written: there is no folder" in done.stderr
+    done = run("easy", "train.svm", "--model", str(folder))
+    assert (done.exit_code, done.stdout) == (2, "")
+    (folder / "there").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(width_and_penalty, "PENALTIES", (1.0,))
+    monkeypatch.setattr(width_and_penalty, "WIDTHS", (1.0,))
+    real = training.train
+
+    def folder_goes(*given: object) -> object:
+        (folder / "there").rmdir()
+        return real(*given)
+
+    monkeypatch.setattr(training, "train", folder_goes)
+    done = run("easy", "train.svm", "--model", "there/m.model")
+    assert done.exit_code == 3
+    said = " ".join(done.stderr.split())
+    kept = re.search(r"the machine is in (\S+) instead; C = 1 and gamma = (\S+) were chosen for it", said)
+    assert model_files.read(kept[1]).kernel.gamma == float(kept[2])
 
 
 def test_sparse_rows_keep_their_zeros(folder: Path) -> None:
