@@ -6,7 +6,7 @@ from fwsvm.distributed import folds as there
 from fwsvm.distributed.fit import fit, resolve
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.errors import DataError
-from fwsvm.experiments import record
+from fwsvm.experiments import record, samples
 from fwsvm.experiments.cluster_training import Remote, data_columns, identity_columns
 from fwsvm.experiments.cross_validation import Fold
 from fwsvm.experiments.plan import SELECT
@@ -29,8 +29,7 @@ def cross_validate(
         There are fewer rows than folds, or a class has too few.
     """
     table = data.table
-    if table.found.rows < folds:
-        raise DataError(f"{data.name}: {table.found.rows} rows cannot make {folds} folds")
+    samples.refuse_more_folds(data.name, table.found.rows, folds)
     for part in range(folds):
         asked = [
             there.HeldOutPart(part, folds, (settings.seed, number)) for number in range(len(table.blocks))

@@ -51,8 +51,7 @@ def cross_validate(
     """
     scores.refuse_scores(chosen, data.classes)
     codes, rule = encode(data.train.labels, data.classes), ValidationRule(folds=folds)
-    if len(codes) < folds:
-        raise DataError(f"{data.name}: {len(codes)} rows cannot make {folds} folds")
+    samples.refuse_more_folds(data.name, len(codes), folds)
     by_part = data.scaling != "none" and data.train.ranges is None
     words = f"{rule.description}, scaled by what is left" if by_part else rule.description
     parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]

@@ -96,6 +96,12 @@ def subsample(table: LabelledRows, rows: float | None, seed: int) -> LabelledRow
     return take(table, np.sort(kept))
 
 
+def refuse_more_folds(name: str, rows: int, folds: int) -> None:
+    """Raise `DataError` where there are fewer rows than folds."""
+    if rows < folds:
+        raise DataError(f"{name}: {rows} rows cannot make {folds} folds")
+
+
 def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
     """Return a boolean mask (m,) of the rows held out for validation.
 

@@ -96,8 +96,9 @@ def choose_width_and_penalty(
     Raises
     ------
     DataError
-        A class has too few rows to be in every training part.
+        There are fewer rows than folds, or a class has too few to be in every training part.
     """
+    samples.refuse_more_folds(data.name, data.train.rows, folds)
     table = samples.subsample(data.train, MOST_ROWS, settings.seed)
     codes, rule = encode(table.labels, data.classes), ValidationRule(folds=folds)
     parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]

@@ -81,10 +81,13 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     (folder / "bad.svm").write_text("1 1:2\n-1 2:x\n")
     done = run("easy", "bad.svm")
     assert (done.exit_code, "bad.svm:2" in done.stderr) == (3, True), done.stderr
-    (folder / "few.svm").write_text("1 1:2\n-1 1:3\n-1 1:4\n")
+    (folder / "few.svm").write_text("1 1:2\n" + "-1 1:3\n" * 5)
     done = run("easy", "few.svm")
     assert done.exit_code == 3
     assert "too few rows to be in every training part" in done.stderr
+    (folder / "twenty.svm").write_text("1 1:2\n-1 1:3\n" * 10)
+    done = run("easy", "twenty.svm", "--folds", "21")
+    assert (done.exit_code, "20 rows cannot make 21 folds" in done.stderr) == (3, True), done.stderr
 
 
 def test_a_machine_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewhere(
