@@ -1,5 +1,6 @@
 """The state of each cell of an experiment before it runs."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import RowsById
 from fwsvm.solvers import Status
+
+YEAR = 365.2425 * 86400  # seconds
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,9 @@ def describe(expected: list[PlannedRun]) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration as text: 8 s, 5 min, 3 h 20 min."""
+    """Return a duration as text: 8 s, 5 min, 3 h 20 min, 2e+03 years."""
+    if seconds >= 1000 * YEAR:
+        return f"{min(seconds, sys.float_info.max) / YEAR:.0e} years"  # a sum may be beyond a double
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

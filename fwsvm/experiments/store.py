@@ -135,7 +135,7 @@ class ResultsStore:
         The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
         """
         with replacing(self._config_path(str(resolved["name"])), WriteError) as stream:
-            stream.write(f"# {comment}\n")
+            stream.write(f"# {ascii(comment)[1:-1]}\n")  # a file's name may have line breaks or no UTF-8
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
 
     def _config_path(self, experiment: str) -> Path:

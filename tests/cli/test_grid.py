@@ -371,3 +371,25 @@ def test_runs_that_differ_in_limits_alone_are_two_lines_and_two_cells(tmp_path: 
     code, _, err = here(tmp_path, text.replace("[fw, {", "[{").replace("trial", "alone"), "--reuse", "lender")
     assert code == 0, err
     assert [row["method"] for row in rows(tmp_path)] == ["fw"], "nothing else of this experiment is like it"
+
+
+def test_time_limits_whose_sum_no_double_holds_are_said(tmp_path: Path) -> None:
+    text = (
+        "name: trial\ndatasets: [wdbc]\nmethods: [fw, swap]\ntolerance: 0.1\nlimits: {time_seconds: 1e308}\n"
+    )
+    code, _, err = here(tmp_path, text, "--dry-run")
+    assert code == 0, err
+    assert "at most 6e+300 years by their time limits" in " ".join(err.split())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_a_file_of_any_name_is_named_in_one_line_of_the_configuration(tmp_path: Path) -> None:
+    text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
+    for name in (b"n\xff.yaml", b"new\nline: 1.yaml"):
+        (tmp_path / os.fsdecode(name)).write_text(text)
+        with contextlib.chdir(tmp_path):
+            done = CliRunner().invoke(main, ["grid", os.fsdecode(name), "--out", "out", "--offline"])
+        assert done.exit_code == 0, done.output
+        first, *_ = said = (tmp_path / "out" / "experiment.yaml").read_text("utf-8").splitlines()
+        assert first.startswith("# n")
+        assert said[1] == "name: trial"
