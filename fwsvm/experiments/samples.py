@@ -66,15 +66,18 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     whole = scaled(_split_off_test_rows(found, wanted) if divided else found)
     train = subsample(whole.train, wanted.rows, wanted.seed)
     test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
+    none: tuple[str, ...] = ()
+    if wanted.test_rows is not None and test is None and not found.lacking:
+        none = (f"{found.name}: there are no test rows, so test_rows draws none; test_fraction makes some",)
     if not divided and train is whole.train and test is whole.test:
-        return whole
+        return replace(whole, notices=(*whole.notices, *none))
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
     of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, notice))
+    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, *none, notice))
 
 
 def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:

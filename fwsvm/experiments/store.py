@@ -25,7 +25,7 @@ from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.results.files import present, refuse_link, refuse_reference
+from fwsvm.results.files import no_results, present, refuse_link, refuse_reference
 from fwsvm.results.reading import runs_table, trace_table
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
@@ -207,7 +207,7 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
 
 
 def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:
-    """Return the finished runs of other results folders by run id; a folder that does not exist has none.
+    """Return the finished runs of other results folders by run id; of a folder that has no rows a notice says so.
 
     A run's identity is the hash of all that decides its result, so it does not matter which experiment made it.
 
@@ -218,6 +218,8 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
     """
     found: dict[str, ReusableRun] = {}
     for folder in folders:
+        if not present(folder / "runs.csv"):  # it may be made later
+            notices.append(f"nothing to reuse: {no_results(folder)}")
         for run_id, row in read_rows(folder / "runs.csv", notices).items():
             if Status(row["status"]).done:
                 found.setdefault(run_id, ReusableRun(row, folder))

@@ -145,6 +145,7 @@ def test_runs_of_another_folder_are_taken_over_not_made_again(tmp_path: Path) ->
     assert (out.count("converged"), out.count("to do")) == (5, 1)
     code, _, err = here(tmp_path, wider, "--reuse", "lender", "--reuse", "not-there-yet")
     assert (code, "5 done" in err) == (0, True)
+    assert "nothing to reuse: not-there-yet: no such folder; give the folder that fwsvm grid wrote" in err
     found = rows(tmp_path)
     assert [{**row, "experiment": "quick"} for row in found[:5]] == lent
     assert [row["experiment"] for row in found] == ["wider"] * 6
@@ -393,3 +394,20 @@ def test_a_file_of_any_name_is_named_in_one_line_of_the_configuration(tmp_path: 
         first, *_ = said = (tmp_path / "out" / "experiment.yaml").read_text("utf-8").splitlines()
         assert first.startswith("# n")
         assert said[1] == "name: trial"
+
+
+def test_test_rows_of_a_set_without_any_are_said_to_be_none(tmp_path: Path) -> None:
+    text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\ntest_rows: 5\n"
+    code, _, err = here(tmp_path, text)
+    assert code == 0, err
+    said = "wdbc: there are no test rows, so test_rows draws none; test_fraction makes some"
+    assert said in " ".join(err.split())
+    code, _, err = here(tmp_path, text + "test_fraction: 0.25\n")
+    assert (code, said in " ".join(err.split())) == (0, False)
+
+
+def test_a_select_of_widths_that_no_method_has_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = QUICK.replace("[mfw, swap]", "[liblinear, avsf]").replace("method: swap, ", "gamma: [1, 2], ")
+    code, _, err = here(tmp_path, text)
+    assert (code, rows(tmp_path)) == (2, [])
+    assert "trial.yaml:6: no kernel of these methods has gamma; leave it out of select" in err

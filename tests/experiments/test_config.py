@@ -146,6 +146,14 @@ def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
         (BASE + "select: {folds: 5}\n", "@5: select needs values to choose from"),
         (BASE + "C: 1\nselect: {folds: 5, C: [1, 2]}\n", "@5: C is given here and chosen by select"),
         (
+            BASE.replace("[fw, swap]", "[avsf, liblinear]") + "select: {folds: 5, C: [1, 2],\n  gamma: [1, 2]}\n",
+            "@6: no kernel of these methods has gamma; leave it out of select",
+        ),
+        (
+            BASE + "kernel: laplacian\nselect: {folds: 5, sigma2: [1, 2]}\n",
+            "@6: no kernel of these methods has sigma2; leave it out of select",
+        ),
+        (
             BASE + "gamma: 0.5\nselect: {folds: 5, sigma2: [1, 2]}\n",
             "@5: gamma is given here and sigma2 chosen by select",
         ),

@@ -22,6 +22,7 @@ from fwsvm.experiments.config.sweeps import (
     SETTING_KEYS,
     SWEPT,
     only_named,
+    selected_widths,
     swept_values,
     trial_of,
 )
@@ -95,6 +96,9 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
             raise entry["name"].error(f"{entry['name'].value} is listed twice with the same settings")
         listed.append(_plain_keys(entry))
     trials: list[Trial] = []
+    widths: dict[
+        tuple[str, int, str], tuple[LocatedValue, bool]
+    ] = {}  # of selects, and whether any method has them
     seen: set[DataSpec] = set()
     runs = 0
     for entry in datasets:
@@ -116,12 +120,20 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
         seen.add(data)
         for method in _methods_for(entry, methods):
             trials.append(trial_of(data, inherited, method, methods))
+            if (selection := trials[-1].selection) is not None:
+                for key, located in selected_widths(inherited, method).items():
+                    place = located.file, located.line, key
+                    used = place in widths and widths[place][1]
+                    widths[place] = located, used or key in selection.candidates.varied
             runs += trials[-1].runs
             if runs > MAX_RUNS:
                 raise entry["name"].error(
                     f"with {data.name} and {method['name'].value} the experiment has {runs:,} runs; {MAX_RUNS:,} are "
                     "the most"
                 )
+    for (_, _, key), (located, used) in widths.items():
+        if not used:
+            raise located.error(f"no kernel of these methods has {key}; leave it out of select")
     return told_apart(trials)
 
 

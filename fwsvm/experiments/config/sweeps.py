@@ -111,6 +111,12 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
     return Selection(held_out, Sweep(sweep.first, chosen), race)
 
 
+def selected_widths(inherited: Keys, method: Keys) -> Keys:
+    """Return the widths that ``select`` gives values for to a method, whether or not its kernel has them."""
+    select = merge_keys(inherited, only_named(SETTING_KEYS, method))["select"]
+    return only_named(("sigma2", "gamma"), select.mapping(SELECT_KEYS, "select"))
+
+
 def _race(located: LocatedValue, settings: Settings) -> float:
     """Return the relative gap of a first look; refuse one that is no larger, or of runs without relative gap."""
     stop, tolerance = stop_of(settings)
