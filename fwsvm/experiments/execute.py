@@ -174,7 +174,7 @@ def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Itera
 def _error_record(cell: Cell, error: BaseException, result: Result | None = None, **more: Any) -> Record:
     """Return the record of a run that an error ended."""
     if isinstance(error, KeyboardInterrupt):
-        return failure_record(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence, "", result, **more)
+        return interrupted_record(cell, result, **more)
     if isinstance(error, FwsvmError):
         status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
         return failure_record(cell, status, str(error), "", result, **more)
@@ -194,6 +194,12 @@ def failure_record(
     known = {"dataset": cell.data.name, "data_sha256": cell.fingerprint, "shared": False} | known
     row = record.row({}, result, **known | {"status": str(status), "message": message})
     return Record(cell, row, result.trace if result is not None else (), failure)
+
+
+def interrupted_record(cell: Cell, result: Result | None = None, **more: Any) -> Record:
+    """Return the record of a run that was interrupted, with the point that it had reached or without any."""
+    said = Status.INTERRUPTED.sentence if result is not None else "Interrupted; this run has no result yet."
+    return failure_record(cell, Status.INTERRUPTED, said, "", result, **more)
 
 
 def _load_task(

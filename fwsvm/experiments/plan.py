@@ -157,13 +157,18 @@ def selection_cells(
 ) -> Iterator[Cell]:  # fmt: skip
     """Yield the cells of one selection: each candidate (some, if given) on each part, parts outermost, C innermost.
 
-    `UsageError` where there are fewer rows than folds.
+    `UsageError` where there are fewer rows than folds, or no row is held out.
 
     Where a run may start at the end of another, cells that differ in C alone are a chain in ascending C. Chains depend
     on the selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
     """
     if selection.held_out.parts > facts.rows:
         raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {selection.held_out.parts:,} folds")
+    part_held_out = selection.held_out.holdout
+    if part_held_out is not None and part_held_out * facts.rows < 0.5:
+        raise UsageError(
+            f"{data.name}: no row is held out by holdout {part_held_out:g} of {facts.rows:,} rows; take a larger part"
+        )
     points = selection.candidates.points() if candidates is None else candidates
     points = sorted(points, key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from fwsvm.analysis import results
 from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.cli import main
+from fwsvm.experiments import execute
 from fwsvm.numerics.threads import usable_threads
 
 QUICK = """\
@@ -411,3 +412,23 @@ def test_a_select_of_widths_that_no_method_has_is_refused_with_its_line(tmp_path
     code, _, err = here(tmp_path, text)
     assert (code, rows(tmp_path)) == (2, [])
     assert "trial.yaml:6: no kernel of these methods has gamma; leave it out of select" in err
+
+
+def test_an_interrupted_run_without_a_result_does_not_say_that_one_was_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execute, "_train", interrupted)
+    code, _, err = here(tmp_path, "name: trial\ndatasets: [wdbc]\nmethods: [fw]\n")
+    assert code == 130, err
+    (row,) = rows(tmp_path)
+    assert (row["status"], row["objective"]) == ("interrupted", "")
+    assert row["message"] == "Interrupted; this run has no result yet."
+
+
+def test_a_holdout_of_no_row_is_refused_before_any_run(tmp_path: Path) -> None:
+    code, _, err = here(tmp_path, QUICK.replace("holdout: 0.3", "holdout: 0.001"))
+    assert (code, rows(tmp_path)) == (2, [])
+    assert "wdbc: no row is held out by holdout 0.001 of 427 rows; take a larger part" in err

@@ -14,7 +14,7 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed
 from fwsvm.errors import FwsvmError
 from fwsvm.experiments import samples
-from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
+from fwsvm.experiments.execute import Record, Resources, failure_record, interrupted_record, run_task
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
@@ -144,7 +144,7 @@ class ClusterExecutor:
             distributed().wait(list(running), timeout=TIMEOUT_SECONDS)
         for future, attempt in list(running.items()):
             records = (future.result() if future.status == "finished" else None) or [
-                failure_record(attempt.cells[0], Status.INTERRUPTED, Status.INTERRUPTED.sentence)
+                interrupted_record(attempt.cells[0])
             ]
             for record in records:
                 deliver(record)

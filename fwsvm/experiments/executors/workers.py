@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
-from fwsvm.experiments.execute import Record, Resources, failure_record, run_task
+from fwsvm.experiments.execute import Record, Resources, failure_record, interrupted_record, run_task
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
@@ -238,7 +238,7 @@ class Workers:
         cell = worker.current if worker.pending else None
         worker.end()
         if cell is not None:
-            deliver(failure_record(cell, Status.INTERRUPTED, Status.INTERRUPTED.sentence))
+            deliver(interrupted_record(cell))
 
     @staticmethod
     def _end(workers: list[Worker]) -> None:
