@@ -94,7 +94,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     qp = BoxQP(
         _read_only(rows.values), None if rows.columns is None else _read_only(rows.columns.view(np.uint32)), points,
         rows_used, rows.features, float(bias),
-        float(np.delete(penalties, rows_used).sum()) if len(rows_used) < rows.height else 0.0,
+        float(penalties[np.diff(rows.starts) == 0].sum()) if len(rows_used) < rows.height else 0.0,
     )  # fmt: skip
     for _, part in parts(qp):
         _set_curvature(part)
