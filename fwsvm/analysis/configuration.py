@@ -1,4 +1,4 @@
-"""experiment.yaml of a results folder: its text, and its settings for comparison."""
+"""experiment.yaml of a results folder, and those of further experiments: their texts, and settings to compare."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,13 @@ from typing import Any
 from fwsvm import bounded_yaml
 from fwsvm.errors import ResultsError, shown
 from fwsvm.results.files import text_of
+
+MOST_FILES = 50  # of one folder
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the configurations of a results folder, that of the first experiment first; further ones are left out."""
+    return sorted(folder.glob("experiment*.yaml"), key=lambda path: (len(path.name), path.name))[:MOST_FILES]
 
 
 def configuration_text(path: Path) -> str:

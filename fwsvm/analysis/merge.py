@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fwsvm.analysis.configuration import configuration_text, settings
+from fwsvm.analysis.configuration import configuration_text, files, settings
 from fwsvm.analysis.results import DONE, result_folders
 from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.writing import csv_bytes
@@ -121,16 +121,17 @@ def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:
     """Yield what to say if configurations of one experiment differ in more than the machine's part."""
     seen: dict[str, tuple[dict[str, Any], Path]] = {}
     for folder in folders:
-        content = _configuration(folder.path)
-        first, where = seen.setdefault(str(content.get("name")), (content, folder.path))
-        unlike = sorted(key for key in {*first, *content} if first.get(key) != content.get(key))
-        if unlike:
-            yield f"different configurations in {where} and {folder.path}: {listed(map(shortened, unlike))}"
+        for _, content in _configurations(folder.path):
+            first, where = seen.setdefault(str(content.get("name")), (content, folder.path))
+            unlike = sorted(key for key in {*first, *content} if first.get(key) != content.get(key))
+            if unlike:
+                yield f"different configurations in {where} and {folder.path}: {listed(map(shortened, unlike))}"
 
 
-def _configuration(folder: Path) -> dict[str, Any]:
-    content = settings(folder / "experiment.yaml")
-    return {key: value for key, value in content.items() if key not in MACHINE_KEYS}
+def _configurations(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the configurations of a folder, or one without settings, with what is the experiment's of each."""
+    for path in files(folder) or [folder / "experiment.yaml"]:
+        yield path, {key: value for key, value in settings(path).items() if key not in MACHINE_KEYS}
 
 
 def _once_each(folders: list[_Folder]) -> tuple[dict[str, tuple[Row, Path]], list[str], list[str]]:
@@ -177,11 +178,11 @@ def _write(
         write_whole(out / "log.jsonl", logs, ResultsError)
     written: list[dict[str, Any]] = []
     for folder in folders:
-        path, content = folder.path / "experiment.yaml", _configuration(folder.path)
-        if present(path) and content not in written:
-            name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-            write_whole(out / name, configuration_text(path).encode(), ResultsError)
-            written.append(content)
+        for path, content in _configurations(folder.path):
+            if present(path) and content not in written:
+                name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
+                write_whole(out / name, configuration_text(path).encode(), ResultsError)
+                written.append(content)
     write_whole(out / "runs.csv", table, ResultsError)
 
 

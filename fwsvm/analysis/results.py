@@ -57,7 +57,6 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
     return left
 
 
-MAX_CONFIGURATIONS = 50  # of one folder
 UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
 #: What ``auto`` chose, after its name in the column ``method``: it is one method in tables and tests.
 CHOSEN = r" \([^()]*\)$"
@@ -98,7 +97,7 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
     at all rows ran under the default protocol.
     """
     found, notices = frame["search"].map({"full": "default"}).fillna(""), []
-    paths = sorted(folder.glob("experiment*.yaml"))[:MAX_CONFIGURATIONS]
+    paths = configuration.files(folder)
     configured = pd.Series(not paths, index=frame.index)
     for path in paths:
         try:

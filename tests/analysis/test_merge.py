@@ -96,6 +96,16 @@ def test_different_experiments_may_stand_in_one_folder(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "experiment-2.yaml").read_text() == "name: web\n"
 
 
+def test_a_folder_of_two_experiments_brings_both_configurations(tmp_path: Path) -> None:
+    rows = [row(dataset=name, method="fw", experiment=of) for name, of in (("a1a", "adult"), ("w1a", "web"))]
+    one = write(tmp_path / "one", rows, "name: adult\n")
+    (one / "experiment-2.yaml").write_text("name: web\nprotocol: fw-svms\n")
+    two = write(tmp_path / "two", [row(dataset="a2a", method="fw", experiment="adult")], "name: adult\n")
+    assert merge([one, two], tmp_path / "out").rows == 3
+    assert (tmp_path / "out" / "experiment.yaml").read_text() == "name: adult\n"
+    assert (tmp_path / "out" / "experiment-2.yaml").read_text() == "name: web\nprotocol: fw-svms\n"
+
+
 def test_nothing_is_overwritten_and_other_columns_are_refused(tmp_path: Path) -> None:
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     with pytest.raises(ResultsError, match=r"already has a runs\.csv"):
