@@ -27,7 +27,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     searched = runs[(runs["role"] == "select") & runs["status"].isin(DONE)]
     data.datasets_in(searched)
     drawings = []
-    several = [name for name in ("experiment", "profile") if searched[name].nunique() > 1]
+    several = searched.groupby(SEARCH[2:])[SEARCH[:2]].transform("nunique") > 1
     for key, every in searched.groupby(SEARCH, sort=False):
         of = dict(zip(SEARCH, map(str, key), strict=True))
         rows = every[every["tolerance"].isna() | (every["tolerance"] == every["tolerance"].min())]
@@ -47,7 +47,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
         same = (runs[SEARCH[:3]] == [of[name] for name in SEARCH[:3]]).all(axis=1)
         choice = _choice(runs[same & (runs["role"] == "final")], table)
         method = METHOD_NAMES.get(of["method"], plain_label(of["method"]))
-        where = "".join(f", {name} {plain_label(of[name])}" for name in several)
+        where = "".join(
+            f", {name} {plain_label(of[name])}" for name in SEARCH[:2] if several.loc[every.index[0], name]
+        )
         name = f"{label_of(of['dataset'])}, searched with {method}{where}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{of['dataset']}-{of['method']}", name, table, choice))
