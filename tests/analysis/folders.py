@@ -77,9 +77,12 @@ def row(**fields: Any) -> dict[str, Any]:
     return full
 
 
-def write(folder: Path, rows: Iterable[Mapping[str, Any]], config: str = "name: trial\n") -> Path:
-    """Write runs.csv and experiment.yaml into ``folder`` and return it."""
+def write(folder: Path, rows: Iterable[Mapping[str, Any]], config: str | None = None) -> Path:
+    """Write runs.csv and experiment.yaml, by default of the first row's experiment, into ``folder`` and return it."""
     folder.mkdir(parents=True, exist_ok=True)
+    rows = list(rows)
+    if config is None:
+        config = f"name: {rows[0]['experiment'] if rows else 'trial'}\n"
     with (folder / "runs.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -5,7 +5,7 @@ import io
 import json
 import shutil
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -183,8 +183,12 @@ def test_traces_that_are_no_folder_are_said(folder: Path) -> None:
 
 
 def test_traces_that_may_not_be_read_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(path: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
+    listed = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "traces":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
 
     monkeypatch.setattr(Path, "iterdir", refused)  # root may read what chmod closes
     done = run("archive", folder)
