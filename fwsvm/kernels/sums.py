@@ -17,8 +17,8 @@ from fwsvm.numerics.threads import in_shares
 #: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
 #: sums of such values.
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-#: Features of a row whose sum is off by twice that: errors of a sum are as random steps, and grow with the root of it.
-DOUBLED_AT = 16
+#: Features that are few. Errors of a sum are as random steps, and grow with the root of their number.
+FEW = 16
 
 
 @njit(fastmath={"reassoc"})  # any order of the sum: else each addition waits for the one before
@@ -88,9 +88,8 @@ def rounding_of_sums(kernel: Any, features: int, error: float) -> float:
     ``error`` is what the distance's rounding may change them by (`fwsvm.kernels.distances.value_error`), as if there
     were few.
     """
-    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * (
-        1.0 + np.sqrt(features / DOUBLED_AT)
-    )
+    grown = max(1.0, float(np.sqrt(features / FEW)))
+    return (VALUE_ROUNDING * family_of(kernel).condition(kernel) + error) * grown
 
 
 def most_stored(rows: Rows) -> int:
