@@ -180,7 +180,8 @@ class NewtonRun:
             return None
         q = gradient(simplex.qp, simplex.storage.rows, best.alpha, self.resolved.threads)
         R = float(best.alpha @ q)
-        return Best(best.alpha, q, R) if simplex.outcome.objective > R else None
+        better = simplex.outcome.objective > R and simplex.outcome.gap > 2.0 * (R - float(q.min()))
+        return Best(best.alpha, q, R) if better else None
 
     def _begin(self) -> None:
         """Set out from the point of the run: b = alpha / R, of which f is known without a product."""
