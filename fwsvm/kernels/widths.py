@@ -72,13 +72,11 @@ def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> flo
         shares = counts / np.sum(counts)
         if sparse.issparse(X):
             rows = sparse.csr_array(X)
-            each = sparse.csr_array(
-                (rows.data * np.repeat(shares, np.diff(rows.indptr)), rows.indices, rows.indptr),
-                shape=rows.shape,
-            )
+            stored = np.repeat(shares, np.diff(rows.indptr))  # the share of each number's row
+            each = sparse.csr_array((rows.data * stored, rows.indices, rows.indptr), shape=rows.shape)
             mean = np.asarray(each.sum(axis=0)).ravel()
             squares = float(np.sum(each.data * rows.data))
-            spread = _sparse_spread(rows, np.repeat(shares, np.diff(rows.indptr)), squares, mean)
+            spread = _sparse_spread(rows, stored, squares, mean)
         else:
             centred = X - np.sum(shares[:, None] * X, axis=0)
             spread = float(np.sum(shares * np.sum(np.square(centred), axis=1)))
