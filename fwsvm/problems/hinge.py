@@ -119,9 +119,7 @@ def certificate(
     primal = 0.5 * lam * float(alpha @ values[rows, 0]) + float(np.maximum(0.0, 1.0 - margins).mean())
     # a sum of terms c_j k_ij, each off by c_j sqrt(k_ii k_jj) times `off`, independently of the others
     off, itself = value_rounding(kernel, everyone, few), self_values(kernel, everyone)
-    squares = off * (
-        itself[rows] @ np.square(sources)
-    )  # what alpha' K alpha, and the duals' like, are off by
+    squares = off * (itself[rows] @ np.square(sources))  # of alpha' K alpha, and of the same of the duals
     duals = [
         box_dual(
             float(b.sum()) / m,

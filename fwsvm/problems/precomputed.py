@@ -22,7 +22,8 @@ from fwsvm.kernels.limits import LARGEST
 from fwsvm.kernels.precomputed import Precomputed
 
 NAME = "precomputed"
-UNEQUAL = 1e-8  # K(i, j) and K(j, i) may differ by so much of the entry, or of sqrt(K(i, i) K(j, j)): they are rounded
+#: K(i, j) and K(j, i), which are rounded differently, may differ by so much of the entry or of sqrt(K(i, i) K(j, j)).
+UNEQUAL = 1e-8
 #: What Cholesky's factor of a matrix may be off by, for each of its rows and in units of the diagonal value.
 ROUNDING = 8.0 * np.finfo(np.float64).eps
 BLOCK = 1024  # rows compared with their columns at a time
@@ -173,9 +174,8 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     """Refuse a matrix that has, with the ridge, an eigenvalue below 0 by more than rounding: Cholesky's factor says."""
     m, diagonal = len(values), np.diagonal(values)
     ridge = np.zeros(m) if penalties is None else 1.0 / penalties
-    slack = (
-        ROUNDING * m * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
-    )  # the factor has an error of a row
+    # the factor's error at an entry goes with the diagonal values of its row and column
+    slack = ROUNDING * m * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
     shifted = values.copy()
     shifted[np.diag_indices(m)] += ridge + slack
     _, broke = linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)

@@ -39,12 +39,10 @@ class Resolved:
     family : Family, that of the method
     kernel_name : str
     kernel : NamedTuple, a registered kernel with its parameters
-    width_rule : str
-        "given" where gamma or sigma2 was, "" for kernels without gamma.
+    width_rule : str, "given" where gamma or sigma2 was, "" for kernels without gamma
     protocol : Protocol, with what the settings change of it
     cache_mib : int, MiB for kernel columns
-    lent : int
-        Threads of other subproblems' workers, which may come to help.
+    lent : int, threads of other subproblems' workers, which may come to help
     deferred : float
         Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
     """
