@@ -37,15 +37,19 @@ def planned_runs(
     expected = []
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
-        expected += [PlannedRun(c, _state(c, rows)) for c in racing.look_cells(experiment, trials, known)]
+        looks: dict[str, PlannedRun] = {}
         searched: dict[str, PlannedRun] = {}
         for trial in trials:
             if trial.selection is not None and not known[data].missing:
-                is_open = racing.is_open(experiment, trial, known[data], rows)
+                look = racing.first_look(experiment, trial, known[data], rows)
+                states = [(cell, _state(cell, rows)) for cell in look.cells]
+                states += [(cell, "open") for cell in look.later]
+                for cell, state in states:
+                    looks.setdefault(cell.run_id, PlannedRun(cell, state))
                 for cell in racing.deciding_cells(experiment, trial, known[data], rows):
-                    state = "open" if is_open else _state(cell, rows)
+                    state = "open" if look.is_open else _state(cell, rows)
                     searched.setdefault(cell.run_id, PlannedRun(cell, state))
-        expected += searched.values()
+        expected += [*looks.values(), *searched.values()]
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:

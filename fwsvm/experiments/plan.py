@@ -153,9 +153,9 @@ def search_cells(
 
 def selection_cells(
     experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo,
-    candidates: Sequence[Settings] | None = None,
+    candidates: Sequence[Settings] | None = None, parts: Sequence[int] | None = None,
 ) -> Iterator[Cell]:  # fmt: skip
-    """Yield the cells of one selection: each candidate (some, if given) on each part, parts outermost, C innermost.
+    """Yield the cells of one selection: each candidate on each part (some, if given), parts outermost, C innermost.
 
     `UsageError` where there are fewer rows than folds, or no row is held out.
 
@@ -172,7 +172,8 @@ def selection_cells(
     points = selection.candidates.points() if candidates is None else candidates
     points = sorted(points, key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    groups = _split_last_chain([(part, some) for part in range(selection.held_out.parts) for some in alike])
+    parts = range(selection.held_out.parts) if parts is None else parts
+    groups = _split_last_chain([(part, some) for part in parts for some in alike])
     for part, some in groups:
         for settings, led in _chains(replace(point, seed=experiment.seed) for point in some):
             after = led if _goes_on(settings) else None
@@ -203,9 +204,9 @@ Group = tuple[int, list[Settings]]
 
 def _split_last_chain(search: list[Group]) -> list[Group]:
     """Return the chains of one search; of an odd number the last is split, so that two or four workers balance."""
-    part, last = search[-1]
-    if len(search) < MIN_TO_SPLIT or len(search) % 2 == 0 or len(last) < MIN_TO_SPLIT:
+    if len(search) < MIN_TO_SPLIT or len(search) % 2 == 0 or len(search[-1][1]) < MIN_TO_SPLIT:
         return search
+    part, last = search[-1]
     return [*search[:-1], (part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
 
 

@@ -5,7 +5,7 @@ time, so that their times are comparable.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -126,18 +126,43 @@ class Runner:
 
     def _search(self, trials: Sequence[Trial]) -> None:
         """Run the searches: first looks, where candidates race, then the runs that decide."""
-        slots, looks = self.executor.slots, racing.look_cells(self.experiment, trials, self.known)
-        for cell in looks:
-            self._reuse(cell)
-        planned = self._deciding(trials, {} if self.force else self.store.rows)
-        self._run_cells(looks, at_once=slots)
-        deciding = self._deciding(trials, self.store.rows)
-        for data in dict.fromkeys(trial.data for trial in trials):
-            before, after = ([c for c in cells if c.data == data] for cells in (planned, deciding))
-            if len(after) < len(before):
-                self._note(f"{data.name}: {len(after)} of {len(before)} runs are left after a first look")
-                self.reporter.dropped(before[0], len(before) - len(after))
-        self._run_cells(deciding, at_once=slots)
+        for look in self._looks(trials):
+            for cell in look:
+                self._reuse(cell)
+        looked_at: set[DataSpec] = set()
+        for look in self._looks(trials):
+            looked_at |= {cell.data for cell in look if not self._is_done(cell)}
+            before = self._searched(trials)
+            self._run_cells(look, at_once=self.executor.slots)
+            self._drop(before, self._searched(trials))
+        candidates, deciding = (self._deciding(trials, rows) for rows in ({}, self.store.rows))
+        for data in self.experiment.datasets:
+            wanted, left = (sum(cell.data == data for cell in cells) for cells in (candidates, deciding))
+            if data in looked_at and left < wanted:
+                self._note(f"{data.name}: {left} of {wanted} runs are left after a first look")
+        self._run_cells(deciding, at_once=self.executor.slots)
+
+    def _looks(self, trials: Sequence[Trial]) -> Iterator[list[Cell]]:
+        """Yield the cells of first looks, one fold after another: the rows of these tell who is looked at next."""
+        begun: set[str] = set()
+        while look := [cell for cell in self._known_looks(trials) if cell.run_id not in begun]:
+            begun |= {cell.run_id for cell in look}
+            yield look
+
+    def _known_looks(self, trials: Sequence[Trial]) -> list[Cell]:
+        return racing.look_cells(self.experiment, trials, self.known, self.store.rows)
+
+    def _searched(self, trials: Sequence[Trial]) -> list[Cell]:
+        return racing.search_cells(self.experiment, trials, self.known, self.store.rows)
+
+    def _drop(self, before: Sequence[Cell], after: Iterable[Cell]) -> None:
+        """Tell the reporter how many runs of each data set's search are no longer needed."""
+        gone = Counter(cell.data for cell in before)
+        gone.subtract(Counter(cell.data for cell in after))
+        some = {cell.data: cell for cell in before}
+        for data, count in gone.items():
+            if count:
+                self.reporter.dropped(some[data], count)
 
     def _deciding(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
         """Return the cells that selections are made from, each once."""

@@ -83,9 +83,9 @@ def _why_none(row: Mapping[str, str]) -> str:
     return "its runs have no accuracy or objective" if Status(row["status"]).done else row["message"]
 
 
-def held_out_rows(selection: Selection, training_rows: int) -> int:
-    """Return the number of validation rows of a candidate, of all parts together."""
-    parts = range(selection.held_out.parts)
+def held_out_rows(selection: Selection, training_rows: int, parts: Iterable[int] | None = None) -> int:
+    """Return the number of validation rows of a candidate, of these parts together, without them of all."""
+    parts = range(selection.held_out.parts) if parts is None else parts
     return sum(validation_count(training_rows, selection.held_out, part) for part in parts)
 
 
