@@ -13,7 +13,7 @@ import numpy as np
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.simd import broadcast, load, store
+from fwsvm.numerics.simd import broadcast, load, store, takes_two_registers
 from fwsvm.numerics.threads import in_shares
 
 HEIGHT, GROUP = 16, 4  # rows of a tile, and of a group of the left-hand block
@@ -103,11 +103,30 @@ def _finish(kernel, low, high, own_low, own_high, own, out, at):
 
 
 @njit(each_step=True, forceinline=True)
+def _half_kernel(kernel, numbers, x, left_block, c, n, zero):
+    """Return the sums over n features of four left-hand rows with half a tile, whose numbers begin at x."""
+    a = b = d = e = zero
+    z = np.uint64(c * n)
+    for _ in range(n):
+        eight = load(numbers, x)
+        a = pair(kernel, a, eight, broadcast(left_block[z]))
+        b = pair(kernel, b, eight, broadcast(left_block[z + np.uint64(1)]))
+        d = pair(kernel, d, eight, broadcast(left_block[z + np.uint64(2)]))
+        e = pair(kernel, e, eight, broadcast(left_block[z + np.uint64(3)]))
+        x, z = x + np.uint64(HEIGHT), z + np.uint64(GROUP)
+    return a, b, d, e
+
+
+@njit(each_step=True, forceinline=True)
 def micro_kernel(kernel, numbers, tile, left_block, c, n, zero):
     """Return the sums over n features of four left-hand rows, from the c-th, with a tile: 4 x 16 in 8 vectors."""
-    a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = zero
     # unsigned indices: numba does not test them for being negative
     x, z = np.uint64(tile * n * HEIGHT), np.uint64(c * n)
+    if takes_two_registers(numbers):  # all sums at once would leave none
+        a0, b0, c0, d0 = _half_kernel(kernel, numbers, x, left_block, c, n, zero)
+        a8, b8, c8, d8 = _half_kernel(kernel, numbers, x + np.uint64(8), left_block, c, n, zero)
+        return a0, a8, b0, b8, c0, c8, d0, d8
+    a0 = a8 = b0 = b8 = c0 = c8 = d0 = d8 = zero
     for _ in range(n):
         x0, x8 = load(numbers, x), load(numbers, x + np.uint64(8))
         i, j = broadcast(left_block[z]), broadcast(left_block[z + np.uint64(1)])

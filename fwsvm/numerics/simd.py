@@ -78,6 +78,18 @@ def store(typingctx: Any, array: Any, at: Any, lanes: Any) -> Any:
 
 
 @intrinsic
+def takes_two_registers(typingctx: Any, array: Any) -> Any:
+    """Return whether a vector of the array's numbers takes two registers: float64, where registers hold 256 bits."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, processor, features = context.codegen().magic_tuple()
+        wide = processor == "x86-64-v4" or "+avx512f" in features.split(",")
+        return context.get_constant(types.boolean, array.dtype == types.float64 and not wide)
+
+    return types.boolean(array), emit
+
+
+@intrinsic
 def broadcast(typingctx: Any, number: Any) -> Any:
     """Return a vector of eight copies of one number."""
     kind = SimdType(number)

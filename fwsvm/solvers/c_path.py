@@ -39,7 +39,7 @@ from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
 from fwsvm.solvers.subproblems import Part, work_of
-from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECISIONS_HELD
+from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECIDED_TOGETHER, DECISIONS_HELD
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
@@ -174,9 +174,7 @@ class CPath:
     def decisions(self, certified: Sequence[tuple[Run, Result]], X: RowMatrix) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
         K = len(self.classes)
-        at_once = max(
-            1, min(CERTIFIED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2))
-        )
+        at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
         for first in range(0, len(certified), at_once):
             some = certified[first : first + at_once]
             threads = some[0][0].trained.resolved.threads
