@@ -4,8 +4,8 @@
         [--csv FILE] [SET ...]
 
 ours    `fwsvm grid --workers 2` on a file with this search, from the command to its table, relative gap 1e-3;
-        with ``--race``, to that relative gap first, fold by fold without the candidates that cannot win any more,
-        and those that are left to 1e-3. ``runs`` are both, of 500 cells without a race.
+        with ``--race``, to that relative gap on the first fold, and those that may win to 1e-3, fold by fold.
+        ``runs`` are both, of 500 cells without a race, and ``decided_by`` those to 1e-3.
 peer    liquidSVM's mcSVM with its default grid of 10 widths and 10 lambdas, five folds, two threads: reading, search
         and selection, without its test. Its tolerance is its own, and looser.
 
@@ -103,7 +103,7 @@ def main() -> None:
     asked = bench.parser(__doc__, 1)
     asked.add_argument("sets", nargs="*", default=SETS)
     asked.add_argument("--method", default="newton")
-    asked.add_argument("--race", type=float, help="relative gap of a first look at all cells")
+    asked.add_argument("--race", type=float, help="relative gap of first runs on one fold")
     asked.add_argument("--python", help="the interpreter that has liquidSVM, for it alone")
     given = bench.parse(asked)
     rows: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@
     record        one run to one row; environment: machine and software columns
     store         runs.csv, traces/, log.jsonl, experiment.yaml, safe against kills; runs reused from other folders
     selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2
-    racing        a first look at all candidates, then full runs of those that may win
+    racing        the runs of a search; in a race candidates that cannot win leave early
     summary       the final table; time_left: how long the rest takes
 
 `training`, `cross_validation`, `width_and_penalty` and `prediction` are `fwsvm train`, `cv`, `easy` and `predict`;

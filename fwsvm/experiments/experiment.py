@@ -73,7 +73,7 @@ class ValidationRule:
 class Selection:
     """Parameters selected by validation: the candidates, all of one method, and the validation rule.
 
-    ``race`` is the relative gap of a first look at all candidates (`fwsvm.experiments.racing`), None for no such look.
+    ``race`` is the relative gap of all candidates' first runs in a race (`fwsvm.experiments.racing`), None without one.
     """
 
     held_out: ValidationRule
@@ -100,8 +100,8 @@ class Trial:
     def runs(self) -> int:
         """The number of runs, an upper bound: trials may share the runs of a search."""
         search = self.selection
-        searched = search.held_out.parts * search.candidates.size if search is not None else 0
-        searched *= 2 if search is not None and search.race is not None else 1
+        rounds = 0 if search is None else search.held_out.parts + (search.race is not None)
+        searched = rounds * search.candidates.size if search is not None else 0
         return searched + self.repetitions * self.finals.size
 
 

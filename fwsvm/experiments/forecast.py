@@ -34,26 +34,20 @@ def planned_runs(
     experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: RowsById
 ) -> list[PlannedRun]:
     """Return every cell of the experiment with its state, in the order in which they run."""
-    expected = []
+    expected: list[PlannedRun] = []
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
-        looks: dict[str, PlannedRun] = {}
         searched: dict[str, PlannedRun] = {}
-        for trial in trials:
-            if trial.selection is not None and not known[data].missing:
-                look = racing.first_look(experiment, trial, known[data], rows)
-                states = [(cell, _state(cell, rows)) for cell in look.cells]
-                states += [(cell, "open") for cell in look.later]
-                for cell, state in states:
-                    looks.setdefault(cell.run_id, PlannedRun(cell, state))
-                for cell in racing.deciding_cells(experiment, trial, known[data], rows):
-                    state = "open" if look.is_open else _state(cell, rows)
-                    searched.setdefault(cell.run_id, PlannedRun(cell, state))
-        expected += [*looks.values(), *searched.values()]
+        for search in racing.searches(experiment, trials, known, rows):
+            states = [(cell, _state(cell, rows)) for cell in search.cells]
+            states += [(cell, "open") for cell in search.later]
+            for cell, state in states:
+                searched.setdefault(cell.run_id, PlannedRun(cell, state))
+        expected += searched.values()
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:
-                cells = racing.deciding_cells(experiment, trial, known[data], rows)
+                cells = racing.search_of(experiment, trial, known[data], rows).deciding
                 ready = all(searched[cell.run_id].state not in {"to do", "open"} for cell in cells)
                 values = (
                     dict(selection.choose(trial.selection, cells, rows, known[data].rows).values)

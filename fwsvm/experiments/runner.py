@@ -125,53 +125,46 @@ class Runner:
         return self.report
 
     def _search(self, trials: Sequence[Trial]) -> None:
-        """Run the searches: first looks, where candidates race, then the runs that decide."""
-        for look in self._looks(trials):
-            for cell in look:
+        """Run the searches, one round after another: in a race the rows of each tell who is in the next."""
+        for cells in self._rounds(trials):
+            for cell in cells:
                 self._reuse(cell)
-        looked_at: set[DataSpec] = set()
-        for look in self._looks(trials):
-            looked_at |= {cell.data for cell in look if not self._is_done(cell)}
-            before = self._searched(trials)
-            self._run_cells(look, at_once=self.executor.slots)
-            self._drop(before, self._searched(trials))
-        candidates, deciding = (self._deciding(trials, rows) for rows in ({}, self.store.rows))
+        searched_now: set[DataSpec] = set()
+        for cells in self._rounds(trials):
+            searched_now |= {cell.data for cell in cells if not self._is_done(cell)}
+            before = self._searched(trials, self.store.rows)
+            self._run_cells(cells, at_once=self.executor.slots)
+            self._drop(before, self._searched(trials, self.store.rows))
+        planned, made = (self._searched(trials, rows) for rows in ({}, self.store.rows))
         for data in self.experiment.datasets:
-            wanted, left = (sum(cell.data == data for cell in cells) for cells in (candidates, deciding))
-            if data in looked_at and left < wanted:
-                self._note(f"{data.name}: {left} of {wanted} runs are left after a first look")
-        self._run_cells(deciding, at_once=self.executor.slots)
+            most, count = (sum(cell.data == data for cell in cells) for cells in (planned, made))
+            if data in searched_now and count < most:
+                said = f"{most - count} of {most} runs are left out: their candidates are too far behind"
+                self._note(f"{data.name}: {said}")
 
-    def _looks(self, trials: Sequence[Trial]) -> Iterator[list[Cell]]:
-        """Yield the cells of first looks, one fold after another: the rows of these tell who is looked at next."""
+    def _rounds(self, trials: Sequence[Trial]) -> Iterator[list[Cell]]:
+        """Yield the cells of the searches that are known to be needed, without those yielded before."""
         begun: set[str] = set()
-        while look := [cell for cell in self._known_looks(trials) if cell.run_id not in begun]:
-            begun |= {cell.run_id for cell in look}
-            yield look
+        while cells := [cell for cell in self._known_cells(trials) if cell.run_id not in begun]:
+            begun |= {cell.run_id for cell in cells}
+            yield cells
 
-    def _known_looks(self, trials: Sequence[Trial]) -> list[Cell]:
-        return racing.look_cells(self.experiment, trials, self.known, self.store.rows)
+    def _known_cells(self, trials: Sequence[Trial]) -> list[Cell]:
+        found = racing.searches(self.experiment, trials, self.known, self.store.rows)
+        return racing.each_once(cell for search in found for cell in search.cells)
 
-    def _searched(self, trials: Sequence[Trial]) -> list[Cell]:
-        return racing.search_cells(self.experiment, trials, self.known, self.store.rows)
+    def _searched(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
+        """Return the cells of the searches, if no more candidates leave than by these rows."""
+        found = racing.searches(self.experiment, trials, self.known, rows)
+        return racing.each_once(cell for search in found for cell in (*search.cells, *search.later))
 
     def _drop(self, before: Sequence[Cell], after: Iterable[Cell]) -> None:
         """Tell the reporter how many runs of each data set's search are no longer needed."""
         gone = Counter(cell.data for cell in before)
         gone.subtract(Counter(cell.data for cell in after))
-        some = {cell.data: cell for cell in before}
-        for data, count in gone.items():
-            if count:
-                self.reporter.dropped(some[data], count)
-
-    def _deciding(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
-        """Return the cells that selections are made from, each once."""
-        found: dict[str, Cell] = {}
-        for trial in trials:
-            if trial.selection is not None and not self.known[trial.data].missing:
-                cells = racing.deciding_cells(self.experiment, trial, self.known[trial.data], rows)
-                found |= {cell.run_id: cell for cell in cells}
-        return list(found.values())
+        for data, cell in {cell.data: cell for cell in before}.items():
+            if gone[data]:
+                self.reporter.dropped(cell, gone[data])
 
     def _run_cells(self, cells: Sequence[Cell], *, at_once: int) -> None:
         """Run the cells that are not done, and all cells of their chains."""
@@ -259,7 +252,7 @@ class Runner:
     def _choice(self, trial: Trial, facts: DataInfo) -> Choice:
         """Return the selected parameters of a trial; they are announced once, though several methods may share them."""
         assert trial.selection is not None  # noqa: S101 - the caller asks only then
-        cells = racing.deciding_cells(self.experiment, trial, facts, self.store.rows)
+        cells = racing.search_of(self.experiment, trial, facts, self.store.rows).deciding
         key = tuple(cell.run_id for cell in cells)
         if key not in self._choices:
             self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)

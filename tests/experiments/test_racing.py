@@ -1,7 +1,8 @@
-"""A raced selection: who stays after the first look, what is run, and that a stop in between changes nothing."""
+"""A raced selection: who stays, what is run, and that a stop in between changes nothing."""
 
 import contextlib
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from fwsvm.cli import main
 from fwsvm.experiments import racing
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep, Trial, ValidationRule
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.samples import DataInfo, validation_count
 from fwsvm.results.agreement import differing
 from fwsvm.solvers import Settings
 
@@ -20,6 +21,7 @@ Rows = dict[str, dict[str, str]]
 FACTS = DataInfo(fingerprint="d" * 64, rows=1000)
 EXPERIMENT = Experiment("trial", "", 0, 1, (), {})
 CANDIDATES = Sweep(Settings(method="newton", tolerance=1e-3), {"C": (1.0, 2.0, 4.0, 8.0)})
+THREE = ValidationRule(folds=3)
 TRIAL = Trial(DataSpec("x"), CANDIDATES, 1, Selection(ValidationRule(folds=2), CANDIDATES, 0.1))
 
 TEXT = """\
@@ -30,66 +32,87 @@ select: {folds: 3, race: 0.1, C: [0.001, 1, 4, 64, 4096], sigma2: [0.01, 4, 16]}
 """
 
 
-def fold_rows(fold: int, errors: dict[float, float], rows: Rows | None = None, **odd: str) -> Rows:
-    """Return these rows and those of a first look at a fold, with ``errors`` by C of its 500 rows."""
+def with_errors(errors: dict[float, float], rows: Rows | None = None, **odd: str) -> Rows:
+    """Return these rows and those of the next round, with ``errors`` by C of the 500 rows of its fold."""
     rows = rows or {}
     return rows | {
         cell.run_id: {
-            "status": "converged", "message": "",
-            "test_accuracy": repr(1.0 - errors[cell.settings.C or 0.0] / 500.0), "objective": "1", **odd,
+            "status": "converged", "message": "", "objective": "1",
+            "test_accuracy": repr(1.0 - errors[cell.settings.C or 0.0] / 500.0), **odd,
         }
-        for cell in look(rows).cells
-        if cell.part == fold
+        for cell in search(rows).cells
+        if cell.run_id not in rows
     }  # fmt: skip
 
 
-def look(rows: Rows) -> racing.Look:
-    return racing.first_look(EXPERIMENT, TRIAL, FACTS, rows)
+def search(rows: Rows) -> racing.Search:
+    return racing.search_of(EXPERIMENT, TRIAL, FACTS, rows)
 
 
 def described(cells: list[Cell]) -> list[tuple[float | None, int | None, float | None]]:
     return [(cell.settings.C, cell.part, cell.settings.tolerance) for cell in cells]
 
 
-def deciding(rows: Rows) -> list[tuple[float | None, int | None, float | None]]:
-    return described(racing.deciding_cells(EXPERIMENT, TRIAL, FACTS, rows))
+ALL_C = (1.0, 2.0, 4.0, 8.0)
 
 
-def test_all_candidates_are_looked_at_on_the_first_fold_at_the_tolerance_of_the_look() -> None:
-    assert described(look({}).cells) == [(C, 0, 0.1) for C in (1.0, 2.0, 4.0, 8.0)]
-    assert described(look({}).later) == [(C, 1, 0.1) for C in (1.0, 2.0, 4.0, 8.0)]
-    assert deciding({}) == [(C, fold, 1e-3) for fold in (0, 1) for C in (1.0, 2.0, 4.0, 8.0)]
+def test_all_candidates_run_on_the_first_fold_to_the_tolerance_of_the_race() -> None:
+    assert described(search({}).cells) == [(C, 0, 0.1) for C in ALL_C]
+    assert described(search({}).later) == [(C, fold, 1e-3) for fold in (0, 1) for C in ALL_C]
+    assert search({}).deciding == search({}).later
 
 
-def test_candidates_stay_within_three_deviations_of_the_fewest_errors_so_far() -> None:
-    first = fold_rows(0, {1.0: 48, 2.0: 68, 4.0: 70, 8.0: 300})  # 48 + 3 sqrt(49) = 69
-    assert described(look(first).cells)[4:] == [(C, 1, 0.1) for C in (1.0, 2.0)]
-    for errors, stay in ((59, [1.0, 2.0]), (60, [1.0])):  # 48 + 50 + 3 sqrt(99) = 127.8
-        both = fold_rows(1, {1.0: 50, 2.0: errors}, first)
-        assert not look(both).is_open
-        assert deciding(both) == [(C, fold, 1e-3) for fold in (0, 1) for C in stay]
+def test_candidates_stay_within_three_deviations_of_the_fewest_errors() -> None:
+    rough = with_errors({1.0: 48, 2.0: 69, 4.0: 70, 8.0: 69})  # 48 + 3 sqrt(49) = 69
+    assert described(search(rough).cells)[4:] == [(C, 0, 1e-3) for C in (1.0, 2.0, 8.0)]
+    first = with_errors({1.0: 48, 2.0: 60, 8.0: 70}, rough)
+    assert described(search(first).cells)[7:] == [(C, 1, 1e-3) for C in (1.0, 2.0)]
+    assert described(search(first).deciding) == [(C, fold, 1e-3) for fold in (0, 1) for C in (1.0, 2.0)]
+
+
+def test_none_of_those_that_ran_on_all_folds_leaves() -> None:
+    rows = with_errors(dict.fromkeys(ALL_C, 10.0), with_errors(dict.fromkeys(ALL_C, 10.0)))
+    last = with_errors({1.0: 0, 2.0: 400, 4.0: 400, 8.0: 400}, rows)
+    assert described(search(last).deciding) == [(C, fold, 1e-3) for fold in (0, 1) for C in ALL_C]
+
+
+def test_a_candidate_is_judged_by_its_errors_on_all_folds_so_far() -> None:
+    three = replace(TRIAL, selection=Selection(THREE, CANDIDATES, 0.1))
+    rows: Rows = {}
+    for errors in ((40, 40), (40, 55), (40, 70)):  # 80 + 3 sqrt(81) = 107 < 40 + 70
+        rows |= {
+            cell.run_id: {
+                "status": "converged", "message": "", "objective": "1",
+                "test_accuracy": repr(1.0 - errors[cell.settings.C == 8.0] / validation_count(1000, THREE, fold)),
+            }
+            for cell in racing.search_of(EXPERIMENT, three, FACTS, rows).cells
+            if cell.run_id not in rows and (fold := cell.part or 0) is not None
+        }  # fmt: skip
+    found = racing.search_of(EXPERIMENT, three, FACTS, rows)
+    assert {C for C, fold, _ in described(found.cells) if fold == 1} == {1.0, 2.0, 4.0, 8.0}
+    assert {C for C, fold, _ in described(found.cells) if fold == 2} == {1.0, 2.0, 4.0}
 
 
 def test_no_candidate_leaves_by_a_fold_that_is_not_complete() -> None:
-    rows = fold_rows(0, {1.0: 0, 2.0: 400, 4.0: 400, 8.0: 400})
+    rows = with_errors({1.0: 0, 2.0: 400, 4.0: 400, 8.0: 400})
     rows.popitem()
-    assert look(rows).is_open
-    assert len(look(rows).cells) == 4
-    assert len(deciding(rows)) == 8
+    assert len(search(rows).cells) == 4
+    assert len(search(rows).deciding) == 8
 
 
 def test_no_candidate_leaves_where_none_could_be_judged() -> None:
-    none = dict.fromkeys((1.0, 2.0, 4.0, 8.0), 0.0)
-    rows = fold_rows(1, none, fold_rows(0, none, status="error", message="no"), status="error", message="no")
-    assert not look(rows).is_open
-    assert len(deciding(rows)) == 8
+    rows: Rows = {}
+    for _ in range(3):
+        rows = with_errors(dict.fromkeys(ALL_C, 0.0), rows, status="error", message="no")
+    assert not search(rows).later
+    assert len(search(rows).deciding) == 8
 
 
 def test_a_candidate_that_could_not_be_judged_on_a_fold_leaves() -> None:
-    rows = fold_rows(0, dict.fromkeys((1.0, 2.0, 4.0, 8.0), 10.0))
-    failed = next(cell.run_id for cell in look({}).cells if cell.settings.C == 2.0)
+    rows = with_errors(dict.fromkeys(ALL_C, 10.0))
+    failed = next(cell.run_id for cell in search({}).cells if cell.settings.C == 2.0)
     rows[failed] |= {"status": "error", "message": "no"}
-    assert described(look(rows).cells)[4:] == [(C, 1, 0.1) for C in (1.0, 4.0, 8.0)]
+    assert described(search(rows).cells)[4:] == [(C, 0, 1e-3) for C in (1.0, 4.0, 8.0)]
 
 
 def grid(folder: Path, text: str, *options: str) -> tuple[int, str]:
@@ -119,12 +142,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_what_races_is_said_and_stands_in_the_rows(whole: tuple[Path, str]) -> None:
     folder, err = whole
     searched = [row for row in rows(folder).values() if row["role"] == "select"]
-    looks = [row for row in searched if row["tolerance"] == "0.1"]
-    assert "at most 91 runs: 90 to choose parameters, 1 to report" in err
-    assert f"wdbc: {len(searched) - len(looks)} of 45 runs are left after a first look" in err
-    by_fold = [sum(row["fold"] == fold for row in looks) for fold in ("0", "1", "2")]
-    assert 15 == by_fold[0] > by_fold[1] >= by_fold[2] >= 1
-    assert 3 <= len(searched) - len(looks) <= 3 * by_fold[2]
+    rough = [row for row in searched if row["tolerance"] == "0.1"]
+    assert "at most 61 runs: 60 to choose parameters, 1 to report" in err
+    assert f"wdbc: {60 - len(searched)} of 60 runs are left out" in err
+    assert {row["fold"] for row in rough} == {"0"}
+    by_fold = [sum(row["fold"] == fold for row in searched if row not in rough) for fold in ("0", "1", "2")]
+    assert 15 == len(rough) > by_fold[0] >= by_fold[1] >= by_fold[2] >= 1
     assert all(float(row["relative_gap"]) <= float(row["tolerance"]) for row in searched)
 
 
@@ -143,41 +166,41 @@ def test_an_interrupted_race_goes_on_to_the_same_rows(
 ) -> None:
     folder, _ = whole
     lines = (folder / "out" / "runs.csv").read_text().splitlines(keepends=True)
+    searched = sum(",select," in line for line in lines)
+    kept = searched if kept < 0 else kept
     (tmp_path / "out").mkdir()
-    looks = sum(",0.1," in line for line in lines)
-    kept = looks if kept < 0 else kept
     (tmp_path / "out" / "runs.csv").write_text("".join(lines[: 1 + kept]))
     code, err = grid(tmp_path, TEXT)
     assert code == 0
-    assert ("at most" in err) == (kept < looks)
+    assert ("at most" in err) == (kept < searched)
     found, before = rows(tmp_path), rows(folder)
     assert found.keys() == before.keys()
     assert not any(differing(found[run_id], row) for run_id, row in before.items())
-    assert ("first look" in err) == (kept < looks)
+    assert ("left out" in err) == (kept < searched)
 
 
-def test_a_look_of_another_folder_is_known_from_the_start(whole: tuple[Path, str], tmp_path: Path) -> None:
+def test_a_race_of_another_folder_is_known_from_the_start(whole: tuple[Path, str], tmp_path: Path) -> None:
     code, err = grid(tmp_path, TEXT, "--reuse", str(whole[0] / "out"))
     assert code == 0
     assert f"{len(rows(tmp_path))} done" in err
     assert "at most" not in err
-    assert "first look" not in err
+    assert "left out" not in err
 
 
-def test_a_dry_run_says_what_hangs_on_the_look(tmp_path: Path) -> None:
+def test_a_dry_run_says_what_hangs_on_the_race(tmp_path: Path) -> None:
     (tmp_path / "raced.yaml").write_text(TEXT)
     with contextlib.chdir(tmp_path):
         found = CliRunner().invoke(main, ["grid", "raced.yaml", "--offline", "--dry-run"])
     states = [line.rsplit("  ", 1)[1] for line in found.stdout.splitlines()]
     assert states == [
-        *15 * ["to do"], *75 * ["open: runs if its candidate may win"], "open: parameters to be chosen"
+        *15 * ["to do"], *45 * ["open: runs if its candidate may win"], "open: parameters to be chosen"
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        (TEXT.replace("race: 0.1", "race: 0.001"), "raced.yaml:4: race is the relative gap of a first look"),
+        (TEXT.replace("race: 0.1", "race: 0.001"), "raced.yaml:4: race is the relative gap of first runs"),
         (TEXT.replace("race: 0.1", "race: 2"), "raced.yaml:4: race must be"),
         (TEXT + "search: sampled\n", "raced.yaml:4: race is for runs with stop: relative and search: full"),
         (TEXT + "protocol: paper\n", "raced.yaml:4: race is for runs with stop: relative and search: full"),

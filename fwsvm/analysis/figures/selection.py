@@ -19,7 +19,7 @@ SEARCH = ["experiment", "profile", "dataset", "method"]
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     """Draw one picture per experiment, profile, data set and method with ``role=select`` rows.
 
-    Of a race these are the runs that decided: at the smallest tolerance, without the first look.
+    Of a race these are the runs that decided: of candidates that ran on all folds, at the smallest tolerance.
     """
     if data.runs.empty:
         return []
@@ -38,7 +38,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
                 f"a search over {size:,} pairs of C and sigma², and at most {MAX_GRID_POINTS:,} are drawn; "
                 "choose with --where COLUMN=VALUE"
             )
-        table = rows.assign(width=width).pivot_table(
+        rows = rows.assign(width=width)
+        folds = rows.groupby(["width", "C"])["fold"].transform("nunique")
+        table = rows[folds == folds.max()].pivot_table(
             index="width", columns="C", values="test_accuracy", dropna=False
         )
         table = table.dropna(how="all").dropna(how="all", axis=1)

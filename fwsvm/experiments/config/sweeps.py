@@ -118,13 +118,13 @@ def selected_widths(inherited: Keys, method: Keys) -> Keys:
 
 
 def _race(located: LocatedValue, settings: Settings) -> float:
-    """Return the relative gap of a first look; refuse one that is no larger, or of runs without relative gap."""
+    """Return the relative gap of first runs; refuse one that is no larger, or of runs without relative gap."""
     stop, tolerance = stop_of(settings)
     if stop != "relative" or search_of(settings) != "full":
         raise located.error("race is for runs with stop: relative and search: full; leave it out")
     race = located.number("race", below=1)
     if race <= tolerance:
-        raise located.error(f"race is the relative gap of a first look: above {tolerance:g}, not {race:g}")
+        raise located.error(f"race is the relative gap of first runs: above {tolerance:g}, not {race:g}")
     return race
 
 
