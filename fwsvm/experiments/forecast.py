@@ -38,16 +38,16 @@ def planned_runs(
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
         searched: dict[str, PlannedRun] = {}
-        for search in racing.searches(experiment, trials, known, rows):
-            states = [(cell, _state(cell, rows)) for cell in search.cells]
-            states += [(cell, "open") for cell in search.later]
+        for runs in racing.all_selections(experiment, trials, known, rows):
+            states = [(cell, _state(cell, rows)) for cell in runs.cells]
+            states += [(cell, "open") for cell in runs.later]
             for cell, state in states:
                 searched.setdefault(cell.run_id, PlannedRun(cell, state))
         expected += searched.values()
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:
-                cells = racing.search_of(experiment, trial, known[data], rows).deciding
+                cells = racing.selection_runs(experiment, trial, known[data], rows).deciding
                 ready = all(searched[cell.run_id].state not in {"to do", "open"} for cell in cells)
                 values = (
                     dict(selection.choose(trial.selection, cells, rows, known[data].rows).values)

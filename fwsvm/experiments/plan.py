@@ -139,18 +139,6 @@ def run_id(
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def search_cells(
-    experiment: Experiment, trials: Iterable[Trial], known: Mapping[DataSpec, DataInfo]
-) -> list[Cell]:
-    """Return the cells of the parameter search, each once, though several methods may share it."""
-    cells: dict[str, Cell] = {}
-    for trial in trials:
-        if trial.selection is not None and not known[trial.data].missing:
-            for cell in selection_cells(experiment, trial.data, trial.selection, known[trial.data]):
-                cells.setdefault(cell.run_id, cell)
-    return list(cells.values())
-
-
 def selection_cells(
     experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo,
     candidates: Sequence[Settings] | None = None, parts: Sequence[int] | None = None,

@@ -23,8 +23,8 @@ Known = Mapping[DataSpec, DataInfo]
 
 
 @dataclass(frozen=True)
-class Search:
-    """The search of a trial, as far as it is known from the rows that there are.
+class SelectionRuns:
+    """The runs that select a trial's parameters, as far as it is known from the rows that there are.
 
     Attributes
     ----------
@@ -41,13 +41,19 @@ class Search:
     deciding: list[Cell]
 
 
-def searches(
+def all_selections(
     experiment: Experiment, trials: Iterable[Trial], known: Known, rows: RowsById
-) -> Iterator[Search]:
-    """Yield the searches of the trials that have one, and data."""
+) -> Iterator[SelectionRuns]:
+    """Yield the selection runs of the trials that have any, and data."""
     for trial in trials:
         if trial.selection is not None and not known[trial.data].missing:
-            yield search_of(experiment, trial, known[trial.data], rows)
+            yield selection_runs(experiment, trial, known[trial.data], rows)
+
+
+def search_cells(experiment: Experiment, trials: Iterable[Trial], known: Known, rows: RowsById) -> list[Cell]:
+    """Return the cells of all selections, each once, if no more candidates leave than by these rows."""
+    found = all_selections(experiment, trials, known, rows)
+    return each_once(cell for runs in found for cell in (*runs.cells, *runs.later))
 
 
 def each_once(cells: Iterable[Cell]) -> list[Cell]:
@@ -58,13 +64,13 @@ def each_once(cells: Iterable[Cell]) -> list[Cell]:
     return list(found.values())
 
 
-def search_of(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> Search:
-    """Return the search of a trial that has one."""
+def selection_runs(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsById) -> SelectionRuns:
+    """Return the selection runs of a trial that has any."""
     wanted = trial.selection
     assert wanted is not None  # noqa: S101 - the caller asks only then
     if wanted.race is None:
         cells = list(plan.selection_cells(experiment, trial.data, wanted, facts))
-        return Search(cells, [], cells)
+        return SelectionRuns(cells, [], cells)
     folds = range(wanted.held_out.parts)
     stay: Collection[Point] = {_point(each, wanted) for each in wanted.candidates.points()}
     rounds: list[list[Cell]] = []
@@ -79,7 +85,7 @@ def search_of(experiment: Experiment, trial: Trial, facts: DataInfo, rows: RowsB
                 judged = cells if complete == 1 else _of_points(rounds[1:], wanted, stay)
                 stay = _staying(of_round, judged, rows, facts.rows)
     known, later = rounds[: complete + 1], rounds[complete + 1 :]
-    return Search(_joined(known), _joined(later), _of_points(rounds[1:], wanted, stay))
+    return SelectionRuns(_joined(known), _joined(later), _of_points(rounds[1:], wanted, stay))
 
 
 def _staying(wanted: Selection, cells: list[Cell], rows: RowsById, training_rows: int) -> Collection[Point]:

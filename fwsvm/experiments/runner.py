@@ -150,13 +150,11 @@ class Runner:
             yield cells
 
     def _known_cells(self, trials: Sequence[Trial]) -> list[Cell]:
-        found = racing.searches(self.experiment, trials, self.known, self.store.rows)
-        return racing.each_once(cell for search in found for cell in search.cells)
+        found = racing.all_selections(self.experiment, trials, self.known, self.store.rows)
+        return racing.each_once(cell for runs in found for cell in runs.cells)
 
     def _searched(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
-        """Return the cells of the searches, if no more candidates leave than by these rows."""
-        found = racing.searches(self.experiment, trials, self.known, rows)
-        return racing.each_once(cell for search in found for cell in (*search.cells, *search.later))
+        return racing.search_cells(self.experiment, trials, self.known, rows)
 
     def _drop(self, before: Sequence[Cell], after: Iterable[Cell]) -> None:
         """Tell the reporter how many runs of each data set's search are no longer needed."""
@@ -252,7 +250,7 @@ class Runner:
     def _choice(self, trial: Trial, facts: DataInfo) -> Choice:
         """Return the selected parameters of a trial; they are announced once, though several methods may share them."""
         assert trial.selection is not None  # noqa: S101 - the caller asks only then
-        cells = racing.search_of(self.experiment, trial, facts, self.store.rows).deciding
+        cells = racing.selection_runs(self.experiment, trial, facts, self.store.rows).deciding
         key = tuple(cell.run_id for cell in cells)
         if key not in self._choices:
             self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)

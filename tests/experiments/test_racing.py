@@ -45,8 +45,8 @@ def with_errors(errors: dict[float, float], rows: Rows | None = None, **odd: str
     }  # fmt: skip
 
 
-def search(rows: Rows) -> racing.Search:
-    return racing.search_of(EXPERIMENT, TRIAL, FACTS, rows)
+def search(rows: Rows) -> racing.SelectionRuns:
+    return racing.selection_runs(EXPERIMENT, TRIAL, FACTS, rows)
 
 
 def described(cells: list[Cell]) -> list[tuple[float | None, int | None, float | None]]:
@@ -85,10 +85,10 @@ def test_a_candidate_is_judged_by_its_errors_on_all_folds_so_far() -> None:
                 "status": "converged", "message": "", "objective": "1",
                 "test_accuracy": repr(1.0 - errors[cell.settings.C == 8.0] / validation_count(1000, THREE, fold)),
             }
-            for cell in racing.search_of(EXPERIMENT, three, FACTS, rows).cells
+            for cell in racing.selection_runs(EXPERIMENT, three, FACTS, rows).cells
             if cell.run_id not in rows and (fold := cell.part or 0) is not None
         }  # fmt: skip
-    found = racing.search_of(EXPERIMENT, three, FACTS, rows)
+    found = racing.selection_runs(EXPERIMENT, three, FACTS, rows)
     assert {C for C, fold, _ in described(found.cells) if fold == 1} == {1.0, 2.0, 4.0, 8.0}
     assert {C for C, fold, _ in described(found.cells) if fold == 2} == {1.0, 2.0, 4.0}
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fwsvm.experiments import config, forecast, plan
+from fwsvm.experiments import config, forecast, plan, racing
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.samples import DataInfo, data_info
 from fwsvm.experiments.store import ResultsStore, read_rows
@@ -33,7 +33,7 @@ def _planned() -> tuple[Experiment, dict[DataSpec, DataInfo], list[plan.Cell]]:
         path.write_text(EXPERIMENT)
         experiment = config.load(path, None)
     known = {data: data_info(data, offline=True) for data in experiment.datasets}
-    cells = plan.search_cells(experiment, experiment.trials, known)
+    cells = racing.search_cells(experiment, experiment.trials, known, {})
     finals = [
         c for t in experiment.trials for c in plan.final_cells(experiment, t, known[t.data], {"C": 1.0})
     ]
