@@ -26,6 +26,8 @@ from fwsvm.problems.machines import refuse_undecided
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
+#: Kinds of numpy's types whose numbers and strings are always labels.
+WHOLE_OR_TEXT = "biuUS"
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
@@ -95,12 +97,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 if FAMILIES[m.family].problem == FAMILIES[self.family].problem
             ]
             raise ValueError(f"{type(self).__name__} has the methods {', '.join(known)}, not {self.method}")
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", force_writeable=True
-        )
+        X, y = self._validated(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        # whole numbers and strings are labels; the check takes as long as a small problem
-        if y.dtype.kind not in "biuUS" or 2 * len(self.classes_) >= len(y):
+        if y.dtype.kind not in WHOLE_OR_TEXT or 2 * len(self.classes_) >= len(y):
             check_classification_targets(y)
         if len(self.classes_) == 2:
             codes = 1 - codes
@@ -122,6 +121,22 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             warnings.warn(sentence(result), ConvergenceWarning, stacklevel=callers_level())
         self.result_, self.n_iter_ = result, max(1, result.iterations)
         return self
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Return rows (m, n) and labels (m,) as scikit-learn's checks do, which take as long as a small problem."""
+        plain = (
+            type(X) is type(y) is np.ndarray
+            and X.dtype == np.float64 and X.ndim == 2 and X.size > 0 and X.flags.carray
+            and y.dtype.kind in WHOLE_OR_TEXT and y.shape == X.shape[:1]
+            and np.isfinite(X).all()
+        )  # fmt: skip
+        if not plain:
+            return validate_data(  # type: ignore[no-any-return]
+                self, X, y, accept_sparse="csr", dtype=np.float64, order="C", force_writeable=True
+            )
+        self.n_features_in_ = X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        return X, y
 
     def _numbered(self, X: Any) -> Any:
         """Return the rows X (m, n), with their numbers where the kernel asks for them."""

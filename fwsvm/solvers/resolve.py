@@ -186,10 +186,8 @@ def protocol_of(settings: Settings) -> Protocol:
         _one_of("candidates", settings.candidates, CANDIDATES)
     if settings.gradient is not None:
         _one_of("gradient", settings.gradient, GRADIENTS)
-    given = {name: getattr(settings, name) for name in OPTIONS}
-    return replace(
-        PROTOCOLS[settings.protocol], **{name: value for name, value in given.items() if value is not None}
-    )
+    given = {name: getattr(settings, name) for name in OPTIONS if getattr(settings, name) is not None}
+    return replace(PROTOCOLS[settings.protocol], **given) if given else PROTOCOLS[settings.protocol]
 
 
 def width_rule_of(settings: Settings) -> str:

@@ -103,4 +103,4 @@ class Result:
 
     def with_ranges(self, ranges: Ranges | None) -> Self:
         """Return the result with a machine that knows what its training rows were scaled by."""
-        return replace(self, model=replace(self.model, ranges=ranges))
+        return self if ranges is None else replace(self, model=replace(self.model, ranges=ranges))

@@ -4,6 +4,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.kernel_matrix import gram_matrix
+from fwsvm.kernels.sparse_tiles import threads_for
 from fwsvm.kernels.sums import product_rounding
 from fwsvm.numerics.threads import together
 from fwsvm.solvers.auto.by_matrix import solve_by_matrix
@@ -23,10 +24,10 @@ class OneMatrix:
         self, groups: GroupedRows, penalties: np.ndarray, solutions: Solutions, resolved: Resolved
     ) -> None:
         self.groups, self.penalties, self.solutions = groups, penalties, solutions
-        self.threads = resolved.threads
         off = product_rounding(resolved.kernel, groups.rows, own_terms(resolved.kernel, groups.rows))
         self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0, off)
         m = groups.rows.height
+        self.threads = threads_for(groups.rows, m, m, resolved.threads)
         self.values = np.empty((m, m))
         gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)
         solutions.evaluations[0, 0] = m * (m + 1) // 2
