@@ -188,7 +188,8 @@ def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: b
             spread = f"{100 * _deviation(accuracies):.2f}"
         else:
             said, spread = f"{mean(by_fold[name]):.4f} (mean over folds)", f"{_deviation(by_fold[name]):.4f}"
-        click.echo(f"{KNOWN[name].title:<16}{said}, standard deviation over folds {spread}")
+        more = f", standard deviation over folds {spread}" if len(made) > 1 else ", of one fold"
+        click.echo(f"{KNOWN[name].title:<16}{said}{more}")
 
 
 def _deviation(values: list[float]) -> float:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.errors import UsageError
@@ -58,6 +59,9 @@ def command(
         raise UsageError(
             "-y and -r cannot be used together: give -y with -s, and the file then scales labels, too"
         )
+    given = click.get_current_context().get_parameter_source
+    if restore and any(given(name) is ParameterSource.COMMANDLINE for name in ("lower", "upper")):
+        raise UsageError("-l, -u and -r cannot be used together: the interval is that of the restored ranges")
     for low, high, options in ((lower, upper, "-l and -u"), *([(*target, "-y")] if target else [])):
         if not high > low:
             raise UsageError("the lower end of an interval must be below its upper end")

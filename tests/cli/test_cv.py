@@ -77,6 +77,14 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
     assert json.loads(cv(*words).stdout)["folds_ended"] == 3
 
 
+def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressing_ctrl_c(monkeypatch, training.accuracy, "accuracy", 2)
+    found = cv("wdbc", "--folds", "3", "--tol", "0.1")
+    assert found.exit_code == 130
+    (said,) = (line for line in found.stdout.splitlines() if line.startswith("accuracy"))
+    assert said.endswith("of 190), of one fold")
+
+
 def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
     file = tmp_path / "few.svm"
     file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 2])))

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
 from fwsvm.data.lock import lockfile
+from fwsvm.files.lock import exclusive
 from tests.data import site as serve
 from tests.data.conftest import cache, site
 from tests.data.site import Site
@@ -130,6 +131,18 @@ def test_fetch_verify_path_and_prune(lock: Path, site: Site, cache: Path) -> Non
     run("prune", "--all")
     assert not Path(paths[0]).exists()
     run("path", "tiny", code=3)
+
+
+def test_prune_leaves_a_file_that_is_being_downloaded(lock: Path, site: Site, cache: Path) -> None:
+    run("fetch", "tiny")
+    path = Path(run("path", "tiny").stdout.splitlines()[0])
+    part = path.with_name(f"{path.name}.part")
+    part.write_bytes(b"half")
+    with exclusive(path):
+        assert str(part) not in run("prune").stdout
+        assert part.is_file()
+    assert str(part) in run("prune").stdout
+    assert not part.exists()
 
 
 def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> None:

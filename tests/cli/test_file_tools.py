@@ -144,6 +144,8 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(run, tmp_path, he
         (["-l", "-1e308", "-u", "1e308"], 2, "-l and -u: -1e+308 to 1e+308 is too wide"),
         (["-y", "-inf", "1"], 2, "-y: -inf to 1 is too wide"),
         (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
+        (["-l", "-1", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
+        (["-u", "2", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
         (["-y", "0", "9", "-r", "b"], 2, "-y and -r cannot be used together: give -y with -s"),
         (["-r", "absent"], 3, "absent: no such file"),
         (["-o", "absent/scaled"], 3, "cannot be written: No such file"),

@@ -14,6 +14,7 @@ from fwsvm.data.fetching.cache_paths import cached_path
 from fwsvm.data.lock import lockfile
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
+from fwsvm.files.lock import exclusive
 
 #: Endings of files that are not verified.
 UNFINISHED = (".part", ".bad", ".copy", ".derived")
@@ -78,8 +79,21 @@ def _raw_files(*, everything: bool) -> Iterator[Removal]:
     for folder in sorted(path for path in data_folder().glob("*/*") if path.is_dir()):
         of_owner = kept if folder.parent.name in owners else "of no data set in the lock"
         for path in _own_files(folder, known):
-            if why := REFUSED if path.name.endswith(UNFINISHED) else of_owner:
+            if (why := REFUSED if path.name.endswith(UNFINISHED) else of_owner) and not _in_use(path):
                 yield Removal(path, why, path.stat().st_size)
+
+
+def _in_use(path: Path) -> bool:
+    """Whether another process holds the lock of an unfinished file: it is downloading it."""
+    ending = next((ending for ending in UNFINISHED if path.name.endswith(ending)), "")
+    whole = path.with_name(path.name.removesuffix(ending))
+    if not ending or not Path(f"{whole}{LOCK}").is_file():
+        return False
+    try:
+        with exclusive(whole, wait=False):
+            return False
+    except BlockingIOError:
+        return True
 
 
 def _own_files(folder: Path, known: set[Path]) -> list[Path]:
@@ -140,5 +154,5 @@ def remove(removals: list[Removal]) -> None:
     for path, _, _ in removals:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        else:
+        elif not _in_use(path):
             path.unlink(missing_ok=True)
