@@ -83,6 +83,33 @@ print(json.dumps({"seconds": time.process_time() - at}))
 )
 
 
+SEARCH = (
+    START
+    + """
+import numpy as np
+from fwsvm import data
+from fwsvm.data import labels
+from fwsvm.solvers import Settings
+from fwsvm.solvers.c_path import CPath
+
+found = data.load(sys.argv[1])
+X, codes = found.train.X, labels.encode(found.train.labels, found.classes)
+few = np.concatenate([np.flatnonzero(codes == k)[:20] for k in range(len(found.classes))])
+
+def along(X, codes):
+    path = CPath(X, codes, found.classes)
+    runs = path.train_together([Settings(C=2.0**k, threads=1, tolerance=0.1) for k in range(10)], None)
+    for decision in path.decisions(path.certify(runs), found.test.X):
+        pass
+
+along(X[few], codes[few])
+at = time.process_time()
+along(X, codes)
+print(json.dumps({"seconds": time.process_time() - at}))
+"""
+)
+
+
 class Task(NamedTuple):
     """A script that prints its seconds, and its arguments."""
 
@@ -100,6 +127,11 @@ def train(name: str, C: str, method: str, threads: int = 1, search: str = "full"
 def path(name: str, method: str = "newton") -> Task:
     """Return the task of training along C = 1, 2, ..., 4096 with warm starts."""
     return Task(f"{name} along C, {method}", PATH, (name, method))
+
+
+def search(name: str) -> Task:
+    """Return the task of a search's ten values of C on many pairs of classes, from rows to decisions on test rows."""
+    return Task(f"{name}, ten C and their decisions", SEARCH, (name,))
 
 
 class Device(NamedTuple):
@@ -128,6 +160,7 @@ PAIRS = (
 FEW = (train("shuttle", "64", "swap-2o"), train("mushrooms", "64", "swap-2o"))
 NEWTON = (train("a5a", "256", "newton"), train("a5a", "4096", "newton"), train("w7a", "64", "newton"))
 PATHS = (path("a5a"), path("w7a"), path("satimage"))
+SEARCHES = (search("usps"), search("letter"), search("satimage"))
 LINEAR = tuple(
     train(*each, "avsf") for each in (("a9a", "10"), ("w7a", "100"), ("sector", "10"), ("news20", "1"))
 )
@@ -167,6 +200,10 @@ DEVICES = {
     "columns kept along C": Device(
         {"solvers/column_store.py": (("if found is not None and (", "if False and ("),)}, PATHS, 84,
     ),
+    "half tiles in float64": Device(
+        {"kernels/dense_tiles.py": (("if takes_two_registers(numbers):", "if False:"),)}, SEARCHES, 30,
+    ),
+    "decisions of several C together": Device(constants(DECIDED_TOGETHER="32"), SEARCHES, 2),
     "visits of rows at rest": Device(
         {"solvers/dual_coordinate/avsf.py": (("return s.now[0].distance < s.coordinates[i].slack", "return False"),)},
         LINEAR, 20,

@@ -49,7 +49,7 @@ def test_sums_over_the_pairs_are_those_of_each_pairs_optimum(seed, K, each, C, k
         codes,
         kernel=kernel,
         C=C,
-        tolerance=1e-6,
+        tolerance=1e-5,  # with C = 1e6 what rounding may take can be 1e-6 of a quadratic kernel's objective
         **{"gamma": None, **own},
     )
     assert found.certified
