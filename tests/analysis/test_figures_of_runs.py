@@ -104,6 +104,32 @@ def test_the_picture_of_a_race_has_the_runs_that_decided_not_the_first_look(tmp_
     assert curve.get_ydata().tolist() == pytest.approx([70, 80])
 
 
+def raced(stayed):
+    """Return rows of a race over C = 1, 4 and 16: first runs, runs on fold 0, and on fold 1 of those that stayed."""
+    first = [(0.9, 0, c) for c in (1, 4, 16)]
+    every = [*first, *((1e-3, 0, c) for c in (1, 4)), *((1e-3, 1, c) for c in stayed)]
+    searched = {"dataset": "usps", "method": "cvm", "role": "select"}
+    return [
+        row(dataset="usps", method="fw", C=4),
+        *(
+            row(**searched, C=c, tolerance=tolerance, fold=fold, test_accuracy=0.5 + c / 100)
+            for tolerance, fold, c in every
+        ),
+    ]
+
+
+def test_the_picture_of_a_race_leaves_out_who_did_not_run_on_all_folds(tmp_path) -> None:
+    (drawing,) = draw(source_of(write(tmp_path, raced((1, 4)))), ["selection"])
+    assert drawing.figure.axes[0].lines[0].get_xdata().tolist() == [1, 4]
+    assert "first runs of a race" not in drawing.caption
+
+
+def test_where_one_candidate_stayed_the_picture_is_of_the_first_runs(tmp_path) -> None:
+    (drawing,) = draw(source_of(write(tmp_path, raced((4,)))), ["selection"])
+    assert drawing.figure.axes[0].lines[0].get_xdata().tolist() == [1, 4, 16]
+    assert "first runs of a race" in drawing.caption
+
+
 def test_searches_of_two_experiments_or_profiles_have_a_picture_each(tmp_path) -> None:
     rows = [*searched(), *searched(experiment="other"), *searched(profile="quick")]
     drawings = draw(source_of(write(tmp_path, rows)), ["selection"])

@@ -19,7 +19,8 @@ SEARCH = ["experiment", "profile", "dataset", "method"]
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     """Draw one picture per experiment, profile, data set and method with ``role=select`` rows.
 
-    Of a race these are the runs that decided: of candidates that ran on all folds, at the smallest tolerance.
+    Of a race these are the runs that decided, of candidates that ran on all folds, at the smallest tolerance; where a
+    single one did, all candidates' first runs.
     """
     if data.runs.empty:
         return []
@@ -30,20 +31,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
     several = searched.groupby(SEARCH[2:])[SEARCH[:2]].transform("nunique") > 1
     for key, every in searched.groupby(SEARCH, sort=False):
         of = dict(zip(SEARCH, map(str, key), strict=True))
-        rows = every[every["tolerance"].isna() | (every["tolerance"] == every["tolerance"].min())]
-        # a width derived from the rows differs a little from fold to fold: it was not searched
-        width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
-        if (size := width.nunique() * rows["C"].nunique()) > MAX_GRID_POINTS:
-            raise ResultsError(
-                f"a search over {size:,} pairs of C and sigma², and at most {MAX_GRID_POINTS:,} are drawn; "
-                "choose with --where COLUMN=VALUE"
-            )
-        rows = rows.assign(width=width)
-        folds = rows.groupby(["width", "C"])["fold"].transform("nunique")
-        table = rows[folds == folds.max()].pivot_table(
-            index="width", columns="C", values="test_accuracy", dropna=False
-        )
-        table = table.dropna(how="all").dropna(how="all", axis=1)
+        table, first = _table(every, every["tolerance"].min()), ""
+        if table.size < 2 and every["tolerance"].nunique() > 1:
+            table, first = _table(every, every["tolerance"].max()), ", first runs of a race"
         if table.size < 2:
             continue
         same = (runs[SEARCH[:3]] == [of[name] for name in SEARCH[:3]]).all(axis=1)
@@ -52,10 +42,28 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
         where = "".join(
             f", {name} {plain_label(of[name])}" for name in SEARCH[:2] if several.loc[every.index[0], name]
         )
-        name = f"{label_of(of['dataset'])}, searched with {method}{where}"
+        name = f"{label_of(of['dataset'])}, searched with {method}{where}{first}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve
         drawings.append(draw_one(f"selection-{of['dataset']}-{of['method']}", name, table, choice))
     return drawings
+
+
+def _table(searched: pd.DataFrame, tolerance: float) -> pd.DataFrame:
+    """Return the mean accuracies over width and C of the candidates that ran to the tolerance on most folds."""
+    rows = searched[searched["tolerance"].isna() | (searched["tolerance"] == tolerance)]
+    # a width derived from the rows differs a little from fold to fold: it was not searched
+    width = rows["sigma2"].where(rows["width_rule"] == "", rows["sigma2"].median()).fillna(0)
+    if (size := width.nunique() * rows["C"].nunique()) > MAX_GRID_POINTS:
+        raise ResultsError(
+            f"a search over {size:,} pairs of C and sigma², and at most {MAX_GRID_POINTS:,} are drawn; "
+            "choose with --where COLUMN=VALUE"
+        )
+    rows = rows.assign(width=width)
+    folds = rows.groupby(["width", "C"])["fold"].transform("nunique")
+    complete = rows[folds == folds.max()]
+    table = complete.pivot_table(index="width", columns="C", values="test_accuracy", dropna=False)
+    found: pd.DataFrame = table.dropna(how="all").dropna(how="all", axis=1)
+    return found
 
 
 def _choice(final: pd.DataFrame, table: pd.DataFrame) -> tuple[float, float] | None:
