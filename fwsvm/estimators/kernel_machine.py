@@ -98,7 +98,7 @@ class KernelMachine(Classifier):
 
     def _show_machine(self) -> None:
         """Set the attributes that `sklearn.svm.SVC` has, too."""
-        model = self._machine()
+        model: KernelModel = self.result_.model
         order = np.arange(model.support.shape[0])
         if len(self.classes_) == 2:
             order = np.roll(order, -model.counts[0])

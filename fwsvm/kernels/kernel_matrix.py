@@ -36,10 +36,13 @@ def kernel_matrix(
         clear(left_block, used)
 
 
-def gram_matrix(kernel: Any, rows: Rows, out: np.ndarray, threads: int = 1) -> None:
-    """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once."""
+def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int = 1) -> None:
+    """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once.
+
+    ``own`` are the rows' own terms, (m,).
+    """
     m = rows.height
-    left_block, own, every = empty_left_block(rows), own_terms(kernel, rows), np.arange(m, dtype=np.int32)
+    left_block, every = empty_left_block(rows), np.arange(m, dtype=np.int32)
     for start in range(0, m, WIDE):
         some = every[start : start + WIDE]
         used = scatter(left_block, rows, own, some, WIDE)

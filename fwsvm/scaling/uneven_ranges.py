@@ -38,7 +38,9 @@ def uneven(X: RowMatrix) -> Uneven | None:
 def uneven_widths(widths: NDArray[np.float64]) -> Uneven | None:
     """Return how uneven these widths of the features' ranges are, those of 0 left out; None up to `UNEVEN`."""
     widths = widths[widths > 0]
-    if not len(widths) or widths.max() <= UNEVEN * np.median(widths):
+    if not len(widths) or widths.max() <= UNEVEN * widths.min():  # the median is no smaller, and takes longer
+        return None
+    if widths.max() <= UNEVEN * np.median(widths):
         return None
     return Uneven(float(widths.max()), float(np.median(widths)))
 

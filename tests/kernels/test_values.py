@@ -300,7 +300,7 @@ def test_the_matrix_of_all_rows_is_that_of_two_sets(name, threads, m, monkeypatc
     monkeypatch.setattr("fwsvm.kernels.kernel_matrix.threads_for", lambda *_: threads)
     rows, every = as_rows(data(m + 3)[:m]), np.arange(m)
     found, truth = np.full((m, m), np.nan), np.empty((m, m))
-    gram_matrix(made(name), rows, found, threads)
+    gram_matrix(made(name), rows, own_terms(made(name), rows), found, threads)
     kernel_matrix(made(name), rows, every, every, truth)
     assert (found == found.T).all()
     np.testing.assert_allclose(found, truth, rtol=1e-14, atol=0)

@@ -24,12 +24,13 @@ class OneMatrix:
         self, groups: GroupedRows, penalties: np.ndarray, solutions: Solutions, resolved: Resolved
     ) -> None:
         self.groups, self.penalties, self.solutions = groups, penalties, solutions
-        off = product_rounding(resolved.kernel, groups.rows, own_terms(resolved.kernel, groups.rows))
+        own = own_terms(resolved.kernel, groups.rows)
+        off = product_rounding(resolved.kernel, groups.rows, own)
         self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0, off)
         m = groups.rows.height
         self.threads = threads_for(groups.rows, m, m, resolved.threads)
         self.values = np.empty((m, m))
-        gram_matrix(resolved.kernel, groups.rows, self.values, resolved.threads)
+        gram_matrix(resolved.kernel, groups.rows, own, self.values, resolved.threads)
         solutions.evaluations[0, 0] = m * (m + 1) // 2
 
     def solve(self, numbers: np.ndarray) -> None:
