@@ -160,7 +160,7 @@ PAIRS = (
 FEW = (train("shuttle", "64", "swap-2o"), train("mushrooms", "64", "swap-2o"))
 NEWTON = (train("a5a", "256", "newton"), train("a5a", "4096", "newton"), train("w7a", "64", "newton"))
 PATHS = (path("a5a"), path("w7a"), path("satimage"))
-SEARCHES = (search("usps"), search("letter"), search("satimage"))
+SEARCHES = (search("usps"), search("letter"))
 LINEAR = tuple(
     train(*each, "avsf") for each in (("a9a", "10"), ("w7a", "100"), ("sector", "10"), ("news20", "1"))
 )
