@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -66,6 +66,8 @@ def optimum(X, codes, C, kernel="rbf"):
     st.integers(0, 2**32), st.lists(st.integers(1, 12), min_size=3, max_size=5),
     st.sampled_from(["rbf", "linear", "laplacian"]), st.booleans(), st.sampled_from([1, 2]),
 )  # fmt: skip
+# a Frank-Wolfe step with all of the weight, to a vertex that had some: it kept that, and the weights' sum was above 1
+@example(seed=1506, sizes=[2, 1, 3, 5, 12], kernel="linear", stored=False, threads=1)
 @settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.usefixtures("way")
 def test_each_penalty_comes_to_the_sum_of_its_pairs_optima(seed, sizes, kernel, stored, threads):

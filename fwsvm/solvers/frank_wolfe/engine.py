@@ -64,6 +64,7 @@ def make(s, move):
         for p in range(now.active - 1, -1, -1):
             if s.active[p] != move.i:
                 _leave(s, s.active[p])
+        s.alpha[move.i] = 0.0  # a vertex that was active may be stepped to, too
     elif move.scale != 1.0:
         for p in range(now.active):
             s.alpha[s.active[p]] *= move.scale
