@@ -15,7 +15,7 @@ from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Point, RowsById
-from fwsvm.solvers import Settings, Status
+from fwsvm.solvers import Status
 
 DEVIATIONS = 3.0
 
@@ -72,11 +72,11 @@ def selection_runs(experiment: Experiment, trial: Trial, facts: DataInfo, rows: 
         cells = list(plan.selection_cells(experiment, trial.data, wanted, facts))
         return SelectionRuns(cells, [], cells)
     folds = range(wanted.held_out.parts)
-    stay: Collection[Point] = {_point(each, wanted) for each in wanted.candidates.points()}
+    stay: Collection[Point] = {selection.point_of(each, wanted) for each in wanted.candidates.points()}
     rounds: list[list[Cell]] = []
     complete = 0
     for of_round, fold in [(_rough(wanted), 0), *((wanted, fold) for fold in folds)]:
-        some = [each for each in of_round.candidates.points() if _point(each, of_round) in stay]
+        some = [each for each in of_round.candidates.points() if selection.point_of(each, of_round) in stay]
         cells = list(plan.selection_cells(experiment, trial.data, of_round, facts, some, [fold]))
         rounds.append(cells)
         if complete == len(rounds) - 1 and all(_has_ended(cell, rows) for cell in cells):
@@ -92,7 +92,7 @@ def _staying(wanted: Selection, cells: list[Cell], rows: RowsById, training_rows
     """Return the candidates that stay after these runs: all, if none could be judged."""
     right, _ = selection.judged(wanted, cells, rows, training_rows)
     if not right:
-        return {_point(cell.settings, wanted) for cell in cells}
+        return {selection.point_of(cell.settings, wanted) for cell in cells}
     held_out = selection.held_out_rows(wanted, training_rows, {cell.part or 0 for cell in cells})
     least = held_out - max(right.values())
     most = least + DEVIATIONS * math.sqrt(least + 1)
@@ -110,14 +110,10 @@ def _rough(wanted: Selection) -> Selection:
     return replace(wanted, race=None, candidates=replace(wanted.candidates, base=base))
 
 
-def _point(settings: Settings, wanted: Selection) -> Point:
-    return tuple(getattr(settings, name) for name in wanted.candidates.varied)
-
-
 def _joined(rounds: Iterable[list[Cell]]) -> list[Cell]:
     return [cell for cells in rounds for cell in cells]
 
 
 def _of_points(rounds: Iterable[list[Cell]], wanted: Selection, points: Collection[Point]) -> list[Cell]:
     """Return the cells of these candidates."""
-    return [cell for cell in _joined(rounds) if _point(cell.settings, wanted) in points]
+    return [cell for cell in _joined(rounds) if selection.point_of(cell.settings, wanted) in points]

@@ -125,20 +125,30 @@ class Runner:
         return self.report
 
     def _search(self, trials: Sequence[Trial]) -> None:
-        """Run the searches, one round after another: in a race the rows of each tell who is in the next."""
+        """Run the searches: those without a race at once, of races one round after another."""
+        raced = [
+            trial for trial in trials if trial.selection is not None and trial.selection.race is not None
+        ]
+        others = [trial for trial in trials if trial not in raced]
+        self._run_cells(self._searched(others, {}), at_once=self.executor.slots)
+        self._race(raced)
+
+    def _race(self, trials: Sequence[Trial]) -> None:
+        """Run the searches of trials that race: the rows of each round tell who is in the next."""
         for cells in self._rounds(trials):
             for cell in cells:
                 self._reuse(cell)
-        searched_now: set[DataSpec] = set()
+        raced_now: set[DataSpec] = set()
+        left = self._searched(trials, self.store.rows)
         for cells in self._rounds(trials):
-            searched_now |= {cell.data for cell in cells if not self._is_done(cell)}
-            before = self._searched(trials, self.store.rows)
+            raced_now |= {cell.data for cell in cells if not self._is_done(cell)}
             self._run_cells(cells, at_once=self.executor.slots)
-            self._drop(before, self._searched(trials, self.store.rows))
-        planned, made = (self._searched(trials, rows) for rows in ({}, self.store.rows))
+            before, left = left, self._searched(trials, self.store.rows)
+            self._drop(before, left)
+        planned = self._searched(trials, {})
         for data in self.experiment.datasets:
-            most, count = (sum(cell.data == data for cell in cells) for cells in (planned, made))
-            if data in searched_now and count < most:
+            most, count = (sum(cell.data == data for cell in cells) for cells in (planned, left))
+            if data in raced_now and count < most:
                 said = f"{most - count} of {most} runs are left out: their candidates are too far behind"
                 self._note(f"{data.name}: {said}")
 

@@ -11,6 +11,7 @@ from fwsvm import promises
 from fwsvm.experiments.experiment import Selection
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import validation_count
+from fwsvm.solvers import Settings
 from fwsvm.status import Status
 
 Point = tuple[float, ...]  # a candidate's values, in the order of `Sweep.varied`
@@ -67,7 +68,7 @@ def judged(
     right: dict[Point, int] = {}
     failed: dict[Point, str] = {}
     for cell in cells:
-        point = tuple(getattr(cell.settings, name) for name in selection.candidates.varied)
+        point = point_of(cell.settings, selection)
         row = rows.get(cell.run_id)
         accuracy = _accuracy(row) if row is not None else None
         if accuracy is None:
@@ -76,6 +77,11 @@ def judged(
         count = validation_count(training_rows, selection.held_out, cell.part or 0)
         right[point] = right.get(point, 0) + round(accuracy * count)
     return {point: number for point, number in right.items() if point not in failed}, failed
+
+
+def point_of(settings: Settings, selection: Selection) -> Point:
+    """Return a candidate's values from its settings."""
+    return tuple(getattr(settings, name) for name in selection.candidates.varied)
 
 
 def _why_none(row: Mapping[str, str]) -> str:
