@@ -53,7 +53,7 @@ print(json.dumps({"seconds": min(times[1:])}))
 """
 )
 
-PATH = (
+LOADED = (
     START
     + """
 import numpy as np
@@ -65,7 +65,19 @@ from fwsvm.solvers.c_path import CPath
 found = data.load(sys.argv[1])
 X, codes = found.train.X, labels.encode(found.train.labels, found.classes)
 few = np.concatenate([np.flatnonzero(codes == k)[:20] for k in range(len(found.classes))])
+"""
+)
 
+TIMED = """
+along(X[few], codes[few])
+at = time.process_time()
+along(X, codes)
+print(json.dumps({"seconds": time.process_time() - at}))
+"""
+
+PATH = (
+    LOADED
+    + """
 def along(X, codes):
     path, runs = CPath(X, codes, found.classes), []
     for k in range(13):
@@ -74,39 +86,21 @@ def along(X, codes):
             path.certify(runs)
             runs = []
     path.certify(runs)
-
-along(X[few], codes[few])
-at = time.process_time()
-along(X, codes)
-print(json.dumps({"seconds": time.process_time() - at}))
 """
+    + TIMED
 )
 
 
 SEARCH = (
-    START
+    LOADED
     + """
-import numpy as np
-from fwsvm import data
-from fwsvm.data import labels
-from fwsvm.solvers import Settings
-from fwsvm.solvers.c_path import CPath
-
-found = data.load(sys.argv[1])
-X, codes = found.train.X, labels.encode(found.train.labels, found.classes)
-few = np.concatenate([np.flatnonzero(codes == k)[:20] for k in range(len(found.classes))])
-
 def along(X, codes):
     path = CPath(X, codes, found.classes)
     runs = path.train_together([Settings(C=2.0**k, threads=1, tolerance=0.1) for k in range(10)], None)
     for decision in path.decisions(path.certify(runs), found.test.X):
         pass
-
-along(X[few], codes[few])
-at = time.process_time()
-along(X, codes)
-print(json.dumps({"seconds": time.process_time() - at}))
 """
+    + TIMED
 )
 
 
