@@ -6,18 +6,10 @@ import numpy as np
 
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import (
-    TILE,
-    WIDE,
-    clear,
-    empty_left_block,
-    fill,
-    fill_range,
-    scatter,
-    threads_for,
-)
+from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, fill_range, scatter, threads_for
+from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
-from fwsvm.numerics.threads import in_shares
+from fwsvm.numerics.threads import together
 
 
 def kernel_matrix(
@@ -42,33 +34,29 @@ def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threa
     ``own`` are the rows' own terms, (m,).
     """
     m = rows.height
-    left_block, every = empty_left_block(rows), np.arange(m, dtype=np.int32)
-    for start in range(0, m, WIDE):
-        some = every[start : start + WIDE]
-        used = scatter(left_block, rows, own, some, WIDE)
-        # against the rows from the block's first on: values with those before it are there
-        _fill_from(kernel, left_block, rows, own, every, start, some.astype(np.int64), out, threads)
-        clear(left_block, used)
-
-
-def _fill_from(
-    kernel: Any, left_block: Any, rows: Rows, own: np.ndarray, every: np.ndarray, start: int, lines: np.ndarray,
-    out: np.ndarray, threads: int,
-) -> None:  # fmt: skip
-    left = len(every) - start
-
-    def work(first: int, last: int) -> None:
-        first, last = start + first, start + last
-        fill_range(kernel, left_block, WIDE, len(lines), rows, own, every, first, last, out, lines)
-        _mirror(out, start, len(lines), first, last)
-
-    in_shares(work, left, threads_for(rows, left, len(lines), threads), TILE)
+    claimed = np.zeros(-(-m // WIDE), np.int64)
+    together(
+        lambda _: _fill_blocks(kernel, empty_left_block(rows), rows, own, claimed, out),
+        min(threads_for(rows, m, m, threads), len(claimed)),
+    )
 
 
 @njit
-def _mirror(out, start, count, first, last):
-    """Set out[r, c] = out[c, r] for the rows r of first ... last - 1 and ``count`` columns c from ``start`` on."""
-    for r in range(first, last):
-        line = out[r]
-        for c in range(start, start + count):
-            line[c] = out[c, r]
+def _fill_blocks(kernel, left_block, rows, own, claimed, out):
+    """Write the values of those blocks of 64 rows that no other thread has claimed.
+
+    A block meets the rows from its first on; the values with those before it are mirror images.
+    """
+    m = own.size
+    every, lines = np.arange(m).astype(np.int32), np.arange(m)
+    for block in range(claimed.size):
+        if not compare_exchange(claimed, block, 0, 1):
+            continue
+        start, stop = block * WIDE, min(block * WIDE + WIDE, m)
+        used = scatter(left_block, rows, own, every[start:stop], WIDE)
+        fill_range(kernel, left_block, WIDE, stop - start, rows, own, every, start, m, out, lines[start:stop])
+        clear(left_block, used)
+        for r in range(start, m):
+            line = out[r]
+            for c in range(start, stop):
+                line[c] = out[c, r]

@@ -80,6 +80,8 @@ def _alike(X: Any, codes: np.ndarray, order: np.ndarray, asked: np.ndarray) -> n
     """Return whether each of ``order[1:]`` is the row before it, where that is asked: hashes may meet by chance."""
     alike = np.zeros(len(asked), dtype=bool)
     places = np.flatnonzero(asked)
+    if not len(places):
+        return alike
     one, other = order[places + 1], order[places]
     if sparse.issparse(X):
         unlike = np.asarray((X[one] != X[other]).sum(axis=1)).ravel() > 0
