@@ -1,5 +1,6 @@
 """How long the runs of an experiment that are left will take, from those that ended."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -14,14 +15,22 @@ _DataAndRole = tuple[DataSpec, str]
 class TimeLeft:
     """An estimate by data set and role: runs of one kind take about as long as each other.
 
+    Where none of a data set has ended, the time limit of its runs bounds the guess: a run takes as many times its limit
+    as the longest so far, certificate included, if that is more than one.
+
     ``rows`` are the training rows of each data set; runs without data (``missing``) take no time and are left out.
     """
 
     def __init__(self, cells: Iterable[Cell], rows: Mapping[DataSpec, int]) -> None:
         self.weight = {data: float(count) ** GROWTH for data, count in rows.items()}
-        self.left: Counter[_DataAndRole] = Counter(
-            (cell.data, cell.role) for cell in cells if cell.data in rows
-        )
+        self.left: Counter[_DataAndRole] = Counter()
+        self.limit: dict[_DataAndRole, float] = {}
+        for cell in cells:
+            if cell.data in rows:
+                kind = cell.data, cell.role
+                self.left[kind] += 1
+                self.limit[kind] = max(self.limit.get(kind, 0.0), _limit(cell))
+        self.beyond = 1.0  # what the longest run took, in parts of its time limit
         self.ended: Counter[_DataAndRole] = Counter()
         self.spent: Counter[_DataAndRole] = Counter()
 
@@ -32,6 +41,7 @@ class TimeLeft:
             self.left[kind] -= 1
             self.ended[kind] += 1
             self.spent[kind] += seconds  # type: ignore[assignment]
+            self.beyond = max(self.beyond, seconds / _limit(cell))
 
     def drop(self, cell: Cell, count: int) -> None:
         """Forget so many runs of a cell's kind, which will not be made."""
@@ -50,4 +60,9 @@ class TimeLeft:
             if runs := sum(self.ended[other] for other in alike):
                 return sum(self.spent[other] for other in alike) / runs
         work = sum(count * self.weight[other] for (other, _), count in self.ended.items())
-        return float(self.spent.total() * self.weight[data] / work)
+        guess = float(self.spent.total() * self.weight[data] / work)
+        return min(guess, self.beyond * self.limit[kind])
+
+
+def _limit(cell: Cell) -> float:
+    return cell.settings.time_limit or math.inf

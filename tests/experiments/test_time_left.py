@@ -10,6 +10,7 @@ from fwsvm.experiments.time_left import GROWTH, TimeLeft
 
 TEXT = """\
 name: trial
+limits: {time_seconds: 100}
 datasets: [wdbc, "synthetic:gaussians?rows=2276&features=4&test=10&seed=0"]
 methods: [fw, swap]
 """
@@ -39,6 +40,18 @@ def test_a_larger_data_set_counts_for_more_before_any_of_its_runs_ended(cells):
     left = TimeLeft(cells, rows(cells))
     left.end(cells[0], 1.0)
     assert left.seconds == pytest.approx(1.0 + 2 * 4**GROWTH)
+
+
+def test_a_guess_is_no_longer_than_a_time_limit(cells):
+    left = TimeLeft(cells, rows(cells))
+    left.end(cells[0], 50.0)
+    assert left.seconds == pytest.approx(50.0 + 2 * 100.0)
+
+
+def test_a_guess_passes_a_time_limit_as_far_as_a_run_did(cells):
+    left = TimeLeft(cells, rows(cells))
+    left.end(cells[0], 130.0)  # its certificate took 30 s
+    assert left.seconds == pytest.approx(130.0 + 2 * 130.0)
 
 
 def test_runs_of_a_data_set_are_as_long_as_those_that_ended(cells):
