@@ -176,7 +176,7 @@ def _claim(columns, priority, keep, wanted):
     return lines
 
 
-@njit(nogil=False)  # as short as `_claim`
+@njit(inner=True)
 def _put_own_values(columns, wanted, lines):
     """Write k(x, x) to the columns ``wanted`` at their own rows."""
     for c in range(wanted.size):
@@ -242,7 +242,7 @@ def compute(columns: ColumnCache, wanted: np.ndarray, priority: np.ndarray, keep
         fill_dense_columns(columns.kernel, columns.tiles, wanted, columns.cached, lines, threads)
     else:
         _fill_sparse(columns, wanted, lines)
-    _put_own_values(columns, wanted, lines)
+    columns.cached[lines, wanted] = columns.itself[wanted]
 
 
 def get_columns(
@@ -258,11 +258,16 @@ def get_columns(
             compute(columns, missing, priority)
         if (lines := columns.slot_of[wanted]).min() >= 0:  # none evicted another
             return columns.cached, lines
-    lent = np.empty((len(wanted), len(columns.slot_of)), columns.cached.dtype)
-    kernel_matrix(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
-    lent[np.arange(len(wanted)), wanted] = columns.itself[wanted]
+    lent, lines = np.empty((len(wanted), len(columns.slot_of)), columns.cached.dtype), np.arange(len(wanted))
+    if len(columns.tiles.numbers):
+        threads = threads_for(columns.rows, len(columns.slot_of), len(wanted), columns.threads)
+        which = wanted.astype(np.int32)
+        fill_dense_columns(columns.kernel, columns.tiles, which, lent, lines, threads)
+    else:
+        kernel_matrix(columns.kernel, columns.rows, wanted, columns.all_rows, lent, columns.threads)
+    lent[lines, wanted] = columns.itself[wanted]
     columns.counts[EVALUATIONS] += lent.size
-    return lent, np.arange(len(wanted), dtype=np.int32)  # the type of slots: one version to compile
+    return lent, lines.astype(np.int32)  # the type of slots: one version to compile
 
 
 def _fill_sparse(columns: ColumnCache, wanted: np.ndarray, lines: np.ndarray) -> None:

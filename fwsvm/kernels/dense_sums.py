@@ -87,4 +87,5 @@ def add_sums_of_rows(kernel, sources, weights, rows, own, first, last, out):
         for t in range(start, stop):  # an assignment of slices takes two seconds to compile
             terms[t - start] = own[t]
         tiles = DenseTiles(numbers, terms, sources.left_block, n)
-        add_sums(kernel, sources, which, weights, tiles, 0, stop - start, -start, out)
+        # not a literal 0, for which numba compiles a version of its own
+        add_sums(kernel, sources, which, weights, tiles, np.int64(0), stop - start, -start, out)

@@ -127,7 +127,7 @@ def parse_rows(
     pos = start
     end = len(text)
     m = 0
-    z = 0
+    z = int(np.int64(0))  # for a literal 0 numba compiles a version of `parse_entries` of its own
     width = 0
     skipped = 0
     queries = 0

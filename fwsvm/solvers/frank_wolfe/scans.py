@@ -2,6 +2,8 @@
 
 A scan compares vectors of eight rows with the extreme found so far and reads a stretch of rows again only where it may
 hold a new one. It returns exactly what the plain loop would: the first row of equals.
+
+Rows and places are int64: for a literal 0 numba compiles a version of its own.
 """
 
 import numpy as np

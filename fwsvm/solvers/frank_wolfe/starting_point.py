@@ -59,8 +59,13 @@ def optimum(gram: np.ndarray, qp: SimplexQP, which: np.ndarray) -> np.ndarray:
 @njit(nogil=False)  # microseconds, see `fwsvm.kernels.dense_tiles.pack_left_block`
 def _improve_pairs(K, alpha, q):
     """Swap weight between pairs until they agree; a weight that is used up becomes exactly zero."""
+    # by loops: what numba makes of arithmetic with whole arrays takes a second to compile
     for _ in range(SWAPS):
-        i, R = q.argmin(), (alpha * q).sum()
+        i, R = 0, 0.0
+        for j in range(q.size):
+            R += alpha[j] * q[j]
+            if q[j] < q[i]:
+                i = j
         partner, most, widest = -1, 0.0, 0.0
         for j in range(q.size):
             slope = q[j] - q[i]
@@ -79,4 +84,5 @@ def _improve_pairs(K, alpha, q):
         else:
             alpha[j] -= step
         alpha[i] += step
-        q += step * (K[i] - K[j])
+        for t in range(q.size):
+            q[t] += step * (K[i, t] - K[j, t])

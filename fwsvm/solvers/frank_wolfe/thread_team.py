@@ -131,7 +131,7 @@ def _do_share(s, share, epoch):
     k_i, q = s.cached[s.slot_of[task.i]], s.q
     if task.kind == SHIFT:
         k_j, a, b = s.cached[s.slot_of[task.j]], task.a, task.b
-        place, value = update_scan(q, k_i, k_j, task.scale, a, b, first, middle, 0, np.inf)
+        place, value = update_scan(q, k_i, k_j, task.scale, a, b, first, middle, np.int64(0), np.inf)
         place, value = update_scan(q, k_i, k_j, task.scale, -a, -b, middle, last, place, value)
     else:
         q_i, K_ii, twice = q[task.i], s.diagonal[task.i], task.twice

@@ -67,11 +67,14 @@ def update_all(search, s, move):
     if s.team.claimed.size > 0:
         best = shared_update_scan(s, i, j, move.scale, a, b)
     else:
-        best, least = update_scan(q, k_i, k_j, move.scale, a, b, 0, plus, 0, np.inf)
+        best, least = update_scan(q, k_i, k_j, move.scale, a, b, np.int64(0), plus, np.int64(0), np.inf)
         best, least = update_scan(q, k_i, k_j, move.scale, -a, -b, plus, q.size, best, least)
     if move.scale == 0.0:
         q[i] += s.ridge[i]
-        best = q.argmin()
+        best = 0
+        for t in range(q.size):
+            if q[t] < q[best]:
+                best = t
     s.now[0].best = best
 
 
@@ -84,7 +87,8 @@ def partner_in_all(search, s, i):
     alike = 2.0 if i < plus else -2.0
     if s.team.claimed.size > 0:
         return shared_partner_scan(s, i, alike)
-    best, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, 0, plus, np.int64(-1), 0.0)
+    first, none = np.int64(0), np.int64(-1)
+    best, most = partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, alike, first, plus, none, 0.0)
     return partner_scan(k_i, q, s.active_diagonal, q_i, K_ii, -alike, plus, q.size, best, most)[0]
 
 
