@@ -4,8 +4,9 @@ Both look in the same cache before they compile a function, and keep there what 
 over: the first process finds functions that the second was faster with, and compiles the others itself. Where there is
 no second process, or where it fails or is killed, the run takes longer, and nothing else changes.
 
-The second process begins where the first one comes last (`compile_from_the_end`). It lives as long as the pipe from
-the first: the system closes that when the first process ends, be it by a kill.
+The second process begins with what the first one comes to late (`compile_from_the_end`), and before the first has read
+its data, whose layout it is told later. It lives as long as the pipe from the first: the system closes that when the
+first process ends, be it by a kill.
 """
 
 import contextlib
@@ -19,25 +20,39 @@ from typing import Any
 from numba.core import event
 
 from fwsvm.files.folders import code_folder, places
+from fwsvm.numerics.compile import is_cache_empty
 from fwsvm.numerics.source_digest import PACKAGE
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.solvers.registry import FAMILIES, METHODS
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.resolve import stop_of
 from fwsvm.solvers.settings import Settings
 
 SECOND = "fwsvm.solvers.compile_from_the_end"  # what the second process runs
 
 
 class SecondCompiler(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Starts the second process when this one first compiles a function, and ends it."""
+    """Starts the second process when this one first compiles a function, and ends it.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    settings : Settings
+        Of the runs to come, which it knows (`can_help`).
+    """
+
+    def __init__(self, settings: Settings) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._wanted = b""
+        kernel = settings.kernel or FAMILIES[METHODS[settings.method].family].default_kernel
+        self._untold: list[dict[str, Any]] = [
+            {"method": settings.method, "kernel": kernel, "stop": stop_of(settings)[0]}
+        ]
         self._tried = False
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002 - which function it is does not matter
         """Start the process when the first function is compiled."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the process, unless that was tried."""
         if not self._tried:
             self._tried = True
             with contextlib.suppress(OSError):  # no memory for it, say
@@ -47,19 +62,17 @@ class SecondCompiler(event.Listener):  # type: ignore[misc]  # numba has no type
     def on_end(self, event: Any) -> None:
         """Nothing."""
 
-    def ask(self, resolved: Resolved, gaps: Sequence[int], *, pairs: bool) -> None:
-        """Let it compile what runs with these settings need, on rows of these layouts (`fwsvm.solvers.warm_up`)."""
-        wanted = {
-            "method": resolved.method.name, "kernel": resolved.kernel_name, "stop": resolved.stop, "gaps": list(gaps),
-            "pairs": pairs,
-        }  # fmt: skip
-        self._wanted = json.dumps(wanted).encode() + b"\n"
+    def tell(self, gaps: Sequence[int], *, pairs: bool) -> None:
+        """Tell it how rows are laid out (`fwsvm.solvers.warm_up`); with ``pairs``, pairs have `OwnColumns`."""
+        self._untold.append({"gaps": list(gaps), "pairs": pairs})
         self._tell()
 
     def _tell(self) -> None:
-        if self._process is not None and self._process.stdin is not None and self._wanted:
+        if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):  # it has ended
-                self._process.stdin.write(self._wanted)
+                for words in self._untold:
+                    self._process.stdin.write(json.dumps(words).encode() + b"\n")
+            self._untold.clear()
 
     def end(self) -> None:
         """End the process, and start no other."""
@@ -83,10 +96,14 @@ def second_compiler(settings: Settings) -> Iterator[None]:
     if not can_help(settings):
         yield
         return
-    helper = SecondCompiler()
+    helper = SecondCompiler(settings)
     token = _present.set(helper)
     try:
         with event.install_listener("numba:compile", helper):
+            if (
+                is_cache_empty()
+            ):  # importing takes it a second, which this process may take to its first function
+                helper.begin()
             yield
     finally:
         _present.reset(token)
@@ -94,17 +111,17 @@ def second_compiler(settings: Settings) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def helped(resolved: Resolved, gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
+def helped(gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
     """Have the second process, where there is one, help with what the block compiles; at its end it ends.
 
-    With ``pairs``, with small pairs of classes that have columns of their own.
+    For rows of these layouts; with ``pairs``, with small pairs of classes that have columns of their own.
     """
     helper = _present.get()
     if helper is None:
         yield
         return
     try:
-        helper.ask(resolved, gaps, pairs=pairs)
+        helper.tell(gaps, pairs=pairs)
         yield
     finally:
         helper.end()

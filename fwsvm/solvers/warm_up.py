@@ -78,7 +78,7 @@ def compile_runs(resolved: Resolved, X: RowMatrix) -> float:
     found = layouts(X)
     if resolved.family.name == "linear" and isinstance(X, np.ndarray) and is_mapped(X):
         return once(("mapped runs", X.dtype, *kinds), partial(_run, resolved, 0, X.dtype))
-    with helped(resolved, found):
+    with helped(found):
         return sum(once(("runs", gaps, *kinds), partial(_run, resolved, gaps)) for gaps in found)
 
 

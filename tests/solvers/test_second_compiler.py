@@ -56,6 +56,7 @@ def starting(words: list[str], monkeypatch: pytest.MonkeyPatch) -> list[subproce
 
     monkeypatch.setattr(second_compiler, "start", start)
     monkeypatch.setattr(second_compiler, "can_help", lambda _: True)
+    monkeypatch.setattr(second_compiler, "is_cache_empty", lambda: False)
     return made
 
 
@@ -67,6 +68,14 @@ def test_it_starts_when_a_function_is_compiled_and_ends_with_the_block(started):
         (process,) = started
         assert process.poll() is None
     assert process.poll() is not None
+
+
+def test_it_starts_at_once_where_nothing_is_compiled_yet(started, monkeypatch):
+    monkeypatch.setattr(second_compiler, "is_cache_empty", lambda: True)
+    with second_compiler.second_compiler(Settings()):
+        assert len(started) == 1
+        compile_something()
+        assert len(started) == 1
 
 
 def test_it_ends_when_the_first_run_is_compiled_and_no_other_is_started(started, monkeypatch):
@@ -95,11 +104,10 @@ def test_it_ends_where_the_block_is_left_by_an_error(started, error):
 
 def test_one_that_fails_changes_nothing(monkeypatch):
     started = starting(FAILS, monkeypatch)
-    X = np.eye(8)
     with second_compiler.second_compiler(Settings()):
         compile_something()
         started[0].wait()
-        with second_compiler.helped(resolve(Settings(), X), [0]):
+        with second_compiler.helped([0]):
             compile_something()
     assert started[0].returncode == 1
 
@@ -165,12 +173,13 @@ def test_a_first_process_that_is_killed_leaves_none_behind(number):
 
 
 AHEAD = """
+from queue import SimpleQueue
 import numpy as np
 from scipy import sparse
 from fwsvm.kernels.column_cache import fetch_in_thread
 from fwsvm.kernels.sparse_tiles import fill_range
 from fwsvm.solvers import Settings, fit
-from fwsvm.solvers.compile_from_the_end import compile_from_the_end
+from fwsvm.solvers.compile_from_the_end import Layouts, compile_from_the_end
 from fwsvm.solvers.frank_wolfe.engine import make
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.newton.cholesky_factor import _add_mirrored
@@ -179,7 +188,9 @@ from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.warm_up import GAPS, compile_runs
 ahead = {each: each.compile for each in (fill_range, fetch_in_thread, run_until_miss)}
 signatures = lambda: [sorted(map(str, each._numba_type_.dispatcher.overloads)) for each in (make, *ahead)]
-compile_from_the_end("auto", "rbf", "relative", [GAPS])
+told = SimpleQueue()
+told.put(Layouts([GAPS]))
+compile_from_the_end("auto", "rbf", "relative", told)
 before = signatures()
 X = sparse.csr_array(np.eye(8))
 compile_runs(resolve(Settings(), X), X)
@@ -203,23 +214,26 @@ def test_what_it_compiles_is_what_a_run_calls():
 
 def test_the_second_process_compiles_what_it_is_asked_for_and_ends():
     process = second_compiler.start()
-    helper = second_compiler.SecondCompiler()
+    helper = second_compiler.SecondCompiler(Settings())
     helper._process = process
-    helper.ask(resolve(Settings(), np.eye(8)), [0], pairs=True)
+    helper.tell([0], pairs=True)
     assert process.wait(10 * DEADLINE) == 0
     assert process.stdin is not None
     process.stdin.close()
 
 
 PAIRS_AHEAD = """
+from queue import SimpleQueue
 import numpy as np
 from scipy import sparse
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.auto.by_classes import add_class_sums, write_certificates
 from fwsvm.solvers.auto.one_matrix import MOST_ROWS
-from fwsvm.solvers.compile_from_the_end import compile_from_the_end
+from fwsvm.solvers.compile_from_the_end import Layouts, compile_from_the_end
 from fwsvm.solvers.warm_up import GAPS
-compile_from_the_end("auto", "rbf", "relative", [0, GAPS], pairs=True)
+told = SimpleQueue()
+told.put(Layouts([0, GAPS], pairs=True))
+compile_from_the_end("auto", "rbf", "relative", told)
 def compiled():
     return [sorted(map(str, each.overloads)) for each in (add_class_sums, write_certificates)]
 before = compiled()

@@ -63,7 +63,7 @@ def solve_at_once(
         return None
     way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
     kinds, laid = (way, type(resolved.kernel)), layouts(X)
-    with helped(resolved, laid, pairs=way is OwnColumns):
+    with helped(laid, pairs=way is OwnColumns):
         compile_seconds = sum(
             once(("pairs", gaps, several, *kinds), partial(_compile, way, resolved, gaps, several=several))
             for gaps in laid
