@@ -113,26 +113,29 @@ def source_digest(source: bytes) -> str:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return hashlib.sha256(source).hexdigest()
-    return hashlib.sha256("".join(_words(tree)).encode("utf-8", "surrogatepass")).hexdigest()
+    words: list[str] = []
+    _write(tree, words)
+    return hashlib.sha256("".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _words(node: Any) -> Iterator[str]:
-    """Yield a syntax tree as text, from the root down; a part ends where its bracket does."""
+def _write(node: Any, words: list[str]) -> None:
+    """Append a syntax tree as text, from the root down; a part ends where its bracket does."""
     if isinstance(node, ast.AST):
-        yield f"{type(node).__name__}("
-        for name, value in ast.iter_fields(node):
+        words.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            value = getattr(node, name, None)
             if name not in _SPELLING and value is not None and value != []:
-                yield f"{name}="
-                yield from _words(value)
-        yield ")"
+                words.append(f"{name}=")
+                _write(value, words)
+        words.append(")")
     elif isinstance(node, list):
-        yield "["
+        words.append("[")
         for part in node:
             if not _is_text(part):
-                yield from _words(part)
-        yield "]"
+                _write(part, words)
+        words.append("]")
     else:
-        yield f"{type(node).__name__} {node!r},"
+        words.append(f"{type(node).__name__} {node!r},")
 
 
 def _is_text(statement: Any) -> bool:
