@@ -21,8 +21,8 @@ from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
+from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.loop import Clock, Progress, Watch
-from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
@@ -231,7 +231,7 @@ def _taken_back(
             y = np.repeat([1.0, -1.0], [ends[i + 1] - ends[i], ends[j + 1] - ends[j]])
             few, ridge = some_rows(groups.rows, places), 1.0 / (resolved.C * groups.weights[places])
             q = gradients(resolved.kernel, few, y, weights[:, None], ridge[:, None], resolved.threads)[:, 0]
-            starts[number] = NewtonStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
+            starts[number] = SimplexStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
     return starts
 
 

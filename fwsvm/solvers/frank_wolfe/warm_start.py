@@ -17,11 +17,14 @@ class SimplexStart(WarmStart):
     kernel : NamedTuple
     gradient, ridge : ndarrays of float64, shape (m,), in the order of the problem's rows
         q = K~ alpha at the weights, and the 1 / C_i that are on the diagonal of K~.
+    newton : bool
+        Whether the run was Newton's, and swap-2o alone did not reach the goal.
     """
 
     kernel: Any
     gradient: np.ndarray
     ridge: np.ndarray
+    newton: bool = False
 
     def gradient_at(self, ridge: np.ndarray) -> np.ndarray:
         """Return q at the same weights with another ridge."""

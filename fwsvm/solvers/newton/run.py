@@ -14,11 +14,11 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate
 from fwsvm.solvers.frank_wolfe.run import SimplexRun
 from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
+from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.newton import Beyond
-from fwsvm.solvers.newton.warm_start import NewtonStart
 from fwsvm.solvers.newton.warm_up import compile_double_factor, compile_systems
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
@@ -61,7 +61,7 @@ class NewtonRun:
     rule : Newton
     resolved : Resolved
     warm_start : WarmStart, optional
-        With the gradient of a run on the same kernel where it is a `NewtonStart`.
+        With the gradient of a run on the same kernel where it is a `SimplexStart`.
     columns : SharedColumns, optional
     """
 
@@ -70,9 +70,6 @@ class NewtonRun:
         columns: SharedColumns | None = None,
     ) -> None:  # fmt: skip
         rule.check()
-        before = warm_start if isinstance(warm_start, NewtonStart) else None
-        if before is not None and before.kernel != resolved.kernel:
-            before = None
         self.simplex = SimplexRun(problem, Swap2o(), resolved, warm_start, columns)
         self.compile_seconds = 0.0
         self.simplex.level = resolved.tolerance  # no schedule: swap-2o need not reach any
@@ -88,8 +85,8 @@ class NewtonRun:
         self.patient = True  # swap-2o has not had the time of a factor
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
-        self.after_newton = before is not None and before.newton
-        if self.after_newton:
+        before = warm_start if isinstance(warm_start, SimplexStart) else None
+        if before is not None and before.newton and before.kernel == resolved.kernel:
             self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
         self._set_goal()
 
@@ -205,12 +202,12 @@ class NewtonRun:
                 here, objective=best.R, gap=2.0 * (best.R - float(q.min())), outcome=None,
                 support_vectors=int(np.count_nonzero(best.alpha)), alpha=simplex.in_order(best.alpha),
             )  # fmt: skip
-        start = NewtonStart(
-            weights=here.alpha,
-            kernel=self.resolved.kernel,
-            gradient=simplex.in_order(q),
-            ridge=simplex.in_order(self.ridge),
-            newton=self.took_newton_steps,
+        start = SimplexStart(
+            here.alpha,
+            self.resolved.kernel,
+            simplex.in_order(q),
+            simplex.in_order(self.ridge),
+            self.took_newton_steps,
         )
         return replace(here, warm_start=start)
 
