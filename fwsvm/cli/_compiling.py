@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 #: Functions that the first run of a method on the simplex compiles, reading of a file included: alone, and beside a
 #: second process, which compiles the others.
-ALONE, TOGETHER = 154, 74
+ALONE, TOGETHER = 154, 80
 OTHERS = 85  # functions that the first run of another method compiles
 
 

@@ -80,12 +80,13 @@ def _words(progress: "Progress") -> tuple[str, ...]:
 
 def _line(progress: "Progress") -> str:
     part = f"{_part(progress)}  " if progress.subproblems > 1 else ""
+    line = f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}"
     gap = _gap(progress)
-    stands = f"relative gap {gap:.2g}" if math.isfinite(gap) else f"objective {progress.objective:.4g}"
-    return (
-        f"{part}{progress.seconds:6.1f} s  iteration {progress.iterations:,}  {stands}"
-        f"  support {progress.support_vectors:,}"
-    )
+    if math.isfinite(gap):
+        line += f"  relative gap {gap:.2g}"
+    elif math.isfinite(progress.objective):
+        line += f"  objective {progress.objective:.4g}"
+    return f"{line}  support {progress.support_vectors:,}" if progress.support_vectors else line
 
 
 class RunsDisplay(Display):

@@ -170,7 +170,7 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
             return None
         try:
             return self._load_data(name)
-        except FileNotFoundError:  # the index still has it
+        except (FileNotFoundError, NotADirectoryError):  # the index still has it
             return None
         except _DAMAGED as error:
             _warn_of_damage(self._data_path(name), error)
@@ -185,6 +185,8 @@ class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
     def _load_index(self) -> dict[Any, str]:
         try:
             return dict(super()._load_index())
+        except NotADirectoryError:  # nothing can be kept there: who saves says so
+            return {}
         except _DAMAGED as error:
             _warn_of_damage(self._index_path, error)
             return {}

@@ -28,7 +28,7 @@ class Progress(NamedTuple):
     subproblem : int, subproblems solved before this one
     subproblems : int
     seconds : float, on the clock of the algorithm
-    iterations, support_vectors : int
+    iterations, support_vectors : int, of the latter 0 where they are not known
     objective, gap : float, NaN where not known
     tolerance : float, of the stopping rule
     """

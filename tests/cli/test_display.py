@@ -126,6 +126,14 @@ def test_a_dumb_terminal_gets_plain_lines_and_no_color_no_colours(terminal: Term
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", line)  # a colour of letters
 
 
+def test_a_line_of_progress_leaves_out_what_is_not_known():
+    """As of pairs of classes that are solved in compiled code."""
+    unknown = Progress(3, 45, 0.25, 1234, float("nan"), float("nan"), 1e-3, 0)
+    assert _runs._line(unknown) == "part 4/45     0.2 s  iteration 1,234"
+    known = unknown._replace(objective=0.5, support_vectors=7)
+    assert _runs._line(known) == "part 4/45     0.2 s  iteration 1,234  objective 0.5  support 7"
+
+
 @given(
     fraction=st.none() | st.floats(-1, 2), said=st.text(st.characters(codec="ascii", min_codepoint=32)),
     spent=st.floats(0, 1e7), label=st.sampled_from(list(Phase)),

@@ -33,3 +33,10 @@ def test_an_index_whose_file_is_gone_has_nothing(tmp_path):
     for data in tmp_path.glob("*.nbc"):
         data.unlink()
     assert file.load("types") is None
+
+
+def test_a_folder_that_is_a_file_has_nothing_and_is_not_called_damaged(tmp_path, recwarn):
+    place = tmp_path / "file"
+    place.touch()
+    assert _CacheFile(str(place / "folder"), "module.function", "").load("types") is None
+    assert not recwarn.list
