@@ -6,7 +6,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import Rows
-from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, fill_range, scatter, threads_for
+from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, fill, fill_range, scatter
 from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import together
@@ -28,16 +28,15 @@ def kernel_matrix(
         clear(left_block, used)
 
 
-def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int = 1) -> None:
+def gram_matrix(kernel: Any, rows: Rows, own: np.ndarray, out: np.ndarray, threads: int) -> None:
     """Write k(rows[i], rows[j]) to ``out[i, j]``, in the precision of ``rows``; each pair of rows is met once.
 
-    ``own`` are the rows' own terms, (m,).
+    ``own`` are the rows' own terms, (m,); as many ``threads`` share the work as there are blocks for.
     """
-    m = rows.height
-    claimed = np.zeros(-(-m // WIDE), np.int64)
+    claimed = np.zeros(-(-rows.height // WIDE), np.int64)
     together(
         lambda _: _fill_blocks(kernel, empty_left_block(rows), rows, own, claimed, out),
-        min(threads_for(rows, m, m, threads), len(claimed)),
+        min(threads, len(claimed)),
     )
 
 

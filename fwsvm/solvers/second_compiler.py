@@ -100,9 +100,8 @@ def second_compiler(settings: Settings) -> Iterator[None]:
     token = _present.set(helper)
     try:
         with event.install_listener("numba:compile", helper):
-            if (
-                is_cache_empty()
-            ):  # importing takes it a second, which this process may take to its first function
+            # importing takes it a second, which this process may take to its first function
+            if is_cache_empty():
                 helper.begin()
             yield
     finally:

@@ -296,8 +296,7 @@ def test_sums_by_differences_are_right_whatever_the_share_of_zeros(name, filled)
 @each_kernel
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("m", [1, 63, 64, 65, 300])
-def test_the_matrix_of_all_rows_is_that_of_two_sets(name, threads, m, monkeypatch):
-    monkeypatch.setattr("fwsvm.kernels.kernel_matrix.threads_for", lambda *_: threads)
+def test_the_matrix_of_all_rows_is_that_of_two_sets(name, threads, m):
     rows, every = as_rows(data(m + 3)[:m]), np.arange(m)
     found, truth = np.full((m, m), np.nan), np.empty((m, m))
     gram_matrix(made(name), rows, own_terms(made(name), rows), found, threads)

@@ -30,7 +30,7 @@ class OneMatrix:
         m = groups.rows.height
         self.threads = threads_for(groups.rows, m, m, resolved.threads)
         self.values = np.empty((m, m))
-        gram_matrix(resolved.kernel, groups.rows, own, self.values, resolved.threads)
+        gram_matrix(resolved.kernel, groups.rows, own, self.values, self.threads)
         solutions.evaluations[0, 0] = m * (m + 1) // 2
 
     def solve(self, numbers: np.ndarray) -> None:

@@ -203,11 +203,11 @@ class NewtonRun:
                 support_vectors=int(np.count_nonzero(best.alpha)), alpha=simplex.in_order(best.alpha),
             )  # fmt: skip
         start = SimplexStart(
-            here.alpha,
-            self.resolved.kernel,
-            simplex.in_order(q),
-            simplex.in_order(self.ridge),
-            self.took_newton_steps,
+            weights=here.alpha,
+            kernel=self.resolved.kernel,
+            gradient=simplex.in_order(q),
+            ridge=simplex.in_order(self.ridge),
+            newton=self.took_newton_steps,
         )
         return replace(here, warm_start=start)
 

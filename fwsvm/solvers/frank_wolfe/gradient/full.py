@@ -72,7 +72,7 @@ def update_all(search, s, move):
     if move.scale == 0.0:
         q[i] += s.ridge[i]
         best = 0
-        for t in range(q.size):
+        for t in range(q.size):  # numba compiles its argmin once for each kind of caller
             if q[t] < q[best]:
                 best = t
     s.now[0].best = best
