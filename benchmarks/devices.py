@@ -182,10 +182,6 @@ DEVICES = {
         constants(ROWS_A_THREAD=NEVER),
         (train("a7a", "1", "swap-2o", 2), train("w7a", "8", "swap-2o", 2), train("a9a", "1", "swap-2o", 2)), 200,
     ),
-    "idle threads help others": Device(
-        {"solvers/scheduler.py": (("(running := dict(self.running))", "(running := {})"),)},
-        tuple(train(name, "64", "swap-2o", 2) for name in ("letter", "shuttle", "usps")), 40,
-    ),
     "first steps by swap-2o": Device(constants(FIRST_SWAPS="0.0", NEWTON_OVERHEAD="0"), NEWTON, 25),
     "repairs by swap-2o": Device(constants(MOST_REPAIRS="0"), (*NEWTON, *PATHS[:2]), 12),
     "border of a factor": Device(constants(BORDER_SHARE="0.0"), (*NEWTON, *PATHS), 125),

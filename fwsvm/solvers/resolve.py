@@ -42,7 +42,6 @@ class Resolved:
     width_rule : str, "given" where gamma or sigma2 was, "" for kernels without gamma
     protocol : Protocol, with what the settings change of it
     cache_mib : int, MiB for kernel columns
-    lent : int, threads of other subproblems' workers, which may come to help
     deferred : float
         Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
     """
@@ -65,7 +64,6 @@ class Resolved:
     threads: int
     cache_mib: int
     final_gap: bool
-    lent: int = 0
     deferred: float = 0.0
 
     @property

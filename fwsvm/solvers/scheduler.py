@@ -1,10 +1,9 @@
-"""Several two-class problems solved one after another, or several at a time by threads that help each other."""
+"""Several two-class problems solved one after another, or several at a time, one a thread."""
 
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -15,14 +14,13 @@ import numpy as np
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import MIB
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
-from fwsvm.numerics.threads import together
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Clock, Limits, Progress, Watch
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Solver
 from fwsvm.solvers.subproblems import Part, Solved, Subproblems, solve, teller
-from fwsvm.solvers.tuning import HELP_AGAIN
+from fwsvm.solvers.tuning import WATCH_EVERY
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status
 
@@ -48,8 +46,6 @@ class Work(ABC):
     columns: ColumnStore | None = None
     parts: list[Part] = field(default_factory=list)
     next_starts: dict[int, WarmStart] = field(default_factory=dict)
-    # None: being set up, or certified
-    running: dict[int, Solver | None] = field(default_factory=dict)
     # by other workers than the first, the last of each
     said: dict[int, Progress] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
@@ -58,9 +54,8 @@ class Work(ABC):
     def __post_init__(self) -> None:
         self._waiting: SimpleQueue[int] = SimpleQueue()
         numbers = np.asarray(self.numbers, dtype=np.int64)
-        if self.resolved.lent:  # the longest first, so that all end at about the same time
-            numbers = numbers[np.argsort(-self.problems.sizes[numbers], kind="stable")]
-        for number in numbers.tolist():
+        # the longest first, so that all workers end at about the same time
+        for number in numbers[np.argsort(-self.problems.sizes[numbers], kind="stable")].tolist():
             self._waiting.put(number)
 
     @abstractmethod
@@ -85,51 +80,36 @@ class Work(ABC):
             self.interrupted.set()
             raise
 
-    def do_and_help(self, clock: Clock, me: int) -> None:
-        """Solve problems as long as there are any, then help those that solve the last ones."""
-        self.do(clock, me)
-        self.help_team(me)
-
     def _solved(self, number: int, clock: Clock, me: int) -> Part:
         resolved, total = self.resolved, len(self.problems)
         problem, rows = self.problem(number, clock)
-        self.running[number] = None
-        told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me, number))
+        told = teller(self.parts, total, resolved, clock, self.watch and partial(self._say, me))
 
         def tell(solver: Solver | None) -> None:
-            self.running[number] = solver
             told(solver)
             if solver is not None and self.interrupted.is_set():
                 raise KeyboardInterrupt
 
-        try:
-            part, next_start = solve(
-                problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
-                None if self.columns is None else self.columns.of(number if self.columns.keeps_values else me),
-            )  # fmt: skip
-        finally:
-            del self.running[number]
+        part, next_start = solve(
+            problem, rows, number, total, resolved, self.limits, clock, tell, self.warm_starts.get(number),
+            None if self.columns is None else self.columns.of(number if self.columns.keeps_values else me),
+        )  # fmt: skip
         if next_start is not None:
             self.next_starts[number] = next_start
         return part
 
-    def _say(self, me: int, number: int, progress: Progress) -> None:
-        """Tell the watcher, who is in the first worker's thread; that one hears of the others when it helps."""
+    def _say(self, me: int, progress: Progress) -> None:
+        """Tell the watcher, who is in the first worker's thread, which tells of the others while it waits."""
         if me == 0 and self.watch is not None:
             self.watch(progress)
         else:
-            self.said[number] = progress
+            self.said[me] = progress
 
-    def help_team(self, me: int) -> None:
-        """Assist those that are still at work, the longest first, until nobody is."""
-        threads = self.resolved.threads
-        while not self.interrupted.is_set() and (running := dict(self.running)):
-            longest = max(running, key=self.problems.sizes.__getitem__)
-            if (solver := running[longest]) is not None:
-                together(partial(_help, solver, me * threads), threads)
-            if me == 0 and self.watch is not None and (progress := self.said.pop(longest, None)) is not None:
-                self.watch(progress)
-            time.sleep(HELP_AGAIN)
+    def wait_for(self, others: Sequence[Future[None]]) -> None:
+        """Wait until the other workers have ended; tell the watcher what they said last."""
+        while wait(others, WATCH_EVERY).not_done:
+            if self.watch is not None and self.said:
+                self.watch(self.said.popitem()[1])
 
 
 @dataclass(kw_only=True)
@@ -158,10 +138,6 @@ class _InMemory(Work):
 def _some(X: RowMatrix | Rows, which: np.ndarray) -> RowMatrix | Rows:
     """Return copies of the rows ``which``."""
     return some_rows(X, which) if isinstance(X, Rows) else X[which]
-
-
-def _help(solver: Solver, first: int, part: int) -> None:
-    solver.help(first + part)
 
 
 def solve_all(
@@ -201,8 +177,7 @@ def shared_out(resolved: Resolved, count: int) -> tuple[Resolved, int]:
     if workers < 2:
         return resolved, workers
     budget = max(MIB, resolved.cache_bytes // workers)
-    own = resolved.threads // workers
-    return replace(resolved, threads=own, lent=resolved.threads - own, cache_mib=budget // MIB), workers
+    return replace(resolved, threads=resolved.threads // workers, cache_mib=budget // MIB), workers
 
 
 def carry_out(work: Work, workers: int, seconds: float = 0.0) -> Solved:
@@ -222,15 +197,14 @@ def carry_out(work: Work, workers: int, seconds: float = 0.0) -> Solved:
 def _share(work: Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
     with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
-        others = [pool.submit(work.do_and_help, clock, me) for me, clock in enumerate(clocks[1:], 1)]
+        others = [pool.submit(work.do, clock, me) for me, clock in enumerate(clocks[1:], 1)]
         try:
             work.do(clocks[0], 0)
         except BaseException:
             work.interrupted.set()
             raise
         try:
-            work.help_team(0)
-            wait(others)
+            work.wait_for(others)
         except BaseException as error:
             work.interrupted.set()
             if not isinstance(error, KeyboardInterrupt):

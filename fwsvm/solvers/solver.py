@@ -99,9 +99,6 @@ class Solver(Protocol):
     def iterate(self) -> Iterate:
         """Return where the run stands (off the clock, cheap)."""
 
-    def help(self, me: int) -> None:
-        """Work, as thread ``me``, for an `advance` that runs in another thread; return when it ends, or at once."""
-
     @property
     def counters(self) -> Counters:
         """What was done so far."""

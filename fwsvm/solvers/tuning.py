@@ -20,8 +20,6 @@ FIRST_STEPS = 16
 MOST_FIRST_STEPS = 256
 #: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.
 TRACE_SPACING = 1.12
-#: Seconds until help is offered again to a run that takes none just now. Evidence: none.
-HELP_AGAIN = 1e-3
 #: Seconds of a run for each second that goes into looking at where it stands. Evidence: 20,000,000 rows by liblinear
 #: (benchmarks/out_of_core.py), where looks took most of the time.
 LOOKS_SHARE = 20.0
@@ -83,9 +81,6 @@ CHECK_COST = 4
 SCAN_STRETCH = 64
 #: Rows of a share of a scan: smaller shares cost more to hand out than they save. Evidence: docs/decisions/0006.
 ROWS_A_THREAD = 2048
-#: Spin hints without a task, some milliseconds, after which a helper returns. Evidence: none; it is offered again
-#: (`HELP_AGAIN`).
-PATIENCE = 1 << 16
 
 # ---------------------------------------------------------------- decomposition
 

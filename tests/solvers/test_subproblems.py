@@ -62,20 +62,15 @@ def test_a_small_budget_for_columns_is_shared(search):
     assert tight.certified
 
 
-def test_who_has_nothing_left_to_solve_helps_with_the_longest_pair(monkeypatch):
-    taken, take = [], run.help_team
-
-    def watched(s, me):
-        before = s.now[0]["steps"]
-        take(s, me)
-        taken.append(s.now[0]["steps"] - before)
-
-    monkeypatch.setattr(run, "help_team", watched)
-    X, codes = clouds((3, 2500, 2500))
-    alone, helped = (solve(X, codes, threads=threads) for threads in (1, 2))
-    assert sum(taken) > 100  # steps went by while another thread was at their disposal
-    for name in ("objective", "gap", "iterations", "steps", "support_vectors"):
-        assert getattr(alone, name) == getattr(helped, name)
+def test_a_watcher_hears_in_its_own_thread_of_pairs_that_others_solve(monkeypatch):
+    monkeypatch.setattr(subproblems, "WATCH_EVERY", 0.0)
+    monkeypatch.setattr(scheduler, "WATCH_EVERY", 0.01)
+    heard = []
+    X, codes = clouds((3, 900, 900))
+    fit(X, codes, CLASSES[:3], Settings("swap-2o", C=100.0, tolerance=1e-6, threads=3), watch=lambda at: heard.append(
+        (threading.get_ident(), at.subproblem)))  # fmt: skip
+    assert {thread for thread, _ in heard} == {threading.get_ident()}
+    assert max(done for _, done in heard) == 2  # the long pair was still at work when the others were done
 
 
 def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
@@ -115,11 +110,10 @@ def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, owner,
 
 
 def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
-    def interrupted(work, me):
-        if me == 0:  # the main thread, where interrupts arrive
-            raise KeyboardInterrupt
+    def interrupted(work, others):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(scheduler.Work, "help_team", interrupted)
+    monkeypatch.setattr(scheduler.Work, "wait_for", interrupted)
     X, codes = clouds(
         (3, 3, 900, 900)
     )  # the first pair is done at once, and then there is nothing left to begin

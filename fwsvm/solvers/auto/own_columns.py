@@ -46,9 +46,7 @@ class OwnColumns:
         one = self.laid.single._replace(starts=self.laid.single.starts[:2])
         columns = room_for_columns(resolved.kernel, one, 0)
         self.rule = plain(method("swap-2o").make({}))
-        self.like = state_of(
-            simplex_qp(columns, 1, np.ones(1)), Full(), (0,), replace(resolved, threads=1, lent=0)
-        )
+        self.like = state_of(simplex_qp(columns, 1, np.ones(1)), Full(), (0,), replace(resolved, threads=1))
         self.addresses = Addresses(
             address_of(advance, self.rule, self.like, 0),
             address_of(fetch_in_thread, columns, columns.all_rows, self.like.alpha, 0, 0),

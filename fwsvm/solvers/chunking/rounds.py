@@ -105,11 +105,6 @@ class Rounds(ABC):
         assert self.inner is not None  # noqa: S101  (but while `check_stop` is at work)
         return self.inner.advance(steps)
 
-    def help(self, me: int) -> None:
-        """Help the inner method."""
-        if (inner := self.inner) is not None:
-            inner.help(me)
-
     def check_stop(self) -> Status | None:
         """Ask the inner run; where it has ended look at all rows, and end or begin on the next chunk."""
         assert self.inner is not None  # noqa: S101  (as in `advance`)

@@ -199,9 +199,6 @@ class DecompositionRun:
             alpha=alpha,
         )
 
-    def help(self, me: int) -> None:
-        """Return at once: kernel values have threads of their own."""
-
     @property
     def counters(self) -> Counters:
         """Working sets, entries moved, and kernel values so far."""

@@ -141,9 +141,6 @@ class LinearRun:
                 break
         return visited
 
-    def help(self, me: int) -> None:
-        """Return: visits follow one another."""
-
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped from scratch; say how the run ended, or go on."""
         now = self.state.now

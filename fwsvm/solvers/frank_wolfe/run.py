@@ -23,7 +23,6 @@ from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of, sorted
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
 from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
-from fwsvm.solvers.frank_wolfe.thread_team import help_team
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
@@ -162,10 +161,6 @@ class SimplexRun:
                 now["stop"] = GOING
             else:
                 self.storage.fetch_candidates()
-
-    def help(self, me: int) -> None:
-        """Take shares of the scans over all rows while `advance` runs."""
-        help_team(self.state, me)
 
     def check_stop(self) -> Status | None:
         """Check the gap at which the compiled loop stopped, and say how the run ended, or go on."""

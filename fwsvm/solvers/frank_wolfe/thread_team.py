@@ -16,12 +16,11 @@ from fwsvm.numerics.atomics import compare_exchange, load_acquire, spin_hint, st
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import alongside
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
-from fwsvm.solvers.tuning import PATIENCE, ROWS_A_THREAD
+from fwsvm.solvers.tuning import ROWS_A_THREAD
 
 SHIFT, PARTNER = range(2)
 CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for each other (false sharing)
 NO_TASK = -1
-ALWAYS = 1 << 62
 
 TASK = np.dtype(
     [
@@ -71,7 +70,7 @@ def thread_team(m: int, threads: int) -> ThreadTeam:
 
 @contextmanager
 def team_running(s: Any, threads: int) -> Iterator[None]:
-    """Run the other threads of a run in `do_tasks` while the block runs; further ones may join by `help_team`."""
+    """Run the other threads of a run in `do_tasks` while the block runs."""
     team = s.team
     if len(team.claimed) == 0:
         yield
@@ -83,25 +82,19 @@ def team_running(s: Any, threads: int) -> Iterator[None]:
     others = min(threads, len(team.claimed) // CACHE_LINE) - 1
     try:
         team.epoch[0] = team.done[0]
-        with alongside(lambda me: do_tasks(s, me, team.done[0], ALWAYS), others, end):
+        with alongside(lambda me: do_tasks(s, me, team.done[0]), others, end):
             yield
     finally:
         end()
 
 
-def help_team(s: Any, me: int) -> None:
-    """Help the active team; return after a few milliseconds without a task."""
-    if len(s.team.claimed):
-        do_tasks(s, me, s.team.done[0], PATIENCE)
-
-
 @njit
-def do_tasks(s, me, epoch, patience):
-    """Do shares of every task after ``epoch`` until the team stops, or ``patience`` spin hints passed without a task.
+def do_tasks(s, me, epoch):
+    """Do shares of every task after ``epoch`` until the team stops.
 
-    ``me`` is the number of the helping thread, from 0: threads begin at different shares.
+    ``me`` is the number of this thread, from 0: threads begin at different shares.
     """
-    team, idle = s.team, 0
+    team = s.team
     shares = team.claimed.size // CACHE_LINE
     while True:
         latest = load_acquire(team.epoch, 0)
@@ -109,11 +102,8 @@ def do_tasks(s, me, epoch, patience):
             return
         if latest == epoch:
             spin_hint()
-            idle += 1
-            if idle > patience:
-                return
             continue
-        epoch, idle = latest, 0
+        epoch = latest
         for k in range(shares):
             _do_share(s, (me + 1 + k) % shares, epoch)
 

@@ -124,10 +124,6 @@ class NewtonRun:
         self._step()
         return 1
 
-    def help(self, me: int) -> None:
-        """Take shares of the scans of swap-2o's steps."""
-        self.simplex.help(me)
-
     def check_stop(self) -> Status | None:
         """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
         going = not self.stuck if self.newton else self.left and self.simplex.state.now["stop"] == GOING

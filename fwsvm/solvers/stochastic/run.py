@@ -61,9 +61,6 @@ class StochasticRun(ABC):
     def iterate(self) -> StochasticIterate:
         """Return where the run stands."""
 
-    def help(self, me: int) -> None:  # noqa: B027 - not abstract: there is nothing to help with
-        """Return: iterations follow one another, and share what they can themselves."""
-
     def outcome_at(self, iterations: int) -> Outcome | None:
         """Return the outcome of the iterate of that iteration, where it was checked."""
         return self.checked[1] if self.checked is not None and self.checked[0] == iterations else None

@@ -96,7 +96,7 @@ class GradientStorage:
         now = s.now.copy()
         now["active"], now["R"], now["best"], now["found"] = len(support), alpha @ q, q.argmin(), 0
         # a thread that was late for the last team has no part in the new one
-        team = thread_team(len(q), self.resolved.threads + self.resolved.lent)
+        team = thread_team(len(q), self.resolved.threads)
         self.state = s._replace(
             alpha=alpha, q=q, active=active, place=place, active_diagonal=active_diagonal, now=now, team=team
         )
@@ -184,7 +184,7 @@ class GradientStorage:
         s, columns = self.state, self.qp.columns
         if len(s.team.claimed):  # no loop runs yet: the call compiles and returns
             started = time.perf_counter()
-            do_tasks(s, 0, 0, 0)
+            do_tasks(s, 0, 0)
             self.compile_seconds += time.perf_counter() - started
         if not self.by_active:
             self._at = (
@@ -216,7 +216,6 @@ def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool
 
 def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> SimplexState:
     """Return a state with no point yet; columns are those of the problem but for `Sampled`, which has lines."""
-    cache_bytes, threads = resolved.cache_bytes, resolved.threads + resolved.lent
     m, dtype, columns = len(qp.ridge), qp.columns.cached.dtype, qp.columns
     own_lines = isinstance(search, Sampled)
     room = min(m, FIRST_ROOM) if own_lines else 1
@@ -232,12 +231,12 @@ def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Res
         active_diagonal=np.full(m, -1.0),
         now=np.zeros(1, CONTROL),
         random=stream(*seed),
-        cached=np.empty((lines_within(room, dtype, cache_bytes), room), dtype)
+        cached=np.empty((lines_within(room, dtype, resolved.cache_bytes), room), dtype)
         if own_lines
         else columns.cached,
         slot_of=np.full(m, -1, np.int32) if own_lines else columns.slot_of,
         values=np.empty((WIDE, room), dtype),
         core=np.empty((3, room)),
         drawn=np.zeros(WIDE, np.int32),
-        team=thread_team(0 if own_lines else m, threads),
+        team=thread_team(0 if own_lines else m, resolved.threads),
     )
