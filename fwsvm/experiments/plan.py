@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -120,7 +120,7 @@ def run_id(
     the digest of the computing code, and of a chain's earlier values of C. `RESOURCES` and the commit are not part of
     it.
     """
-    what = asdict(replace(settings, parameters={}, kernel_parameters={}))
+    what = dict(vars(settings))
     chosen = method(settings.method)
     kernel = kernel_of(settings)
     own = {

@@ -135,16 +135,16 @@ class Runner:
 
     def _race(self, trials: Sequence[Trial]) -> None:
         """Run the searches of trials that race: the rows of each round tell who is in the next."""
-        for cells in self._rounds(trials):
+        for cells, _ in self._rounds(trials):
             for cell in cells:
                 self._reuse(cell)
         raced_now: set[DataSpec] = set()
-        left = self._searched(trials, self.store.rows)
-        for cells in self._rounds(trials):
+        left: list[Cell] = []
+        for cells, still_planned in self._rounds(trials):
+            self._drop(left, still_planned)
+            left = still_planned
             raced_now |= {cell.data for cell in cells if not self._is_done(cell)}
             self._run_cells(cells, at_once=self.executor.slots)
-            before, left = left, self._searched(trials, self.store.rows)
-            self._drop(before, left)
         planned = self._searched(trials, {})
         for data in self.experiment.datasets:
             most, count = (sum(cell.data == data for cell in cells) for cells in (planned, left))
@@ -152,16 +152,19 @@ class Runner:
                 said = f"{most - count} of {most} runs are left out: their candidates are too far behind"
                 self._note(f"{data.name}: {said}")
 
-    def _rounds(self, trials: Sequence[Trial]) -> Iterator[list[Cell]]:
-        """Yield the cells of the searches that are known to be needed, without those yielded before."""
-        begun: set[str] = set()
-        while cells := [cell for cell in self._known_cells(trials) if cell.run_id not in begun]:
-            begun |= {cell.run_id for cell in cells}
-            yield cells
+    def _rounds(self, trials: Sequence[Trial]) -> Iterator[tuple[list[Cell], list[Cell]]]:
+        """Yield the cells of the searches that are known to be needed, without those yielded before, and all planned.
 
-    def _known_cells(self, trials: Sequence[Trial]) -> list[Cell]:
-        found = racing.all_selections(self.experiment, trials, self.known, self.store.rows)
-        return racing.each_once(cell for runs in found for cell in runs.cells)
+        The last are none.
+        """
+        begun: set[str] = set()
+        cells: list[Cell] | None = None
+        while cells is None or cells:
+            found = list(racing.all_selections(self.experiment, trials, self.known, self.store.rows))
+            known = racing.each_once(cell for runs in found for cell in runs.cells)
+            cells = [cell for cell in known if cell.run_id not in begun]
+            begun |= {cell.run_id for cell in cells}
+            yield cells, racing.each_once(cell for runs in found for cell in (*runs.cells, *runs.later))
 
     def _searched(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
         return racing.search_cells(self.experiment, trials, self.known, rows)
