@@ -29,7 +29,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def enter(phase: Phase) -> None:
-    """Announce that a phase begins, which ends the one before; threads that a run has started are not heard."""
+    """Announce that a phase begins, which ends the one before; threads of a run announce none but compiling."""
     listener = _listener.get()
     if listener is not None:
         listener(phase)

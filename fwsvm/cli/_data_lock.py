@@ -64,7 +64,7 @@ def lock(
             f"{', '.join(differ)}: not what datasets.lock says, kept as .bad; --accept records what was found"
         )
     if not fetched:
-        click.echo(f"nothing to record: {entry.made or 'shipped'}")
+        click.echo(f"{entry.name}: nothing to record: {entry.made or 'its files ship with fwsvm'}")
         return
     written = pinning.accept(chosen, fetched, into_checkout=into_checkout)
     click.echo(f"recorded in {written}" if written else "nothing to record: all is known")
@@ -126,7 +126,7 @@ def add(
         )
     for given in files:
         source, file, place = pinning.add(entry, given, into_checkout=into_checkout)
-        click.echo(f"{given}: is {entry.name}/{source.name}/{file.file}, now {place}")
+        click.echo(f"{given}: copied to {place}, as {entry.name}/{source.name}/{file.file}")
 
 
 @click.command()

@@ -162,10 +162,7 @@ def tested(data: "Dataset", found: "SearchResult", row: "Row") -> list[str]:
                 f"{100 * row['test_accuracy']:.2f} % of the {data.test.rows:,} test rows are predicted right, which "
                 "the machine has not seen."
             ),
-            (
-                f"With as few or as many rows as these the true share lies between {low:.1f} and {high:.1f} % (95 % "
-                "interval)."
-            ),
+            f"On new rows of the same kind the share lies between {low:.1f} and {high:.1f} % (95 % interval).",
         ]
     if (best := found.best) is None:
         return [

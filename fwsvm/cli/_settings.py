@@ -28,7 +28,7 @@ _OPTIONS = (
     click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
     click.option("--width-rule",
                  help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D "
-                 "[default: paper; libcvm under --protocol libcvm and fw-svms]."),
+                 "of 5,000 rows [default: paper; libcvm under --protocol libcvm and fw-svms]."),
     click.option("--degree", type=int, default=3, show_default=True, help="Of the poly kernel."),
     click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
     click.option("--stop", help="relative, gap or meb (simplex); relative or eps (linear) [default: relative]."),

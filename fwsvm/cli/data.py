@@ -136,7 +136,7 @@ def verify(names: tuple[str, ...]) -> None:
         whole += checked.state == "whole"
         bad += checked.state not in ("whole", "missing", "unpinned")
     if bad:
-        raise DataError(f"{bad} files are not what datasets.lock says; `fwsvm data fetch` replaces them")
+        raise DataError(f"{bad} files are not what datasets.lock says; `fwsvm data fetch NAME` replaces them")
     click.echo(f"{whole} files whole")
 
 

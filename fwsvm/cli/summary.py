@@ -27,13 +27,13 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     table, notices = training_rows.read(data, zero_based=zero_based)
     found: dict[str, Any] = {"file": data, **counts_of(table)}
     distance = mean_squared_distance(table.X)
-    gammas = (
-        {rule: width.gamma(table.X) for rule, width in family("rbf").widths.items()}
-        if 0 < distance < math.inf
-        else {}
-    )
+    rules = family("rbf").widths if 0 < distance < math.inf else {}
+    gammas = {rule: (width.formula, width.gamma(table.X)) for rule, width in rules.items()}
     found["mean_squared_distance"] = distance if distance < math.inf else None  # JSON has no infinity
-    found["widths"] = {rule: {"gamma": g, "sigma2": sigma2_of(g)} for rule, g in gammas.items()}
+    found["widths"] = {
+        rule: {"formula": formula, "gamma": gamma, "sigma2": sigma2_of(gamma)}
+        for rule, (formula, gamma) in gammas.items()
+    }
     found["notices"] = [*notices, *([] if distance < math.inf else [OVERFLOW])]
     click.echo(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(found)))
 
@@ -58,9 +58,8 @@ def _lines(found: dict[str, Any]) -> list[str]:
         rows.append(("  ...", f"{len(classes) - MAX_LISTED_CLASSES:,} more"))
     distance = found["mean_squared_distance"]
     rows.append(("mean squared distance D", "overflows" if distance is None else f"{distance:.6g}"))
-    rules = {"paper": "1/(2D)", "readme": "1/D", "libcvm": "2/D"}
     for rule, width in found["widths"].items():
-        rows.append((f"  gamma = {rules[rule]}", f"{width['gamma']:.6g} (--width-rule {rule})"))
+        rows.append((f"  gamma = {width['formula']}", f"{width['gamma']:.6g} (--width-rule {rule})"))
     widest = max(len(name) for name, _ in rows)
     return [
         found["file"],

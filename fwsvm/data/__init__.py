@@ -8,6 +8,8 @@
     fetching        downloads, digests and the cache of files
     synthetic       generated data sets of any size
     ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
+    array_files, scaled_copies, partitions            rows larger than memory, and rows of a cluster
+    class_weight, memory                              weights from class sizes; refusals before memory is taken
 """
 
 from __future__ import annotations

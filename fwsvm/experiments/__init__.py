@@ -1,14 +1,15 @@
 """Experiments: a YAML file becomes cells, each cell one run, each run one row of runs.csv.
 
     config        a YAML file to an `experiment`: data sets x methods, settings, parameter selection
+    shipped       experiments that come with fwsvm; only: a part of an experiment
     samples       a data set's name to rows: subsampled and split for validation, stratified and seeded
     plan          an experiment to cells, each with a run id, and to tasks; forecast: the state of each cell
     labels        names of methods in rows: what was changed, and what tells two alike apart
     runner        parameter search, then reported runs; skips finished cells, stores each record as it arrives
     executors     where tasks run: in this process, in worker processes, on a Dask cluster
-    forkserver    what worker processes are forked from; beside the executors, which take as long to import as it does
+    forkserver    the process that workers are forked from
     execute       a task to records: train along C, certify, predict
-    accuracy      of the machine on test and training rows
+    accuracy      of the machine on test and training rows; scores, probability: what else is said of predictions
     record        one run to one row; environment: machine and software columns
     store         runs.csv, traces/, log.jsonl, experiment.yaml, safe against kills; runs reused from other folders
     selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2

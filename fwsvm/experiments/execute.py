@@ -98,7 +98,7 @@ def run_task(
     """
     task: _TaskData | None = None
     trained: list[_TrainedCell] = []  # without certificate yet
-    # of the next cells, trained together with the one before them, and when
+    # runs of the next cells, trained together with this one, and when they began
     ahead: list[tuple[Run, str]] = []
     position: tuple[float, ...] = ()  # the values of C trained so far along the path
 
@@ -209,7 +209,9 @@ def _load_task(
     data = given if given is not None else samples.load(cell.data, offline=resources.offline)
     if data.fingerprint != cell.fingerprint:
         here, planned = data.fingerprint[:12], cell.fingerprint[:12]
-        raise DataError(f"{cell.data.name}: the data here ({here}) is not what was planned ({planned})")
+        raise DataError(
+            f"{cell.data.name}: the data here ({here}) is not what was planned ({planned}); run the command again"
+        )
     train, test = _split(cell, data)
     codes = encode(train.labels, data.classes)
     weight, warm = cell.settings.class_weight, cell.predecessors is not None

@@ -50,9 +50,9 @@ def all_selections(
             yield selection_runs(experiment, trial, known[trial.data], rows)
 
 
-def search_cells(experiment: Experiment, trials: Iterable[Trial], known: Known, rows: RowsById) -> list[Cell]:
-    """Return the cells of all selections, each once, if no more candidates leave than by these rows."""
-    found = all_selections(experiment, trials, known, rows)
+def search_cells(experiment: Experiment, trials: Iterable[Trial], known: Known) -> list[Cell]:
+    """Return the cells of all selections, each once, if no candidate leaves."""
+    found = all_selections(experiment, trials, known, {})
     return each_once(cell for runs in found for cell in (*runs.cells, *runs.later))
 
 

@@ -4,7 +4,7 @@ For each data set the parameter search comes first, then the reported runs. By d
 time, so that their times are comparable.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -15,7 +15,7 @@ from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.selection import Choice, RowsById
+from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.phases import Phase
 from fwsvm.results.agreement import differing
@@ -126,26 +126,25 @@ class Runner:
 
     def _search(self, trials: Sequence[Trial]) -> None:
         """Run the searches: those without a race at once, of races one round after another."""
-        raced = [
-            trial for trial in trials if trial.selection is not None and trial.selection.race is not None
-        ]
-        others = [trial for trial in trials if trial not in raced]
-        self._run_cells(self._searched(others, {}), at_once=self.executor.slots)
+        raced = [trial for trial in trials if trial.selection and trial.selection.race is not None]
+        others = [trial for trial in trials if trial.selection and trial.selection.race is None]
+        self._run_cells(racing.search_cells(self.experiment, others, self.known), at_once=self.executor.slots)
         self._race(raced)
 
     def _race(self, trials: Sequence[Trial]) -> None:
         """Run the searches of trials that race: the rows of each round tell who is in the next."""
-        for cells, _ in self._rounds(trials):
-            for cell in cells:
-                self._reuse(cell)
+        if self.reusable:
+            for cells, _ in self._rounds(trials):
+                for cell in cells:
+                    self._reuse(cell)
         raced_now: set[DataSpec] = set()
-        left: list[Cell] = []
+        planned = racing.search_cells(self.experiment, trials, self.known)
+        left = planned if self.force else []  # made again, those count that are in the race no more
         for cells, still_planned in self._rounds(trials):
             self._drop(left, still_planned)
             left = still_planned
             raced_now |= {cell.data for cell in cells if not self._is_done(cell)}
             self._run_cells(cells, at_once=self.executor.slots)
-        planned = self._searched(trials, {})
         for data in self.experiment.datasets:
             most, count = (sum(cell.data == data for cell in cells) for cells in (planned, left))
             if data in raced_now and count < most:
@@ -153,9 +152,9 @@ class Runner:
                 self._note(f"{data.name}: {said}")
 
     def _rounds(self, trials: Sequence[Trial]) -> Iterator[tuple[list[Cell], list[Cell]]]:
-        """Yield the cells of the searches that are known to be needed, without those yielded before, and all planned.
+        """Yield, round by round, the cells that are needed now and were not yielded before, and all still planned.
 
-        The last are none.
+        The last round has no cells.
         """
         begun: set[str] = set()
         cells: list[Cell] | None = None
@@ -165,9 +164,6 @@ class Runner:
             cells = [cell for cell in known if cell.run_id not in begun]
             begun |= {cell.run_id for cell in cells}
             yield cells, racing.each_once(cell for runs in found for cell in (*runs.cells, *runs.later))
-
-    def _searched(self, trials: Sequence[Trial], rows: RowsById) -> list[Cell]:
-        return racing.search_cells(self.experiment, trials, self.known, rows)
 
     def _drop(self, before: Sequence[Cell], after: Iterable[Cell]) -> None:
         """Tell the reporter how many runs of each data set's search are no longer needed."""
@@ -191,11 +187,10 @@ class Runner:
         if tasks:
             # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
             at_once = min(at_once, len(plan.tasks(wanted)))
-            self._followers = {
-                cell.run_id: {later.run_id for later in task[number + 1 :]}
-                for task in tasks
-                for number, cell in enumerate(task)
-            }
+            self._followers = defaultdict(set)
+            for task in tasks:
+                for number, cell in enumerate(task):
+                    self._followers[cell.run_id].update(later.run_id for later in task[number + 1 :])
             self.executor.run(tasks, self._deliver, self.reporter.watch, at_once=at_once)
 
     def _is_done(self, cell: Cell) -> bool:

@@ -231,7 +231,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
     mine = tmp_path / "downloaded by hand.txt"
     mine.write_bytes(TRAIN)
     (tmp_path / "t.t").write_bytes(TEST)
-    assert "is tiny/web/t," in run("add", "tiny", mine, tmp_path / "t.t").stdout
+    assert ", as tiny/web/t\n" in run("add", "tiny", mine, tmp_path / "t.t").stdout
     run("fetch", "tiny", "--offline")
     (tmp_path / "t").write_bytes(TEST)
     (tmp_path / "t").write_bytes(TRAIN + b"\n")

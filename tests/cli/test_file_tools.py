@@ -384,9 +384,9 @@ def test_summary(run, tmp_path):
         [0.5, 1, 2]
     )
     printed = run("summary", path).stdout
-    assert "  rows                     4\n" in printed
-    assert "    -1                     2 (50.0%)\n" in printed
-    assert f"gamma = 1/(2D)         {0.5 / D:.6g} (--width-rule paper)" in printed
+    assert "  rows                           4\n" in printed
+    assert "    -1                           2 (50.0%)\n" in printed
+    assert f"gamma = 1 / (2 D)            {0.5 / D:.6g} (--width-rule paper)" in printed
     assert max(map(len, printed.replace(str(path), "").split("\n"))) <= 80
 
 

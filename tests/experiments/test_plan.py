@@ -42,14 +42,14 @@ def known(experiment: Experiment) -> dict[object, DataInfo]:
 
 
 def test_a_search_is_planned_once_for_all_methods(experiment: Experiment) -> None:
-    cells = racing.search_cells(experiment, experiment.trials, known(experiment), {})
+    cells = racing.search_cells(experiment, experiment.trials, known(experiment))
     assert len(cells) == 2 * 3 * 2
     assert {cell.settings.method for cell in cells} == {"cvm"}
     assert len({cell.run_id for cell in cells}) == len(cells)
 
 
 def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: Experiment) -> None:
-    tasks = plan.tasks(racing.search_cells(experiment, experiment.trials, known(experiment), {}))
+    tasks = plan.tasks(racing.search_cells(experiment, experiment.trials, known(experiment)))
     assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4]] * 4
     assert [(task[0].part, task[0].settings.sigma2) for task in tasks] == [(0, 2), (0, 8), (1, 2), (1, 8)]
 
@@ -67,7 +67,7 @@ def test_an_odd_search_is_evened_so_that_two_workers_end_together(
     tmp_path: Path, folds: int, sigma2: str, C: str, chains: list[list[float]]
 ) -> None:
     found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, sigma2: {sigma2}}}")
-    tasks = plan.tasks(racing.search_cells(found, found.trials, known(found), {}))
+    tasks = plan.tasks(racing.search_cells(found, found.trials, known(found)))
     assert [[cell.settings.C for cell in task] for task in tasks] == chains
     assert [[cell.predecessors for cell in task] for task in tasks] == [
         [tuple(chain[:n]) for n in range(len(chain))] for chain in chains
@@ -83,7 +83,7 @@ def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Pa
     ids = [
         {
             cell.run_id
-            for cell in racing.search_cells(found, found.trials, known(found), {})
+            for cell in racing.search_cells(found, found.trials, known(found))
             if cell.settings.method == "cvm"
         }
         for found in (alone, beside)
@@ -95,7 +95,7 @@ def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Pa
 @pytest.mark.parametrize("tuner", ["pegasos", "{name: cvm, search: sampled}", "{name: cvm, protocol: paper}"])
 def test_runs_that_another_start_could_end_elsewhere_have_cold_cells(tmp_path: Path, tuner: str) -> None:
     found = of(tmp_path, f"select: {{folds: 2, method: {tuner}, C: [1, 2]}}")
-    cells = racing.search_cells(found, found.trials, known(found), {})
+    cells = racing.search_cells(found, found.trials, known(found))
     assert {cell.predecessors for cell in cells} == {None}
     assert [len(task) for task in plan.tasks(cells)] == [2, 2], "they share their rows"
     lost = cells[1]
@@ -104,7 +104,7 @@ def test_runs_that_another_start_could_end_elsewhere_have_cold_cells(tmp_path: P
 
 
 def test_a_chain_is_made_whole_but_for_what_a_clock_cut(experiment: Experiment) -> None:
-    cells = list(racing.search_cells(experiment, experiment.trials, known(experiment), {}))
+    cells = list(racing.search_cells(experiment, experiment.trials, known(experiment)))
     first, second = plan.tasks(cells)[:2]
     assert plan.unfinished(cells, lambda _: True, lambda _: True) == []
     for lost in first:
@@ -120,7 +120,7 @@ def test_chains_that_part_have_what_leads_to_each(tmp_path: Path) -> None:
     cells = []
     for C in ("[1, 2, 4]", "[1, 2, 8, 16]"):
         found = of(tmp_path, f"select: {{folds: 2, method: cvm, C: {C}}}")
-        cells += racing.search_cells(found, found.trials, known(found), {})
+        cells += racing.search_cells(found, found.trials, known(found))
     unique = list({cell.run_id: cell for cell in cells}.values())
     chains = [[cell.settings.C for cell in task] for task in plan.tasks(unique)]
     assert sorted(chains) == [[1, 2, 4], [1, 2, 4], [1, 2, 8, 16], [1, 2, 8, 16]]
@@ -194,4 +194,4 @@ def test_a_method_without_a_kernel_has_one_run_for_all_widths(tmp_path: Path) ->
 def test_more_folds_than_rows_are_refused_before_any_run(tmp_path: Path) -> None:
     found = of(tmp_path, "select: {folds: 101, C: [1, 2]}")
     with pytest.raises(UsageError, match="wdbc: 100 rows cannot make 101 folds"):
-        racing.search_cells(found, found.trials, known(found), {})
+        racing.search_cells(found, found.trials, known(found))

@@ -10,7 +10,7 @@ import pandas as pd
 from fwsvm.analysis import comparisons, papers
 from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.show import html_list
-from fwsvm.analysis.configuration import configuration_text, settings
+from fwsvm.analysis.configuration import configuration_text, files, settings
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.html import html_table
 from fwsvm.analysis.tables.model import Table
@@ -77,7 +77,7 @@ def claims(cells: pd.DataFrame) -> str:
 
 def configuration(folders: Sequence[Path]) -> str:
     """Return the text of each folder's configurations, folded."""
-    paths = [path for folder in folders for path in sorted(folder.glob("experiment*.yaml"))]
+    paths = [path for folder in folders for path in files(folder)]
     shown = [or_error(functools.partial(_settings, path)) for path in paths[:MAX_CONFIGURATIONS]]
     if len(paths) > MAX_CONFIGURATIONS:
         shown.append(f"<p>{len(paths) - MAX_CONFIGURATIONS} more are not shown.</p>")

@@ -19,6 +19,7 @@ from fwsvm.files.lock import exclusive
 #: Endings of files that are not verified.
 UNFINISHED = (".part", ".bad", ".copy", ".derived")
 REFUSED = "unfinished or refused"
+OVERLAY_PART = ".datasets.lock."  # begins the name of the overlay while it is written
 LOCK = ".lock"  # what `fwsvm.files.lock` adds to a name
 ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
 
@@ -74,8 +75,9 @@ def _raw_files(*, everything: bool) -> Iterator[Removal]:
     owners = {source.owner for source in sources}
     known = {cached_path(source, file) for source in sources for file in source.files if not file.shipped}
     kept = "raw file" if everything else ""
-    for path in sorted(data_folder().glob(".datasets.lock.*.part")):
-        yield Removal(path, REFUSED, path.stat().st_size)
+    for path in sorted(data_folder().glob(f"{OVERLAY_PART}*.part")):
+        if not _in_use(path):
+            yield Removal(path, REFUSED, path.stat().st_size)
     for folder in sorted(path for path in data_folder().glob("*/*") if path.is_dir()):
         of_owner = kept if folder.parent.name in owners else "of no data set in the lock"
         for path in _own_files(folder, known):
@@ -84,9 +86,11 @@ def _raw_files(*, everything: bool) -> Iterator[Removal]:
 
 
 def _in_use(path: Path) -> bool:
-    """Whether another process holds the lock of an unfinished file: it is downloading it."""
+    """Whether another process holds the lock of an unfinished file: it is writing it."""
     ending = next((ending for ending in UNFINISHED if path.name.endswith(ending)), "")
     whole = path.with_name(path.name.removesuffix(ending))
+    if path.name.startswith(OVERLAY_PART):
+        whole = lockfile.overlay_path()
     if not ending or not Path(f"{whole}{LOCK}").is_file():
         return False
     try:

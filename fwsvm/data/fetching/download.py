@@ -62,10 +62,10 @@ def download(
     bar: ProgressBar | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Append the rest of ``url`` to ``part``, or all of it; raise `FetchError` when timeouts is at its end.
+    """Append the rest of ``url`` to ``part``, or all of it; raise `FetchError` after the last attempt.
 
     ``size`` is the expected number of bytes, where known: a shorter file is asked for again, from where it
-    ends, and a longer one is refused. Without it, ``most`` bytes are the limit (`MOST_BYTES` unless given).
+    ends, and a longer one is refused. Without it, ``most`` bytes are the limit (`MAX_BYTES` unless given).
     """
     deadline = time.monotonic() + timeouts.whole_seconds
     most = size if size is not None else most if most is not None else MAX_BYTES

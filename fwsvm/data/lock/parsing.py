@@ -92,7 +92,7 @@ def _entry(
             raise record["sources_of"].error("a data set of the lock, in place of sources of one's own")
         sources = records[owner].mapping().get("sources")
     if sources is None or not sources.mapping():
-        raise value.error("no sources")
+        raise value.error("must name at least one source")
     found = tuple(_source(key, owner, each, evidence) for key, each in sources.mapping().items())
     if "grouping" in record:
         found = tuple(replace(each, grouping=_grouping(record["grouping"])) for each in found)
@@ -209,7 +209,7 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
     if "complement" in record:
         rule = record["complement"].node.value
         if not isinstance(rule, dict) or set(rule) != {"of", "minus"}:
-            raise record["complement"].error("{of: NAME, minus: NAME}")
+            raise record["complement"].error("must be {of: NAME, minus: NAME}")
         found["complement"] = Complement(
             **{key: each.name("data set") for key, each in record["complement"].mapping().items()}
         )
@@ -221,7 +221,7 @@ def _file(value: LockValue, evidence: Mapping[str, str]) -> RawFile:
 def _draw(value: LockValue) -> DrawnLines:
     rule = value.node.value
     if not isinstance(rule, dict) or set(rule) != {"of", "onto", "rows", "seed"}:
-        raise value.error("{of: NAME, onto: NAME, rows: M, seed: N}")
+        raise value.error("must be {of: NAME, onto: NAME, rows: M, seed: N}")
     record = value.mapping()
     of, onto = (record[key].name("data set") for key in ("of", "onto"))
     return DrawnLines(of, onto, record["rows"].count(), record["seed"].count())
@@ -245,7 +245,7 @@ def _published(value: LockValue) -> PublishedShape:
 
 
 def _split(value: LockValue) -> dict[str, Any]:
-    said = "{test_fraction: 0.2} or {train_rows: 500}"
+    said = "must be {test_fraction: 0.2} or {train_rows: 500}"
     found = value.node.value
     if not isinstance(found, dict) or list(found) not in (["test_fraction"], ["train_rows"]):
         raise value.error(said)

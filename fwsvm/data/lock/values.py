@@ -143,7 +143,7 @@ class LockValue:
 def is_url(text: object) -> bool:
     """Whether a value is an address of the web with a host.
 
-    >>> is_address("https://example.org/a"), is_address("http://[::1"), is_address("ftp://example.org/a")
+    >>> is_url("https://example.org/a"), is_url("http://[::1"), is_url("ftp://example.org/a")
     (True, False, False)
     """
     if not isinstance(text, str) or not URL.fullmatch(text):

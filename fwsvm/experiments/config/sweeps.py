@@ -17,7 +17,7 @@ from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, PROTOCOLS
 from fwsvm.solvers.resolve import search_of, stop_of
 from fwsvm.solvers.settings import SEARCHES, STOPS
 
-MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a slip of the pen
+MAX_SWEPT_VALUES = 1000  # of one setting, repetitions, folds: more is a typing mistake
 MAX_SWEEP_RATIO = 1e300  # of the last value of a range to the first
 #: Settings that may hold one value, a list of values, or ``{from, to, step}``: the runs are all combinations.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}

@@ -88,21 +88,25 @@ class ClusterExecutor:
                 while waiting and len(running) < at_once:
                     submit(waiting.pop())
                 future = next(done)
-                attempt = running.pop(future)
+                attempt = running[future]  # until its records are delivered: an interrupt collects them
                 if future.status in {"lost", "cancelled"}:
                     # a worker died that held finished records, or the data; the attempt itself has not failed
                     self.scattered.pop(attempt.cells[0].fingerprint, None)
+                    del running[future]
                     submit(attempt)
                     continue
                 if future.status != "finished":
+                    del running[future]
                     waiting.extend(self._retry(attempt, future, deliver))
                     continue
                 records = future.result()
                 if records is None:
+                    del running[future]
                     submit(attempt, self._scatter(attempt.cells[0]))
                     continue
                 for record in records:
                     deliver(record)
+                del running[future]
                 waiting.extend(attempt.extended())
         except KeyboardInterrupt:
             stop.set()
@@ -131,7 +135,7 @@ class ClusterExecutor:
         """
         cells, survived = attempt.cells, attempt.survived
         if len(cells) == survived + 1:
-            message = f"it came to nothing on the cluster: {future.exception()}"
+            message = f"its worker on the cluster failed: {future.exception()}; the worker's log says why"
             deliver(failure_record(cells[-1], Status.ERROR, message))
             return replace(attempt, cells=cells[:-1]).extended()
         if cells[0].predecessors is None:

@@ -9,6 +9,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -43,26 +44,31 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
 
     present: list[Cell] = []
+    sending = threading.Lock()  # functions are compiled, and phases announced, in threads of a run, too
     columns = ColumnStore()  # of a search, whose memory the next task takes
 
+    def send(message: object) -> None:
+        with sending:
+            pipe.send(message)
+
     def watch(cell: Cell, progress: Progress) -> None:
-        pipe.send((cell, progress))
+        send((cell, progress))
         if pipe.poll():
             raise KeyboardInterrupt
 
     def start(cell: Cell) -> None:
         present[:] = [cell]
-        pipe.send(cell)
+        send(cell)
 
     def enter(phase: Phase) -> None:
         if present:
-            pipe.send((present[0], phase))
+            send((present[0], phase))
 
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
         while (task := pipe.recv()) is not None:
             cells, resources = task
             for record in run_task(cells, resources, watch, on_start=start, columns=columns):
-                pipe.send(record)
+                send(record)
 
 
 @dataclass

@@ -33,7 +33,7 @@ def _planned() -> tuple[Experiment, dict[DataSpec, DataInfo], list[plan.Cell]]:
         path.write_text(EXPERIMENT)
         experiment = config.load(path, None)
     known = {data: data_info(data, offline=True) for data in experiment.datasets}
-    cells = racing.search_cells(experiment, experiment.trials, known, {})
+    cells = racing.search_cells(experiment, experiment.trials, known)
     finals = [
         c for t in experiment.trials for c in plan.final_cells(experiment, t, known[t.data], {"C": 1.0})
     ]
