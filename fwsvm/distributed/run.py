@@ -68,13 +68,13 @@ class RemoteRun(Rounds):
         self.before = self.before._replace(kernel_evaluations=self.before.kernel_evaluations + evaluations)
         return self.seen
 
-    def _outside(self, look: LookAtAll) -> float:
+    def _excess_outside(self, look: LookAtAll) -> float:
         return 2.0 * (look.R - look.outside) - self._goal(look.R)
 
-    def _matters(self, look: LookAtAll) -> WorkingSet:
+    def _next_chunk(self, look: LookAtAll) -> WorkingSet:
         return self.all.next(self.working, look)
 
-    def _everything(self) -> WorkingSet:
+    def _whole_chunk(self) -> WorkingSet:
         assert self.seen is not None  # noqa: S101  (asked for after a look)
         return self.all.next(self.working, self.seen, everything=True)
 

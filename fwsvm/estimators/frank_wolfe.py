@@ -12,7 +12,7 @@ class FrankWolfeSVC(KernelMachine):
     Parameters
     ----------
     C : penalty; each row's is multiplied by its class's and its own weight
-    method : auto, which chooses among them, swap-2o, newton, chunking, swap, mfw, fw or cvm
+    method : auto, which chooses among swap-2o, newton and chunking; these, decomposition, swap, mfw, fw or cvm
     kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
         kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by

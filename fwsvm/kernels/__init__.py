@@ -1,4 +1,4 @@
-"""Kernels: numbers only, all compiled; what a kernel is stands in `kernel`, how values are computed in the tiles.
+"""Kernels of two rows, compiled: `kernel` says what one is, `sparse_tiles` and `dense_tiles` compute values.
 
 A kernel is one file here; every module of the folder is imported and may register some. So may modules of other
 installed packages (entry point group ``fwsvm.kernels``).

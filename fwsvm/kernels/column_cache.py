@@ -37,7 +37,7 @@ FEWEST = 16  # columns that are cached even where the budget holds fewer
 
 
 class ColumnCache(NamedTuple):
-    """Columns k(x_i, .) of m rows. Values of unnormalised sign and bias: labels and C are the problem's matter.
+    """Columns k(x_i, .) of m rows. Values have no signs of labels and no bias: these, and C, belong to the problem.
 
     A column's entry at its own row is k(x_i, x_i) from float64. Computed as the others are it would be off by the
     rounding of sums that cancel, in one direction for all rows of an rbf kernel, and by much where that is narrow.

@@ -31,7 +31,7 @@ class DenseTiles(NamedTuple):
         Empty where rows are sparse (`fwsvm.kernels.sparse_tiles` serves them).
     own : ndarray, shape (tiles * 16,)
         The rows' own terms, padded with zeros.
-    left_block : ndarray, shape (16 * features * 4,)
+    left_block : ndarray, shape (64 * features,)
         Up to 64 rows in groups of four, feature by feature.
     features : int
     """

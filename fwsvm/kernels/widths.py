@@ -76,14 +76,14 @@ def mean_squared_distance(X: RowMatrix, counts: np.ndarray | None = None) -> flo
             each = sparse.csr_array((rows.data * stored, rows.indices, rows.indptr), shape=rows.shape)
             mean = np.asarray(each.sum(axis=0)).ravel()
             squares = float(np.sum(each.data * rows.data))
-            spread = _sparse_spread(rows, stored, squares, mean)
+            spread = sparse_spread(rows, stored, squares, mean)
         else:
             centred = X - np.sum(shares[:, None] * X, axis=0)
             spread = float(np.sum(shares * np.sum(np.square(centred), axis=1)))
         return 2.0 * _unlike(counts) * spread
     if sparse.issparse(X):
         squares, mean = float(np.sum(np.square(X.data))), np.asarray(X.sum(axis=0)).ravel() / m
-        return 2.0 * m / (m - 1) * _sparse_spread(X, None, squares / m, mean)
+        return 2.0 * m / (m - 1) * sparse_spread(X, None, squares / m, mean)
     centred = X - X.mean(axis=0)
     return _at_least_zero(2.0 / (m - 1) * float(np.sum(np.square(centred, out=centred))))
 
@@ -97,7 +97,7 @@ def _of_survey(known: Survey, X: RowMatrix) -> float:
     """Return the same for mapped rows, of which all that it needs is known."""
     m = X.shape[0]
     if sparse.issparse(X):
-        return 2.0 * m / (m - 1) * _sparse_spread(X, None, known.squares / m, known.mean)
+        return 2.0 * m / (m - 1) * sparse_spread(X, None, known.squares / m, known.mean)
     return _at_least_zero(2.0 / (m - 1) * known.squares)
 
 
@@ -109,14 +109,14 @@ def _of_stretches(X: RowMatrix) -> float:
         for some in stretches(len(values), len(values)):
             squares += float(np.sum(np.square(values[some])))
         mean = np.asarray(X.sum(axis=0)).ravel() / m
-        return 2.0 * m / (m - 1) * _sparse_spread(X, None, squares / m, mean)
+        return 2.0 * m / (m - 1) * sparse_spread(X, None, squares / m, mean)
     mean = X.mean(axis=0)
     for some in stretches(m, X.size):
         squares += float(np.sum(np.square(X[some] - mean)))
     return _at_least_zero(2.0 / (m - 1) * squares)
 
 
-def _sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float, mean: np.ndarray) -> float:
+def sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float, mean: np.ndarray) -> float:
     """Return the mean squared distance of sparse rows X (m, n) from their mean (n,), given the mean of their squares.
 
     It is the difference of two means, unless they are so near that it is lost: of times in seconds since 1970, say.

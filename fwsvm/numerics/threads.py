@@ -7,7 +7,7 @@ it at once. A pool costs some microseconds a task.
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from threadpoolctl import ThreadpoolController
 
-MOST_THREADS = 1024  # that may be asked for: each takes memory, and a slip of the pen takes all
+MOST_THREADS = 1024  # that may be asked for: each takes memory, and a typing mistake takes all
 
 
 @functools.cache
@@ -44,8 +44,15 @@ class _Call:
         return cancelled
 
     def wait(self) -> None:
-        """Wait until it is done, and raise what it raised."""
-        self._future.result()
+        """Wait until it is done, whatever is raised here meanwhile; raise what it raised."""
+        try:
+            self._future.result()
+        except (
+            BaseException
+        ):  # of the call, or an interrupt: a call that goes on writes into the caller's arrays
+            if not self._future.done():
+                self._future.exception()
+            raise
 
 
 def _run(works: list[Callable[[int], None]], part: int) -> None:
@@ -53,19 +60,34 @@ def _run(works: list[Callable[[int], None]], part: int) -> None:
 
 
 def together(work: Callable[[int], None], parts: int) -> None:
-    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all."""
+    """Call ``work(0) ... work(parts - 1)`` at the same time, one of them here, and wait for all.
+
+    Raises the first error; calls that no thread has begun by then are left out.
+    """
     if parts == 1:
         work(0)
         return
     others = [_Call(parts - 1, work, part) for part in range(1, parts)]
+    errors: list[BaseException] = []
     try:
         work(0)
-    finally:
-        for part, other in enumerate(others, 1):
-            if other.cancel():
-                work(part)
-            else:
+    except BaseException as error:  # noqa: BLE001 - the others have to end before it is raised
+        errors.append(error)
+    _finish(others, work, errors)
+
+
+def _finish(others: Sequence[_Call], work: Callable[[int], None], errors: list[BaseException]) -> None:
+    """Wait for the calls of ``work(1), ...``, or do them here; without the latter once there is an error. Raise it."""
+    for part, other in enumerate(others, 1):
+        try:
+            if not other.cancel():
                 other.wait()
+            elif not errors:
+                work(part)
+        except BaseException as error:  # noqa: BLE001 - as above
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 @contextmanager
@@ -81,9 +103,7 @@ def alongside(work: Callable[[int], None], count: int, end: Callable[[], None]) 
         yield
     finally:
         end()
-        for other in others:
-            if not other.cancel():
-                other.wait()
+        _finish(others, lambda _: None, [])
 
 
 def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: int = 1) -> None:

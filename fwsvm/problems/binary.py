@@ -28,7 +28,14 @@ class Binary(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """A two-class machine over kernel functions at training rows: sum_j coefficients[j] k(X[rows[j]], x) + bias."""
+    """A two-class machine over kernel functions at training rows: sum_j coefficients[j] k(X[rows[j]], x) + bias.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (s,)
+    coefficients : ndarray of float64, shape (s,)
+    bias : float
+    """
 
     rows: np.ndarray
     coefficients: np.ndarray

@@ -17,7 +17,7 @@ from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.limits import refuse_overflow
-from fwsvm.kernels.widths import mean_squared_distance
+from fwsvm.kernels.widths import mean_squared_distance, sparse_spread
 from fwsvm.numerics.threads import blas_on
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.hinge import EXACT_ROWS, fixed_sample
@@ -97,7 +97,7 @@ def _moments(X: RowMatrix) -> tuple[np.ndarray, float]:
     """Return the mean row, and the sum of squared distances from it."""
     if sparse.issparse(X):
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
-        return mean, max(0.0, _squares(np.asarray(X.data)) - X.shape[0] * _squares(mean))
+        return mean, X.shape[0] * sparse_spread(X, None, _squares(np.asarray(X.data)) / X.shape[0], mean)
     mean = X.mean(axis=0)
     return mean, _squares(X - mean)
 

@@ -198,12 +198,16 @@ class CPath:
             and not is_certified(parts[part.number].outcome)
         }
         if starts:
+            limit = trained.resolved.time_limit
+            left = None if limit is None else max(1e-3, limit - solved.seconds)
+            resolved = replace(trained.resolved, deferred=0.0, time_limit=left)
             more = solve_all(
-                trained.read.X, self.weights, trained.problems, replace(trained.resolved, deferred=0.0),
-                run.watch, starts, self.columns, numbers=list(starts),
+                trained.read.X, self.weights, trained.problems, resolved, run.watch, starts, self.columns,
+                numbers=list(starts),
             )  # fmt: skip
             later = {part.number: part for part in more.parts}
-            parts |= {number: _joined(parts[number], later.get(number)) for number in starts}
+            unbegun = Status.INTERRUPTED if more.interrupted else Status.TIME_LIMIT
+            parts |= {number: _joined(parts[number], later.get(number), unbegun) for number in starts}
             seconds, interrupted = solved.seconds + more.seconds, solved.interrupted or more.interrupted
             solved = replace(solved, seconds=seconds, interrupted=interrupted)
         solved = replace(solved, parts=[parts[part.number] for part in solved.parts])
@@ -211,10 +215,10 @@ class CPath:
         return run, gathered(run.trained)
 
 
-def _joined(first: Part, second: Part | None) -> Part:
-    """Return the part that two runs came to of which the second began where the first ended, if it did begin."""
+def _joined(first: Part, second: Part | None, unbegun: Status) -> Part:
+    """Return the part that two runs came to, of which the second began where the first ended, or did not begin."""
     if second is None:
-        return replace(first, course=replace(first.course, status=Status.INTERRUPTED))
+        return replace(first, course=replace(first.course, status=unbegun))
     counters = first.counters.plus(second.counters)
     done, seconds = first.counters.iterations, first.course.clock.seconds
     later = (

@@ -141,8 +141,8 @@ class SharedColumns:
 
     @property
     def held(self) -> int:
-        """The memory that is there already for what a run here asks for."""
-        return self.nbytes + self.store.old_nbytes
+        """The memory at this place, which a run here takes over."""
+        return self.store.nbytes_of(self.place) + self.store.old_caches.nbytes_of(self.place)
 
     @property
     def room(self) -> np.ndarray | None:

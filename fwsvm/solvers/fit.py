@@ -69,6 +69,8 @@ def fit(
         Settings that make no sense, or fewer than two classes in the rows.
     RangeError
         Kernel values that single precision cannot hold.
+    DataError
+        As of `resolve`; a precomputed matrix that is not symmetric or not positive semidefinite.
     """
     with blas_on(1):
         if counts is not None:

@@ -73,7 +73,7 @@ def gathered(run: Trained) -> Result:
         iterations=counters.iterations,
         steps=counters.steps,
         kernel_evaluations=counters.kernel_evaluations,
-        cache_hit_rate=1.0 - counters.column_misses / requests if requests else np.nan,
+        cache_hit_rate=max(0.0, 1.0 - counters.column_misses / requests) if requests else np.nan,
         compile_seconds=compile_seconds + solved.compile_seconds + counters.compile_seconds,
         train_seconds=solved.seconds,
         check_seconds=solved.check_seconds + sum(part.check_seconds for part in parts),

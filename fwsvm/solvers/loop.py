@@ -66,9 +66,12 @@ class Clock:
             self.seconds += time.perf_counter() - started
 
 
-@dataclass
+@dataclass(frozen=True)
 class Limits:
-    """What may end a run before its own rule does; shared by the subproblems of one run."""
+    """What may end a run before its own rule does.
+
+    ``seconds`` are on a worker's clock, over all its subproblems, ``iterations`` of each subproblem.
+    """
 
     seconds: float | None = None
     iterations: int | None = None

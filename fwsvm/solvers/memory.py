@@ -227,9 +227,16 @@ def for_columns(resolved: "Resolved", rows: int, dtype: Any, *, held: int = 0) -
     require(asked, f"the kernel columns of {rows:,} rows", remedy, held=held)
 
 
+def factor_bytes(active: int) -> int:
+    """Return the bytes of a factor of that many active rows, and of a border beside it."""
+    return FLOAT * active * (active + 3 * active // 4)
+
+
 def for_factor(active: int, *, held: int) -> None:
     """Refuse a factor of that many active rows, and a border beside it; ``held`` bytes of room are there already."""
-    needed = FLOAT * active * (active + 3 * active // 4)
     require(
-        needed, f"newton's factor of {active:,} active rows", "use swap-2o, which has no factor", held=held
+        factor_bytes(active),
+        f"newton's factor of {active:,} active rows",
+        "use swap-2o, which has no factor",
+        held=held,
     )

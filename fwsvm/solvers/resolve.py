@@ -105,6 +105,8 @@ def resolve(
     ------
     UsageError
         A name that does not exist, a combination that makes no sense, or a number out of range.
+    DataError
+        The largest value of the rows is out of the range of kernel values.
     """
     chosen = method(settings.method)
     family = FAMILIES[chosen.family]

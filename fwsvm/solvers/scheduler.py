@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
-from fwsvm._memory import MIB
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.column_store import ColumnStore
@@ -46,7 +45,7 @@ class Work(ABC):
     columns: ColumnStore | None = None
     parts: list[Part] = field(default_factory=list)
     next_starts: dict[int, WarmStart] = field(default_factory=dict)
-    # by other workers than the first, the last of each
+    # the last progress of each worker but the first
     said: dict[int, Progress] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)  # begin nothing more
     interrupted: threading.Event = field(default_factory=threading.Event)  # and end what has begun
@@ -149,7 +148,7 @@ def solve_all(
 
     ``warm_starts`` by number and ``columns`` are what earlier runs on the same rows came to.
 
-    One has all threads, several are shared out among them.
+    A single one has all threads; several are solved one a thread.
 
     A subproblem's random numbers depend on its place alone, so its solution does not depend on who finds it (but for
     rounding, where workers that share a budget of memory keep other kernel values). A time limit or an interrupt that
@@ -176,8 +175,8 @@ def shared_out(resolved: Resolved, count: int) -> tuple[Resolved, int]:
     workers = min(count, resolved.threads)
     if workers < 2:
         return resolved, workers
-    budget = max(MIB, resolved.cache_bytes // workers)
-    return replace(resolved, threads=resolved.threads // workers, cache_mib=budget // MIB), workers
+    threads, cache_mib = resolved.threads // workers, max(1, resolved.cache_mib // workers)
+    return replace(resolved, threads=threads, cache_mib=cache_mib), workers
 
 
 def carry_out(work: Work, workers: int, seconds: float = 0.0) -> Solved:
@@ -198,11 +197,7 @@ def _share(work: Work, clocks: list[Clock]) -> None:
     """Let a worker for each clock do the work, one of them here, where interrupts arrive and progress is told."""
     with ThreadPoolExecutor(len(clocks) - 1, thread_name_prefix="fwsvm") as pool:
         others = [pool.submit(work.do, clock, me) for me, clock in enumerate(clocks[1:], 1)]
-        try:
-            work.do(clocks[0], 0)
-        except BaseException:
-            work.interrupted.set()
-            raise
+        work.do(clocks[0], 0)
         try:
             work.wait_for(others)
         except BaseException as error:

@@ -16,7 +16,9 @@ from fwsvm.status import Status
 class Counters(NamedTuple):
     """What a run did, so far.
 
-    ``compile_seconds`` were spent on code that no run had needed before; they are no part of any time reported.
+    ``iterations`` are what ``max_iterations`` limits, ``steps`` the changes of the point; which of them `advance`
+    counts is the method's matter. ``compile_seconds`` were spent on code that no run had needed before; they are no
+    part of any time reported.
     """
 
     iterations: int = 0

@@ -1,4 +1,4 @@
-"""The two-class problems of a run: which they are, and their solution, one after another or several at a time."""
+"""The two-class problems of a run: which they are, and the solution of one."""
 
 import functools
 import time
@@ -25,7 +25,7 @@ Tell: TypeAlias = Callable[[Solver | None], None]
 
 
 def work_of(scanned: Any, evaluations: Any, stored: float) -> Any:
-    """Return about how many nanoseconds steps took that scanned so many rows in all, and kernel values.
+    """Estimate the nanoseconds of steps that scanned so many rows in all, and computed so many kernel values.
 
     ``stored`` are the numbers that a row has.
     """

@@ -1,4 +1,4 @@
-"""Tuning constants of the solvers: numbers that decide how fast a run is, never what it may say.
+"""Tuning constants of the solvers: numbers that decide how a run goes and where it ends, never what is certified.
 
 Each has its unit and its evidence: what was seen when it was chosen, or the benchmark in which a change would show.
 "None" says that it was chosen by the reason given, or by none, and never measured. What a paper prescribes, bounds of
@@ -34,6 +34,18 @@ WATCH_EVERY = 0.2
 #: Kernel values of the matrices of the pairs that a thread solves between two looks at the clock. Evidence: none; it
 #: computes a part of them, in a tenth of a second.
 PAIRS_SHARE = 1 << 26
+#: Rows of a problem up to which its pairs have one kernel matrix. Evidence: none; the matrix takes 32 MiB.
+ONE_MATRIX_ROWS = 2048
+#: Steps a row after which a pair on one matrix is left to newton, which does not slow down with C. Evidence: none.
+ONE_MATRIX_STEPS = 50
+#: Times that a gap from scratch may miss the goal before a pair on one matrix is left to a run of its own. Evidence:
+#: none.
+MATRIX_CHECKS = 8
+#: Share of a pair's rows with weight above which the matrices of classes take no longer than its columns. Evidence:
+#: docs/speed-devices.md.
+WHOLE_MATRIX_SHARE = 1 / 4
+#: Rows and columns of a part of such a matrix that are mirrored together. Evidence: none.
+MIRRORED_TOGETHER = 16
 
 # ---------------------------------------------------------------- paths along C
 

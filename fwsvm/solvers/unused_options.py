@@ -5,7 +5,7 @@ from dataclasses import fields
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.solvers.registry import FAMILIES, method
-from fwsvm.solvers.resolve import protocol_of
+from fwsvm.solvers.resolve import search_of
 from fwsvm.solvers.settings import SPELLED, Settings
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
@@ -22,8 +22,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     kernel = f"the {name} kernel"
     known, given = kernel_family(name), (settings.gamma, settings.sigma2) != (None, None)
     parameters = known.parameters
-    sampled = settings.search == "sampled" or (settings.search is None and protocol_of(settings).published)
-    samples = sampled and "sampled" in family.searches
+    samples = "sampled" in family.searches and search_of(settings) == "sampled"
     whose_search = "full search" if "sampled" in family.searches else chosen.name
     idle = {
         "gamma": kernel if "gamma" not in parameters else "",

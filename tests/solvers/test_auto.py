@@ -17,10 +17,10 @@ from tests import naive
 GAMMA = 0.4
 
 
-@pytest.fixture(params=[small_pairs.MOST_ROWS, 0], ids=["one matrix", "columns of their own"])
+@pytest.fixture(params=[small_pairs.ONE_MATRIX_ROWS, 0], ids=["one matrix", "columns of their own"])
 def way(request, monkeypatch):
     """Solve small pairs on one matrix, or each with columns of its own, whatever the number of rows."""
-    monkeypatch.setattr(small_pairs, "MOST_ROWS", request.param)
+    monkeypatch.setattr(small_pairs, "ONE_MATRIX_ROWS", request.param)
 
 
 def classes_of(seed, K, each, features=3):
@@ -120,7 +120,7 @@ def test_many_certificates_are_judged_as_one_is(numbers):
 def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatch):
     X, codes = classes_of(4, 4, 40)
     before = train(X, codes)
-    monkeypatch.setattr(one_matrix, "STEPS", 1)
+    monkeypatch.setattr(one_matrix, "ONE_MATRIX_STEPS", 1)
     monkeypatch.setattr(own_columns, "FIRST_SWAPS", 0.2)
     monkeypatch.setattr(own_columns, "NEWTON_OVERHEAD", 0)
     seen = []

@@ -22,9 +22,11 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0, 1000.0)
 def way(request, monkeypatch):
     """Solve small pairs in each of the three ways, whatever the rows."""
     monkeypatch.setattr(
-        small_pairs, "MOST_ROWS", small_pairs.MOST_ROWS if request.param == "one matrix" else 0
+        small_pairs, "ONE_MATRIX_ROWS", small_pairs.ONE_MATRIX_ROWS if request.param == "one matrix" else 0
     )
-    monkeypatch.setattr(own_columns, "WORTH", -1.0 if request.param == "matrices of classes" else 2.0)
+    monkeypatch.setattr(
+        own_columns, "WHOLE_MATRIX_SHARE", -1.0 if request.param == "matrices of classes" else 2.0
+    )
     return request.param
 
 
@@ -113,7 +115,7 @@ def test_threads_change_nothing(threads):
 
 def test_pairs_that_take_too_many_steps_go_on_as_runs_of_their_own(monkeypatch, way):
     X, codes = classes_of(4, [40] * 4)
-    monkeypatch.setattr(one_matrix, "STEPS", 1)
+    monkeypatch.setattr(one_matrix, "ONE_MATRIX_STEPS", 1)
     monkeypatch.setattr(own_columns, "FIRST_SWAPS", 0.2)
     monkeypatch.setattr(own_columns, "NEWTON_OVERHEAD", 0)
     found, before = together(path_of(X, codes)), [optimum(X, codes, C) for C in PENALTIES]

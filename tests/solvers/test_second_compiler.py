@@ -228,7 +228,7 @@ import numpy as np
 from scipy import sparse
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.auto.by_classes import add_class_sums, write_certificates
-from fwsvm.solvers.auto.one_matrix import MOST_ROWS
+from fwsvm.solvers.tuning import ONE_MATRIX_ROWS
 from fwsvm.solvers.compile_from_the_end import Layouts, compile_from_the_end
 from fwsvm.solvers.warm_up import GAPS
 told = SimpleQueue()
@@ -237,7 +237,7 @@ compile_from_the_end("auto", "rbf", "relative", told)
 def compiled():
     return [sorted(map(str, each.overloads)) for each in (add_class_sums, write_certificates)]
 before = compiled()
-codes = np.arange(MOST_ROWS + 2) % 3
+codes = np.arange(ONE_MATRIX_ROWS + 2) % 3
 X = codes[:, None] + np.random.default_rng(0).normal(size=(len(codes), 2))
 for gaps in (0, GAPS):
     wide = sparse.csr_array(np.pad(X, ((0, 0), (0, gaps))))

@@ -10,11 +10,11 @@ What each method is good at (measured in results/reference/bench):
 * Small pairs of several classes are solved in compiled code, all of them on one kernel matrix where the problem has at
   most 2,048 rows: what a run of its own costs a pair would be most of the time.
 
-So a pair of classes with at least `fewest` rows is solved in chunks, whose runs are newton's, a smaller one by newton,
-as a large one along C after a run that ended with more support vectors than an eighth of its rows, and where rows are
-to be sampled, or by a paper's protocol, one of any size by swap-2o. Where the choice was wrong, chunking and newton
-see it from a first piece of the run and go over to what they would have been: all rows, or steps of swap-2o alone, as
-newton also does where a factor does not fit in memory.
+So a pair of classes with at least `fewest` rows is solved in chunks, each by newton, and a smaller pair by newton.
+Along C a large pair is solved by newton, too, where its last run ended with more support vectors than an eighth of its
+rows. Where rows are sampled, or a paper's protocol is asked for, swap-2o solves a pair of any size. Where the choice
+was wrong, chunking and newton see it from a first piece of the run and go over to what they would have been: all rows,
+or steps of swap-2o alone, as newton also does where a factor does not fit in memory.
 
 Within a time limit a problem of at least `samples_from` rows is solved as a whole where the time is enough, else on
 samples that grow as far as the time goes (`fwsvm.solvers.auto.in_time`), by decomposition where many rows are support

@@ -23,9 +23,7 @@ from fwsvm.numerics.simd import (
 )
 from fwsvm.solvers.auto.solutions import most_steps, write_certificate
 from fwsvm.solvers.frank_wolfe.scans import TINY
-from fwsvm.solvers.tuning import SETTLE_EVERY
-
-CHECKS = 8  # times that a gap from scratch may miss the goal before the pair is left to another method
+from fwsvm.solvers.tuning import MATRIX_CHECKS, SETTLE_EVERY
 
 
 @njit
@@ -118,7 +116,7 @@ def solve_pair(K, goal, alpha, q, diagonal):
             if 2.0 * (R - least) <= goal.constant + goal.slope * R:
                 return steps, R, True
             checks += 1
-            if not checks < CHECKS:
+            if not checks < MATRIX_CHECKS:
                 return steps, R, False
             continue
         i = _place(q, least)

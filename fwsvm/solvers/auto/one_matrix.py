@@ -12,9 +12,7 @@ from fwsvm.solvers.auto.grouped_rows import GroupedRows
 from fwsvm.solvers.auto.solutions import Goal, Solutions
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.resolve import Resolved
-
-MOST_ROWS = 2048  # of the problem: its kernel matrix takes 32 MiB
-STEPS = 50  # a row: a pair that needs more is left to newton, which does not slow down with C
+from fwsvm.solvers.tuning import ONE_MATRIX_STEPS
 
 
 class OneMatrix:
@@ -26,7 +24,7 @@ class OneMatrix:
         self.groups, self.penalties, self.solutions = groups, penalties, solutions
         own = own_terms(resolved.kernel, groups.rows)
         off = product_rounding(resolved.kernel, groups.rows, own)
-        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), STEPS, 0, off)
+        self.goal = Goal(*stopping_line(resolved.stop, resolved.tolerance, np.nan), ONE_MATRIX_STEPS, 0, off)
         m = groups.rows.height
         self.threads = threads_for(groups.rows, m, m, resolved.threads)
         self.values = np.empty((m, m))

@@ -16,7 +16,6 @@ from fwsvm.solvers.auto.by_columns import Addresses, solve_by_columns
 from fwsvm.solvers.auto.grouped_rows import GroupedRows, LaidOutRows, laid_out
 from fwsvm.solvers.auto.solutions import Goal, Solutions, empty_solutions
 from fwsvm.solvers.auto.whole_matrices import (
-    WORTH,
     empty_class_matrices,
     fill_class_matrices,
     no_class_matrices,
@@ -27,7 +26,7 @@ from fwsvm.solvers.frank_wolfe.gradient.storage import state_of
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD
+from fwsvm.solvers.tuning import FIRST_SWAPS, NEWTON_OVERHEAD, WHOLE_MATRIX_SHARE
 
 
 class OwnColumns:
@@ -63,7 +62,7 @@ class OwnColumns:
         if len(self.penalties) > 1 and self.undecided:
             self.undecided = False
             self._solve(numbers[:1])
-            if self._share_of_support(numbers[0]) > WORTH:
+            if self._share_of_support(numbers[0]) > WHOLE_MATRIX_SHARE:
                 self._fill_matrices()
             numbers = numbers[1:]
         if len(numbers):

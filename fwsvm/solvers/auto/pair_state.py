@@ -93,7 +93,15 @@ def start_at_two(s, columns, fetch_at):
     for t in range(s.q.size):
         both = 0.5 * (np.float64(k_a[t]) - np.float64(k_b[t]))
         s.q[t] = (both if t < s.plus else -both) + s.alpha[t] * s.ridge[t]
+    settle_and_find_best(s)
+
+
+@njit(inner=True)
+def settle_and_find_best(s):
+    """Settle the point, and find the row of the least q."""
     settle(s.alpha, s.q, s.diagonal, s.active, s.now)
+    now = s.now[0]
+    now.best = 0
     for t in range(s.q.size):
         if s.q[t] < s.q[now.best]:
             now.best = t
@@ -111,8 +119,5 @@ def change_penalty(s, laid, penalty, a, b):
         s.q[t] += s.alpha[t] * more
         if s.place[t] >= 0:
             s.active_diagonal[t] = s.diagonal[t]
-    settle(s.alpha, s.q, s.diagonal, s.active, s.now)
-    now.found, now.stop, now.best = 0, GOING, 0
-    for t in range(s.q.size):
-        if s.q[t] < s.q[now.best]:
-            now.best = t
+    now.found, now.stop = 0, GOING
+    settle_and_find_best(s)

@@ -16,7 +16,7 @@ from fwsvm.kernels.rows import as_rows, some_rows
 from fwsvm.problems.simplex_qp import gradients
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, grouped_rows, pairs_of, tiny_groups
-from fwsvm.solvers.auto.one_matrix import MOST_ROWS, OneMatrix
+from fwsvm.solvers.auto.one_matrix import OneMatrix
 from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
 from fwsvm.solvers.column_store import ColumnStore
@@ -29,7 +29,7 @@ from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.second_compiler import helped
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems, work_of
-from fwsvm.solvers.tuning import PAIRS_SHARE
+from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import compile_runs, layouts, once
 
@@ -50,7 +50,7 @@ def solve_at_once(
 ) -> list[Solved] | None:  # fmt: skip
     """Solve the pairs of rows X (m, n) with weights (m,); None where there is one pair, or none is small.
 
-    Pairs of more rows than `Auto.fewest`, and those that are not done after as many steps as Newton steps would be
+    Pairs of `Auto.fewest` rows or more, and those that are not done after as many steps as Newton steps would be
     cheaper than, are solved by runs of their own.
 
     ``settings`` differ in C alone. For several values of C each pair is solved for one after another; None then where
@@ -61,7 +61,7 @@ def solve_at_once(
     small = _small(X, problems, settings)
     if small is None:
         return None
-    way = OneMatrix if len(codes) <= MOST_ROWS else OwnColumns
+    way = OneMatrix if len(codes) <= ONE_MATRIX_ROWS else OwnColumns
     kinds, laid = (way, type(resolved.kernel)), layouts(X)
     with helped(laid, pairs=way is OwnColumns):
         compile_seconds = sum(
@@ -105,22 +105,18 @@ def solve_at_once(
         if several or not begun.any():
             raise
         interrupted = True
-    check = (check_seconds, compile_seconds)
     return _taken_apart(
-        X, weights, problems, settings, watch, groups, solutions, clock, begun, check, interrupted
-    )
+        X, weights, problems, settings, watch, groups, solutions, clock, begun, check_seconds, compile_seconds,
+        interrupted,
+    )  # fmt: skip
 
 
 def _taken_apart(
     X: RowMatrix, weights: np.ndarray, problems: Subproblems, settings: Sequence[Resolved],
     watch: Watch | None, groups: GroupedRows, solutions: Solutions, clock: Clock, begun: np.ndarray,
-    beside: tuple[float, float], interrupted: bool,
+    check_seconds: float, compile_seconds: float, interrupted: bool,
 ) -> list[Solved]:  # fmt: skip
-    """Return what each penalty came to, after runs of their own for the pairs without a certificate that holds.
-
-    ``beside`` are the seconds of certificates, and of compiling.
-    """
-    check_seconds, compile_seconds = beside
+    """Return what each penalty came to, after runs of their own for the pairs without a certificate that holds."""
     columns = ColumnStore() if len(settings) > 1 else None  # of the runs of their own
     found: list[Solved] = []
     next_starts: Mapping[int, WarmStart] = {}

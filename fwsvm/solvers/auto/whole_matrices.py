@@ -13,12 +13,8 @@ from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.call_by_address import call
 from fwsvm.numerics.compile import njit
-from fwsvm.solvers.auto.pair_state import pair_columns
-from fwsvm.solvers.frank_wolfe.engine import settle
-
-#: Share of the rows that have weight above which a whole matrix takes no longer than the columns of these.
-WORTH = 1 / 4
-SQUARE = 16  # rows and columns of a part that is mirrored at a time
+from fwsvm.solvers.auto.pair_state import pair_columns, settle_and_find_best
+from fwsvm.solvers.tuning import MIRRORED_TOGETHER
 
 
 class ClassMatrices(NamedTuple):
@@ -84,8 +80,8 @@ def fill_pair(columns, plus, i, j, matrices, fetch_at):
         line = cached[plus + t]
         for p in range(minus):
             line[plus + p] = matrices.values[of_j + t * minus + p]
-    for first in range(0, plus, SQUARE):
-        last = min(first + SQUARE, plus)
+    for first in range(0, plus, MIRRORED_TOGETHER):
+        last = min(first + MIRRORED_TOGETHER, plus)
         for t in range(plus, n):
             line = cached[t]
             for p in range(first, last):
@@ -128,8 +124,4 @@ def start_at_all(s):
         s.q[t] = (h if t < plus else -h) + s.alpha[t] * s.ridge[t]
         s.active[t], s.place[t], s.active_diagonal[t] = t, t, s.diagonal[t]
     now.active, now.found = n, 0
-    settle(s.alpha, s.q, s.diagonal, s.active, s.now)
-    now.best = 0
-    for t in range(n):
-        if s.q[t] < s.q[now.best]:
-            now.best = t
+    settle_and_find_best(s)

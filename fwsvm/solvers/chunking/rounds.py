@@ -76,15 +76,15 @@ class Rounds(ABC):
         """Look at all rows at alpha in a precision: find its certificate, which is one in float64 only."""
 
     @abstractmethod
-    def _outside(self, look: Any) -> float:
+    def _excess_outside(self, look: Any) -> float:
         """Return by how much the gap of rows outside the chunk is above the goal."""
 
     @abstractmethod
-    def _matters(self, look: Any) -> Any:
+    def _next_chunk(self, look: Any) -> Any:
         """Return the next chunk, after a look."""
 
     @abstractmethod
-    def _everything(self) -> Any:
+    def _whole_chunk(self) -> Any:
         """Return the chunk of all rows."""
 
     def _of_chunk(self) -> Resolved:
@@ -122,7 +122,7 @@ class Rounds(ABC):
             self.outcome = outcome
             if outcome.within:
                 return Status.CONVERGED
-            if self._outside(look) <= 0.0:  # no other row would help
+            if self._excess_outside(look) <= 0.0:  # no other row would help
                 if not self.defers:
                     return Status.STALLED  # it is the inner method that can do no better
                 # or it is its rounding, which it has not seen: that of steps from an exact q is small
@@ -131,14 +131,14 @@ class Rounds(ABC):
                 return None
         falls, self.lowest = self.lowest > last.objective, last.objective
         # R falls from chunk to chunk, or rounding has the last word, which must not go round in circles
-        self._start(self._matters(look) if falls else self._everything())
+        self._start(self._next_chunk(look) if falls else self._whole_chunk())
         return None
 
     def _look(self) -> Any:
         """Look at all rows, in single precision where that shows for sure that the run goes on."""
         self.exact = self.near
         look = self._survey(np.float64 if self.exact else np.float32)
-        if not self.exact and self._outside(look) <= ROUNDING * self.widest:
+        if not self.exact and self._excess_outside(look) <= ROUNDING * self.widest:
             self.exact, look = True, self._survey()
         assert self.found is not None  # noqa: S101  (by the survey)
         self.near = self.found.relative_gap <= NEAR

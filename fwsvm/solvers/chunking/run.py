@@ -75,7 +75,7 @@ class ChunkRun(Rounds):
             self._start(first_chunk(rows.plus, self.m, random, rows.first_share))
         else:  # of a run with another penalty
             self.alpha = warm_start.weights[rows.order]
-            self._start(self._matters(self._survey(np.float32)))
+            self._start(self._next_chunk(self._survey(np.float32)))
 
     def _start(self, chunk: np.ndarray) -> None:
         self.chunk = chunk
@@ -108,20 +108,20 @@ class ChunkRun(Rounds):
         q = self.rows.gradient(self.alpha, dtype)
         self.found = certificate(self.rows.ridge, self.rows.diagonal, self.alpha, q, self.rows.value_rounding)
         self.q = q
+        evaluations = self.before.kernel_evaluations + len(q) * int(np.count_nonzero(self.alpha))
+        self.before = self.before._replace(kernel_evaluations=evaluations)
         return q
 
-    def _outside(self, q: np.ndarray) -> float:
+    def _excess_outside(self, q: np.ndarray) -> float:
         R = float(self.alpha @ q)
         return 2.0 * (R - float(np.delete(q, self.chunk).min())) - self._goal(R)
 
-    def _matters(self, q: np.ndarray) -> np.ndarray:
+    def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a survey that returned q."""
-        evaluations = self.before.kernel_evaluations + len(q) * int(np.count_nonzero(self.alpha))
-        self.before = self.before._replace(kernel_evaluations=evaluations)
         R = float(self.alpha @ q)
         return select_rows((q - self.rows.ridge * self.alpha) / R, self.alpha, self.rows.plus)
 
-    def _everything(self) -> np.ndarray:
+    def _whole_chunk(self) -> np.ndarray:
         return np.arange(self.m)
 
     def iterate(self) -> SimplexIterate:

@@ -82,7 +82,7 @@ class DecompositionRun:
 
     @np.errstate(over="ignore", invalid="ignore")  # of values that are found to be no numbers, and not taken
     def _round(self, working: np.ndarray) -> bool:
-        """Solve on a working set and update f at all rows; return whether b changed.
+        """Solve on a working set and update f at all rows; return whether the run can go on.
 
         Rounded kernel values may be no positive definite matrix, on which b grows without bound: a point with a larger
         objective is not taken, and the run goes on in double precision, or ends where it did before.

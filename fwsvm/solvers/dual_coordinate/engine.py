@@ -15,7 +15,7 @@ the stop depends on that, no step does.
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.numerics.prefetch import prefetch
+from fwsvm.numerics.prefetch import LINE, prefetch
 from fwsvm.problems.box_qp import add, product_with_row, projected, shortfall
 from fwsvm.problems.multiple import best_multiple
 from fwsvm.solvers.dual_coordinate.state import GOING, OWN_RULE, REACHED, STALLED, SURVEYING, SWEEPING
@@ -31,7 +31,7 @@ from fwsvm.solvers.tuning import (
     SURVEY_INCREMENT,
 )
 
-VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(8), np.uint64(16)
+VALUES_A_LINE, COLUMNS_A_LINE = np.uint64(LINE // 8), np.uint64(LINE // 4)
 SAFETY_FACTOR = 1.0 - 1e-9  # by which bounds are tightened against rounding
 DRIFT = 1e-12
 NEGLIGIBLE = 1e-12  # no step is made for a smaller violation, as in LIBLINEAR

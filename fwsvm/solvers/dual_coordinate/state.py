@@ -54,7 +54,7 @@ CONTROL = np.dtype(
         ("block", np.int64),  # rows of a mapped file that are visited together; 0: they are in memory
         ("sweeps", np.int64),
         ("iterations", np.int64),  # rows visited
-        ("steps", np.int64),  # of these not to be removed from the active set: the papers' update steps
+        ("steps", np.int64),  # visits after which the row stays in the active set: the paper's steps
         ("stop", np.int64),  # GOING or the reason to come back
     ]
 )

@@ -1,6 +1,6 @@
 """A run of a simplex method on one two-class problem: from the starting point to the certificate.
 
-It is one file, for each way on after a check of the gap changes the same state.
+It is one file because all that follows a check of the gap changes the same state.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
 from fwsvm.solvers.frank_wolfe.iterate import SimplexIterate, outcome_of, sorted_by_class
 from fwsvm.solvers.frank_wolfe.starting_point import starting_point
-from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_VIOLATOR, SimplexState
+from fwsvm.solvers.frank_wolfe.state import CANDIDATES_MISS, GOING, NO_PROGRESS, NO_VIOLATOR, SimplexState
 from fwsvm.solvers.frank_wolfe.stopping import largest_gap, stopping_line
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
@@ -173,13 +173,9 @@ class SimplexRun:
             self.level = max(self.level / 2.0, self.resolved.tolerance)
             self.set_goal()
             return None
-        if (
-            self.sampled
-            and stop == NO_VIOLATOR
-            and (self.resolved.protocol.published or not self.resolved.final_gap)
-        ):
-            return Status.SAMPLED_STOP
         if not self.resolved.final_gap:
+            return Status.STALLED if stop == NO_PROGRESS else Status.SAMPLED_STOP
+        if self.sampled and stop == NO_VIOLATOR and self.resolved.protocol.published:
             return Status.SAMPLED_STOP
         if (
             stop == NO_VIOLATOR

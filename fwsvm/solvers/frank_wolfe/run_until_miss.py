@@ -10,7 +10,7 @@ from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING
 
 
 @njit
-def run_until_miss(advance_at, compute_at, rule, s, columns, steps):
+def run_until_miss(advance_at, fetch_at, rule, s, columns, steps):
     """Take up to ``steps`` steps; return how many. Fewer means that ``now.stop`` says why.
 
     The addresses are those of `advance` for (rule, s, steps), and of `fetch_in_thread` for (columns, rows, alpha, row,
@@ -22,7 +22,7 @@ def run_until_miss(advance_at, compute_at, rule, s, columns, steps):
         wanted = prefetch_set(s, columns)
         if threads_for(columns.rows, s.q.size, wanted.size, columns.threads) > 1:
             break
-        call(compute_at, (columns, wanted, s.alpha, now.vertex, np.int64(0)))
+        call(fetch_at, (columns, wanted, s.alpha, now.vertex, np.int64(0)))
         now.stop = GOING
         taken += call(advance_at, (rule, s, steps - taken))
     return taken

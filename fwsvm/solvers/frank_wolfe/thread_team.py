@@ -18,13 +18,13 @@ from fwsvm.numerics.threads import alongside
 from fwsvm.solvers.frank_wolfe.scans import partner_scan, update_scan
 from fwsvm.solvers.tuning import ROWS_A_THREAD
 
-SHIFT, PARTNER = range(2)
+UPDATE, PARTNER = range(2)
 CACHE_LINE = 8  # int64 words: two threads that write to one cache line wait for each other (false sharing)
 NO_TASK = -1
 
 TASK = np.dtype(
     [
-        ("kind", np.int64),  # SHIFT or PARTNER
+        ("kind", np.int64),  # UPDATE or PARTNER
         ("i", np.int64),  # the rows whose columns are read
         ("j", np.int64),
         ("scale", np.float64),  # arguments of `update_scan`
@@ -69,7 +69,7 @@ def thread_team(m: int, threads: int) -> ThreadTeam:
 
 
 @contextmanager
-def team_running(s: Any, threads: int) -> Iterator[None]:
+def team_running(s: Any) -> Iterator[None]:
     """Run the other threads of a run in `do_tasks` while the block runs."""
     team = s.team
     if len(team.claimed) == 0:
@@ -79,22 +79,23 @@ def team_running(s: Any, threads: int) -> Iterator[None]:
     def end() -> None:
         team.epoch[0] = NO_TASK
 
-    others = min(threads, len(team.claimed) // CACHE_LINE) - 1
+    others = len(team.claimed) // CACHE_LINE - 1
     try:
         team.epoch[0] = team.done[0]
-        with alongside(lambda me: do_tasks(s, me, team.done[0]), others, end):
+        with alongside(lambda me: do_tasks(s, me), others, end):
             yield
     finally:
         end()
 
 
 @njit
-def do_tasks(s, me, epoch):
-    """Do shares of every task after ``epoch`` until the team stops.
+def do_tasks(s, me):
+    """Do shares of every task from now on until the team stops.
 
     ``me`` is the number of this thread, from 0: threads begin at different shares.
     """
     team = s.team
+    epoch = load_acquire(team.done, 0)
     shares = team.claimed.size // CACHE_LINE
     while True:
         latest = load_acquire(team.epoch, 0)
@@ -119,7 +120,7 @@ def _do_share(s, share, epoch):
     last = m // 8 * (share + 1) // shares * 8 if share + 1 < shares else m
     middle = min(max(plus, first), last)
     k_i, q = s.cached[s.slot_of[task.i]], s.q
-    if task.kind == SHIFT:
+    if task.kind == UPDATE:
         k_j, a, b = s.cached[s.slot_of[task.j]], task.a, task.b
         place, value = update_scan(q, k_i, k_j, task.scale, a, b, first, middle, np.int64(0), np.inf)
         place, value = update_scan(q, k_i, k_j, task.scale, -a, -b, middle, last, place, value)
@@ -151,7 +152,7 @@ def shared_update_scan(s, i, j, scale, a, b):
     """Do `update_scan` over all rows by the team; return the place of the least q."""
     team = s.team
     task = team.task[0]
-    task.kind, task.i, task.j, task.scale, task.a, task.b = SHIFT, i, j, scale, a, b
+    task.kind, task.i, task.j, task.scale, task.a, task.b = UPDATE, i, j, scale, a, b
     _run_task(s)
     best, least = team.place[0], team.value[0]
     for at in range(CACHE_LINE, team.value.size, CACHE_LINE):

@@ -7,7 +7,7 @@ from scipy.linalg import LinAlgError
 
 from fwsvm import phases
 from fwsvm.errors import UsageError
-from fwsvm.solvers.memory import for_factor
+from fwsvm.solvers.memory import factor_bytes, for_factor
 from fwsvm.solvers.newton.bordered_factor import BorderedFactor
 from fwsvm.solvers.newton.cholesky_factor import CholeskyFactor
 from fwsvm.solvers.newton.gram_rows import GramRows
@@ -61,7 +61,7 @@ class ActiveSetSystem:
         """
         for_factor(active, held=self.held)
         m, itemsize = len(self.ridge), self.lines.dtype.itemsize
-        needed = active * (itemsize * m + 8 * (active + 3 * active // 4))
+        needed = active * itemsize * m + factor_bytes(active)
         if needed > resolved.cache_bytes or active > self.lines.most:
             raise UsageError(
                 f"newton has {active:,} active rows and needs {needed >> 20:,} MiB for them, where --cache-mb allows "

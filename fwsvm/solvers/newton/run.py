@@ -127,7 +127,7 @@ class NewtonRun:
     def check_stop(self) -> Status | None:
         """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
         going = not self.stuck if self.newton else self.left and self.simplex.state.now["stop"] == GOING
-        if self.ended is None and (going or self._has_time()):
+        if self.ended is None and (going or self._extend_first_steps()):
             return None
         reached = self.stuck or self.simplex.within() or not self.has_room
         if reached:
@@ -137,7 +137,7 @@ class NewtonRun:
             self._begin()
         return self.ended
 
-    def _has_time(self) -> bool:
+    def _extend_first_steps(self) -> bool:
         """Give swap-2o the time of a factor, once its first steps are done: the active rows say how long that is.
 
         They may become more meanwhile, and the factor dearer; it is made after steps that took as long.
@@ -154,7 +154,7 @@ class NewtonRun:
         simplex = self.simplex
         simplex.state.now["stop"] = GOING
         if not self.resolved.final_gap:
-            return Status.SAMPLED_STOP
+            return Status.SAMPLED_STOP if simplex.within() else Status.STALLED
         columns = simplex.qp.columns
         ended = simplex.check_gap()
         if ended is Status.CONVERGED:

@@ -58,7 +58,7 @@ class TrackedTest:
         return np.stack([self.alpha[:rows], self.d[:rows], self.inside[:rows], self.u[:rows]])
 
     def subgradient(self, state: StochasticState) -> None:
-        """Set <g, phi(x)> after the state's g; ``inside`` is up to date. For a Euclidean g, set 0 to add to."""
+        """Set <g, phi(x)> after the state's g; ``inside`` is up to date. A Euclidean g is set to 0: the caller adds."""
         n = len(self.sample)
         if state.euclid:
             self.g[:n] = 0.0
@@ -72,7 +72,7 @@ class TrackedTest:
         self.u[:n] = last * self.u[:n] + (1.0 - last) * self.inside[:n]
 
     def carry(self, share: float, added: np.ndarray, rows: int) -> None:
-        """Follow `direction.carry`: ``added`` are the sums of the rows that d came to have, here, shape (r,)."""
+        """Follow `carry_direction`: ``added`` are the sums of the rows that d came to have, here, shape (r,)."""
         n = len(self.sample)
         self.d[:n] += share * self.u[:n] + added / rows
         self.u[:n] += added

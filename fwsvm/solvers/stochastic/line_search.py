@@ -15,7 +15,7 @@ import numpy as np
 from fwsvm.errors import UsageError
 from fwsvm.numerics.compile import njit
 from fwsvm.solvers.stochastic.objective import along_line
-from fwsvm.solvers.stochastic.state import dot, inner_product
+from fwsvm.solvers.stochastic.state import dot
 
 MAX_TRIALS = 60  # halvings that a double has room for
 
@@ -49,7 +49,6 @@ def line_search(constants, s):
     n = now.rows
     linear = s.lam * dot(n, s.alpha, s.Q_d)
     now.curvature = s.lam * dot(n, s.d, s.Q_d)
-    now.slope = inner_product(s, s.g, s.d, s.Q_d)
     size2 = now.length2
     start, _ = along_line(s, 0.0, linear)
     longest = min(now.ball / np.sqrt(size2), size2 / now.curvature)

@@ -54,7 +54,9 @@ def list_margin_changes(s):
 
 @njit
 def subgradient(s):
-    """Set g to a subgradient of f_k at alpha + ahead d, with Q g; `select` has been there, and Q inside is right.
+    """Set g to a subgradient of f_k at alpha + ahead d, with Q g.
+
+    `list_margin_changes` comes first, and Q inside is up to date.
 
     In the kernel's space it is sum_i c_i phi(x_i) with c = lambda alpha - w.*inside/n: g is c, and lengths
     are c' Q c. The Euclidean reading of "g in the subdifferential of f_k(alpha)" is the vector Q c; Q g is then

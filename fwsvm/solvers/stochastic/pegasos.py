@@ -49,7 +49,7 @@ class Pegasos(NamedTuple):
 
 @njit(fastmath={"contract"})
 def _add_range(kernel, left_block, rows, own, counts, y, first, last, out):
-    """Add the values of rows first ... last - 1 of the expansion at the 64 left_block to ``out`` (64,)."""
+    """Add values of rows first ... last - 1 of the expansion at the 64 rows of the left-hand block to ``out`` (64,)."""
     values = np.empty(WIDE, rows.values.dtype)
     for j in range(first, last):
         wide_row(kernel, left_block, rows, j, own[j], values, 0)
@@ -130,7 +130,7 @@ class PegasosRun(StochasticRun):
         self.kernel_evaluations += self.block * (self.block + size)
 
     def _over_expansion(self, size: int, threads: int) -> np.ndarray:
-        """Return sum_j counts[j] y_j k(x_j, .) at the left_block laid out, shape (64,)."""
+        """Return sum_j counts[j] y_j k(x_j, .) at the rows of the left-hand block, shape (64,)."""
         parts = threads if size * WIDE > EXPANSION_PER_THREAD else 1
         ends = [size * part // parts for part in range(parts + 1)]
         outs = np.zeros((parts, WIDE))

@@ -33,7 +33,6 @@ CONTROL = np.dtype(
         ("value", np.float64),  # f_k at the incumbent alpha
         ("lower", np.float64),  # the best lower bound on min f_k found on this sample
         ("gradient2", np.float64),  # |g_k|^2
-        ("slope", np.float64),  # <g_k, d_k>
         ("length2", np.float64),  # |d_k|^2
         ("curvature", np.float64),  # lambda d' Q d, of the quadratic part along d
         ("ball", np.float64),  # delta_k: how far a step may go

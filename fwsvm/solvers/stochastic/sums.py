@@ -68,11 +68,11 @@ class RecomputedSums:
         self.kernel_evaluations += len(which) * size
         parts = self.threads if size * len(which) > SUMS_PER_THREAD else 1
         if len(self.tiles[k].numbers):
-            self._by_panels(k, which, weights, out, first, parts)
+            self._by_tiles(k, which, weights, out, first, parts)
         else:
-            self._by_stored(self.samples[k], which, weights, out, first, parts)
+            self._by_left_blocks(self.samples[k], which, weights, out, first, parts)
 
-    def _by_panels(
+    def _by_tiles(
         self, k: int, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int
     ) -> None:
         sources, tiles = self.tiles[0], self.tiles[k]
@@ -82,7 +82,7 @@ class RecomputedSums:
 
         in_shares(share, len(self.samples[k]) - start, parts, HEIGHT)
 
-    def _by_stored(
+    def _by_left_blocks(
         self, sample: Sample, which: np.ndarray, weights: np.ndarray, out: np.ndarray, start: int, parts: int
     ) -> None:
         source, store, size = self.samples[0].store, sample.store, len(sample) - start
@@ -134,7 +134,7 @@ class StoredMatrixSums:
         _add_rows(self.Q, which, weights[0], outs[0][0])
 
 
-# the sum over left_block in any order: else it waits on itself at every term
+# the sum over the left-hand rows in any order: else it waits on itself at every term
 @njit(fastmath={"reassoc", "contract"})
 def _add_range(kernel, left_block, sources, own_sources, which, weights, rows, own, start, first, last, out):
     """Add the sums at rows first ... last - 1 to ``out``, whose first column is row ``start``."""

@@ -45,7 +45,7 @@ def block_size(search, columns):
 
 @njit(each_step=True)
 def goal(s):
-    """Return the largest gap at which the run may stop: its rule's, or what rounding makes of none."""
+    """Return the largest gap at which the run may stop: its rule's, but no less than rounding leaves of a gap of 0."""
     now = s.now[0]
     return max(now.stop_constant + now.stop_slope * now.R, ROUNDING * now.R, now.noise)
 

@@ -126,7 +126,7 @@ def _best_candidate(s, candidates):
 @njit(each_step=True)
 def _hold(s, c, i):
     """Have the column of candidate c, row i, at hand."""
-    if s.slot_of[i] < 0:
+    if s.slot_of[i] < OWN_LINES:  # a line lent before may hold another row by now
         s.slot_of[i] = VERTEX_LINE
         put_column(s, c, i)
 

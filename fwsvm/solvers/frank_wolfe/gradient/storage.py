@@ -115,7 +115,7 @@ class GradientStorage:
         """Take up to ``steps`` steps, computing columns that they miss; return how many."""
         now, taken = self.state.now[0], 0
         while True:
-            with team_running(self.state, self.resolved.threads):
+            with team_running(self.state):
                 taken += self._steps_until_miss(steps - taken)
             if now["stop"] != COLUMN_MISS:
                 return taken
@@ -184,7 +184,7 @@ class GradientStorage:
         s, columns = self.state, self.qp.columns
         if len(s.team.claimed):  # no loop runs yet: the call compiles and returns
             started = time.perf_counter()
-            do_tasks(s, 0, 0)
+            do_tasks(s, 0)
             self.compile_seconds += time.perf_counter() - started
         if not self.by_active:
             self._at = (
