@@ -110,7 +110,10 @@ def test_what_a_split_draws_is_published() -> None:
         (lambda e: e.pop("task"), "task is missing"),
         (lambda e: e.update(published=[{"paper": "003", "rows": 3}]), "published: each has paper"),
         (lambda e: e.update(published=[{"paper": "003", "name": "a", "rows": 3}]), "unknown key 'rows'"),
-        (lambda e: file_of(e).update(complement={"of": "a9a"}), "complement: must be {of: NAME, minus: NAME}"),
+        (
+            lambda e: file_of(e).update(complement={"of": "a9a"}),
+            "complement: must be {of: NAME, minus: NAME}",
+        ),
         (lambda e: e.update(colour="red"), "unknown key 'colour'"),
         (lambda e: e.update(scaling="[0,2]"), "scaling: one of"),
         (lambda e: e.update(classes=3), "task binary with 3 classes"),
