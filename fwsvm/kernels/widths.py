@@ -125,12 +125,16 @@ def sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float
     spread = squares - float(np.sum(np.square(mean)))
     if spread > LOST * squares or np.isnan(spread):
         return _at_least_zero(spread)
-    values, features, stored, spread = np.asarray(X.data), np.asarray(X.indices), np.zeros(len(mean)), 0.0
+    values, features, spread = np.asarray(X.data), np.asarray(X.indices), 0.0
+    stored, rows = np.zeros(len(mean)), np.zeros(len(mean), np.int64)  # the shares of the rows that store a feature
     for some in stretches(len(values), len(values)):
         share = np.full(len(features[some]), 1.0 / X.shape[0]) if shares is None else shares[some]
         spread += float(np.sum(share * np.square(values[some] - mean[features[some]])))
         stored += np.bincount(features[some], weights=share, minlength=len(mean))
-    return spread + float(np.sum(np.maximum(0.0, 1.0 - stored) * np.square(mean)))
+        rows += np.bincount(features[some], minlength=len(mean))
+    # of a feature that all rows store nothing is left, and no rounding of their shares beside a large mean
+    left = np.where(rows < X.shape[0], np.maximum(0.0, 1.0 - stored), 0.0)
+    return spread + float(np.sum(left * np.square(mean)))
 
 
 def _unlike(counts: np.ndarray) -> float:

@@ -265,9 +265,11 @@ def test_what_is_read_is_not_written_over(
 ) -> None:
     here = write(tmp_path / "here", [row(dataset=d, method=m) for d in ("a1a", "a2a") for m in ("fw", "cvm")])
     monkeypatch.chdir(here)
+    (here / "experiment-2.yaml").write_text((here / "experiment.yaml").read_text())
     assert run("archive", ".").exit_code == 0
     packed = tmp_path / "here.zip"
-    for source, out in ((here, here / "runs.csv"), (here, here / "experiment.yaml"), (packed, packed)):
+    own = [(here, here / name) for name in ("runs.csv", "experiment.yaml", "experiment-2.yaml")]
+    for source, out in (*own, (packed, packed)):
         before = out.read_bytes()
         result = run(command, *([source, source] if command == "compare" else [source]), "--out", out)
         assert result.exit_code == 2, result.output

@@ -145,6 +145,17 @@ def test_prune_leaves_a_file_that_is_being_downloaded(lock: Path, site: Site, ca
     assert not part.exists()
 
 
+def test_prune_leaves_the_lock_that_is_being_written(lock: Path, site: Site, cache: Path) -> None:
+    run("fetch", "tiny")
+    overlay = lockfile.overlay_path()
+    part = overlay.with_name(f".{overlay.name}.1.ab.part")
+    part.write_bytes(b"half")
+    with exclusive(overlay):
+        assert str(part) not in run("prune").stdout
+    assert str(part) in run("prune").stdout
+    assert not part.exists()
+
+
 def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> None:
     result = run("fetch", "unsure", "tiny", code=3)
     assert "tiny: 2 files" in result.stdout

@@ -2,6 +2,7 @@
 
 import importlib
 import threading
+import time
 import weakref
 
 import pytest
@@ -87,3 +88,19 @@ def test_work_that_was_shared_out_is_let_go(busy):
         may_end.set()
         if busy:
             other.join()
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_an_error_is_raised_once_all_parts_that_began_have_ended(failing):
+    begun, ended = [], []
+
+    def work(part):
+        begun.append(part)
+        if part == failing:
+            raise ValueError(part)
+        time.sleep(0.05)
+        ended.append(part)
+
+    with pytest.raises(ValueError, match=str(failing)):
+        together(work, 3)
+    assert sorted(begun) == sorted([*ended, failing])

@@ -78,6 +78,8 @@ def test_the_default_width_is_that_of_all_rows():
         found = survey(cut(rows, y, 3, 200))
         assert found.spread == pytest.approx(mean_squared_distance(rows), rel=1e-9)
         assert (found.rows, found.features) == (500, 4)
+    far = sparse.csr_array(X + 1e8)  # a difference of mean squares would be lost
+    assert survey(cut(far, y, 3, 200)).spread == pytest.approx(mean_squared_distance(X), rel=1e-6)
 
 
 def test_a_generator_of_data_is_drawn_block_by_block(many):
