@@ -91,6 +91,7 @@ RESULTS = results/$(PROFILE)
 FRANK_WOLFE := web adult 003-single
 FOLDERS = $(addprefix $(RESULTS)/,$(FRANK_WOLFE) stand-ins)
 AS_RUN := $(FRANK_WOLFE:%=%-as-run) stand-ins-as-run
+METHODS_003 := --where method=cvm --where method=fw --where method=mfw
 AS_PRINTED_AND_SWAP := $(FRANK_WOLFE) swap
 AS_RUN_AND_SWAP := $(AS_RUN) swap-as-run
 OF_ONE_KIND = $(if $(filter %-as-run,$*),$(AS_RUN_AND_SWAP),$(AS_PRINTED_AND_SWAP))
@@ -123,7 +124,7 @@ reproduce-table7: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: conclusions
 reproduce-table8: runs-003-quadratic ## 003: the quadratic kernel
 	$(call keep,table $(RESULTS)/003-quadratic --layout 003-8,003/table8)
 reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: accuracy, time, speed-up and size of the series and the single sets
-	$(BIN)/fwsvm plot $(FOLDERS) --figure series --figure datasets --out $(RESULTS)/003/figures
+	$(BIN)/fwsvm plot $(FOLDERS) --figure series --figure datasets $(METHODS_003) --out $(RESULTS)/003/figures
 reproduce-figures7-8: runs-003-c-sweep ## 003: accuracy and time over C
 	$(BIN)/fwsvm plot $(RESULTS)/003-c-sweep --figure sweep --out $(RESULTS)/003/figures
 reproduce-swap: runs-swap runs-003-quadratic runs-stand-ins ## 000: figures, Table 2 and claims
@@ -137,6 +138,7 @@ reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-
 	$(BIN)/fwsvm plot $(RESULTS)/why --figure settings --out $(RESULTS)/why/figures
 reproduce-equal-gap: runs-equal-gap ## time of all methods to the same certified gap, ours beside
 	$(call keep,table $(RESULTS)/equal-gap --layout time --layout gap,equal-gap/tables)
+	$(BIN)/fwsvm plot $(RESULTS)/equal-gap --figure series --figure datasets --measure speedup --where tolerance=0.001 --mixed-load --out $(RESULTS)/equal-gap/figures
 reproduce-avsf: runs-avsf ## 002: Tables 2 and 3, Figure 1 and claims
 	$(call keep,table $(RESULTS)/avsf --layout 002-2 --layout 002-3,002/tables)
 	$(BIN)/fwsvm plot $(RESULTS)/avsf --figure sweep --out $(RESULTS)/002/figures

@@ -3,6 +3,8 @@
 A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and ``experiment.yaml``.
 """
 
+import functools
+import operator
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,19 +37,22 @@ class Results:
     notices: tuple[str, ...] = field(default=())
 
     def select(self, where: Sequence[str]) -> "Results":
-        """Return the rows that satisfy every ``COLUMN=VALUE``; UsageError if none is left."""
+        """Return the rows that satisfy the conditions, see `matching`."""
         return Results(matching(self.frame, where), self.folders, self.notices)
 
 
 def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
-    """Return the rows (or cells) that satisfy every ``COLUMN=VALUE``; UsageError if none is left."""
+    """Return the rows (or cells) that satisfy ``COLUMN=VALUE``, of a column at least one; UsageError if none is."""
+    found: dict[str, pd.Series] = {}
     left = frame
     for condition in where:
         column, equals, value = condition.partition("=")
         if not equals or column not in left.columns:
             raise UsageError(f"--where {condition}: give COLUMN=VALUE with a column of runs.csv")
-        left = left[_matches(left[column], value, condition)]
-        if left.empty:
+        matched = _matches(frame[column], value, condition)
+        found[column] = found[column] | matched if column in found else matched
+        left = frame[functools.reduce(operator.and_, found.values())]
+        if left.empty or not matched.any():
             held = sorted({f"{v:g}" if isinstance(v, float) else str(v) for v in frame[column].unique()})
             more = f" and {len(held) - 12} more" if len(held) > 12 else ""
             raise UsageError(

@@ -22,7 +22,7 @@ where_option = click.option(
     "--where",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Use only rows of runs.csv with this value; may be repeated.",
+    help="Use only rows of runs.csv with this value; may be repeated: several values of a column are alternatives.",
 )
 mixed_load_option = click.option(
     "--mixed-load",

@@ -77,8 +77,9 @@ def test_where_selects_by_number_text_and_truth_and_refuses_what_matches_nothing
     rows = [row(dataset="a1a", method=m, C=c) for m in ("fw", "mfw") for c in (1, 4)]
     read = results.read([write(tmp_path, rows)])
     assert len(read.select(["C=4.0", "method=fw", "shared=false"]).frame) == 1
+    assert len(read.select(["C=4", "C=1", "method=fw"]).frame) == 2  # values of one column are alternatives
     with pytest.raises(UsageError, match="no row is left; C holds 1, 4"):
-        read.select(["C=2"])
+        read.select(["C=4", "C=2"])
     with pytest.raises(UsageError, match="COLUMN=VALUE"):
         read.select(["colour=red"])
     with pytest.raises(UsageError, match="holds numbers"):
