@@ -20,7 +20,7 @@ from fwsvm.numerics.threads import in_shares
 
 #: Errors of a kernel value, which is at most 1, above which differences are taken: of dense rows, and of sparse ones.
 TOLERATED, TOLERATED_SPARSE = 1e-13, 1e-11
-WORTH_A_THREAD = 1 << 17  # numbers compared below which a second thread costs more than it saves
+COMPARED_PER_THREAD = 1 << 17  # numbers compared below which a second thread costs more than it saves
 
 
 class OfDistance(NamedTuple):
@@ -79,7 +79,7 @@ def _add_some(
     work = (len(rows.values) + rows.height) * len(which)
     in_shares(
         lambda first, last: _add_range(kernel, sources, which, weights, rows, first, last, out),
-        rows.height, threads if work > WORTH_A_THREAD else 1,
+        rows.height, threads if work > COMPARED_PER_THREAD else 1,
     )  # fmt: skip
 
 

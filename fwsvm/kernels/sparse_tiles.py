@@ -17,7 +17,7 @@ from fwsvm.numerics.threads import in_shares
 
 WIDE, NARROW = 64, 8
 TILE = 64  # rows whose values are buffered, then transposed and written column by column
-WORTH_A_THREAD = 1 << 21  # multiplications below which a second thread costs more than it saves
+PRODUCTS_PER_THREAD = 1 << 21  # multiplications below which a second thread costs more than it saves
 
 
 class LeftBlock(NamedTuple):
@@ -188,7 +188,7 @@ def fill_range(kernel, left_block, width, count, rows, own, which, first, last, 
 def threads_for(rows, size, count, threads):
     """Return ``threads`` where a block of ``count`` rows against ``size`` rows is work for several, else 1."""
     each = 8.0 + rows.values.size / max(1, rows.starts.size - 1)
-    return threads if size * count * each > WORTH_A_THREAD else 1
+    return threads if size * count * each > PRODUCTS_PER_THREAD else 1
 
 
 def fill(

@@ -25,7 +25,7 @@ NAME = "precomputed"
 #: K(i, j) and K(j, i), which are rounded differently, may differ by so much of the entry or of sqrt(K(i, i) K(j, j)).
 UNEQUAL = 1e-8
 #: What Cholesky's factor of a matrix may be off by, for each of its rows and in units of the diagonal value.
-ROUNDING = 8.0 * np.finfo(np.float64).eps
+FACTOR_ROUNDING = 8.0 * np.finfo(np.float64).eps
 BLOCK = 1024  # rows compared with their columns at a time
 
 
@@ -175,7 +175,7 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     m, diagonal = len(values), np.diagonal(values)
     ridge = np.zeros(m) if penalties is None else 1.0 / penalties
     # the factor's error at an entry goes with the diagonal values of its row and column
-    slack = ROUNDING * m * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
+    slack = FACTOR_ROUNDING * m * np.maximum(np.abs(diagonal), np.finfo(np.float64).tiny)
     shifted = values.copy()
     shifted[np.diag_indices(m)] += ridge + slack
     _, broke = linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)

@@ -88,7 +88,7 @@ def status_of(ended: Status, outcome: Outcome) -> Status:
     return Status.STALLED if ended is Status.CONVERGED else ended
 
 
-def together(outcomes: Sequence[Outcome]) -> Outcome:
+def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
     kinds = {outcome.gap_kind for outcome in outcomes}
     errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
@@ -125,7 +125,7 @@ def proven_together(certificates: np.ndarray) -> Outcome:
 
 
 def status_of_parts(parts: Sequence[Status], total: Outcome) -> Status:
-    """Return how a run ended, from the `status_of` its parts (those not reached included) and `together`."""
+    """Return how a run ended, from the `status_of` its parts (those not reached included) and `summed`."""
     status = worst(parts)
     return Status.STALLED if status is Status.CONVERGED and not is_certified(total) else status
 

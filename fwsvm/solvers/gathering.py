@@ -39,7 +39,7 @@ def gathered(run: Trained) -> Result:
     X, read, codes, classes, resolved, problems, solved, compile_seconds = run
     parts, pairs = solved.parts, [solved.pairs] if solved.pairs is not None else []
     together: list[SolvedPairs | Part] = [*pairs, *parts]
-    total = certify.together([one.outcome for one in together])
+    total = certify.summed([one.outcome for one in together])
     counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
     model: KernelModel | LinearModel
     if resolved.family.multiclass == "one-vs-one":

@@ -141,7 +141,7 @@ def simplex(size: Size, resolved: "Resolved") -> int:
     return _rows(size) + SIMPLEX_ROW * size.rows
 
 
-def active_face(size: Size, resolved: "Resolved") -> int:
+def active_set(size: Size, resolved: "Resolved") -> int:
     """Return what newton takes until it has a factor, of which `for_factor` knows."""
     return _rows(size) + FACE_ROW * size.rows
 

@@ -21,7 +21,7 @@ OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Protocol:
+class SimplexProtocol:
     """How simplex methods start, sample and stop.
 
     Attributes
@@ -68,10 +68,10 @@ class Protocol:
 PROTOCOLS = {
     protocol.name: protocol
     for protocol in (
-        Protocol("default", published=False),
-        Protocol("paper"),
-        Protocol("libcvm", balanced_start=True, first_level=0.1, width_rule="libcvm"),
-        Protocol(
+        SimplexProtocol("default", published=False),
+        SimplexProtocol("paper"),
+        SimplexProtocol("libcvm", balanced_start=True, first_level=0.1, width_rule="libcvm"),
+        SimplexProtocol(
             "fw-svms",
             balanced_start=True,
             retries=1,

@@ -18,8 +18,8 @@ class Family:
 
     Attributes
     ----------
-    name : {"simplex", "active-face", "chunking", "decomposition", "auto", "linear", "stochastic"}
-        active-face is that of newton (folder `newton`), simplex that of `frank_wolfe`, linear that of
+    name : {"simplex", "active-set", "chunking", "decomposition", "auto", "linear", "stochastic"}
+        active-set is that of newton (folder `newton`), simplex that of `frank_wolfe`, linear that of
         `dual_coordinate`.
     problem : str, what is minimised, for people
     kernels : tuple of str or None

@@ -18,7 +18,14 @@ from fwsvm.kernels.survey import largest_of
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, OPTIONS, PAPER_TOLERANCE, PROTOCOLS, Protocol
+from fwsvm.solvers.protocols import (
+    CANDIDATES,
+    GRADIENTS,
+    OPTIONS,
+    PAPER_TOLERANCE,
+    PROTOCOLS,
+    SimplexProtocol,
+)
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
 from fwsvm.solvers.settings import SEARCHES, SPELLED, Settings
 
@@ -40,7 +47,7 @@ class Resolved:
     kernel_name : str
     kernel : NamedTuple, a registered kernel with its parameters
     width_rule : str, "given" where gamma or sigma2 was, "" for kernels without gamma
-    protocol : Protocol, with what the settings change of it
+    protocol : SimplexProtocol, with what the settings change of it
     cache_mib : int, MiB for kernel columns
     deferred : float
         Rounding, in parts of the goal, up to which a run that has converged leaves its certificate to others; 0: never.
@@ -57,7 +64,7 @@ class Resolved:
     stop: str
     tolerance: float
     search: str
-    protocol: Protocol
+    protocol: SimplexProtocol
     time_limit: float | None
     max_iterations: int | None
     seed: int
@@ -169,7 +176,7 @@ def search_of(settings: Settings) -> str:
     return settings.search or ("sampled" if sampled else "full")
 
 
-def protocol_of(settings: Settings) -> Protocol:
+def protocol_of(settings: Settings) -> SimplexProtocol:
     """Return the protocol with what the settings change of it.
 
     Raises

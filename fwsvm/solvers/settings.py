@@ -38,7 +38,7 @@ class Settings:
     protocol : {"default", "paper", "libcvm", "fw-svms"}
         How simplex methods start, sample and stop (`fwsvm.solvers.protocols`).
     retries, first_level, candidates, gradient : int, float, str, str, or None
-        Settings of the protocol by themselves (`fwsvm.solvers.protocols.Protocol`); None: the protocol's.
+        Settings of the protocol by themselves (`fwsvm.solvers.protocols.SimplexProtocol`); None: the protocol's.
     time_limit : float or None, seconds on the clock of the algorithm
     max_iterations : int or None
     seed : int

@@ -18,7 +18,7 @@ from fwsvm.solvers.solver import Counters, Outcome, Solver
 from fwsvm.solvers.tuning import NEAR, SAFE_ROUNDING
 from fwsvm.status import Status
 
-ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
+SINGLE_ROUNDING = 4e-6  # of the largest K~_ii: what single precision may add to a gap, for alpha sums to 1
 
 
 class Rounds(ABC):
@@ -138,7 +138,7 @@ class Rounds(ABC):
         """Look at all rows, in single precision where that shows for sure that the run goes on."""
         self.exact = self.near
         look = self._survey(np.float64 if self.exact else np.float32)
-        if not self.exact and self._excess_outside(look) <= ROUNDING * self.widest:
+        if not self.exact and self._excess_outside(look) <= SINGLE_ROUNDING * self.widest:
             self.exact, look = True, self._survey()
         assert self.found is not None  # noqa: S101  (by the survey)
         self.near = self.found.relative_gap <= NEAR

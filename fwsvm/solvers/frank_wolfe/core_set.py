@@ -19,7 +19,7 @@ from fwsvm.numerics.simd import (
     widen,
 )
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
-from fwsvm.solvers.frank_wolfe.scans import ROUNDING, curvature, place_of
+from fwsvm.solvers.frank_wolfe.scans import COMPARISON_ROUNDING, curvature, place_of
 from fwsvm.solvers.tuning import SCAN_STRETCH, SETTLE_EVERY
 
 
@@ -133,12 +133,12 @@ def _partner(k_i, q, diagonal, y, i, n):
     best, most = -1, 0.0
     for start in range(0, whole, SCAN_STRETCH):
         stop = min(start + SCAN_STRETCH, whole)
-        excess, bar = broadcast(-1.0), most * (1.0 - ROUNDING)
+        excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
             excess = lane_max(_excess(k_i, q, diagonal, y, q_i, K_ii, twice, bar, t), excess)
         if reduce_max(excess) > 0.0:
             for t in range(start, stop, 8):
-                bar = most * (1.0 - ROUNDING)
+                bar = most * (1.0 - COMPARISON_ROUNDING)
                 if reduce_max(_excess(k_i, q, diagonal, y, q_i, K_ii, twice, bar, t)) > 0.0:
                     best, most = _best_of(k_i, q, diagonal, y, q_i, K_ii, twice, t, t + 8, best, most)
     return _best_of(k_i, q, diagonal, y, q_i, K_ii, twice, whole, n, best, most)[0]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm.numerics.compile import generic, njit
-from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING, on_add, on_drop, select, update
+from fwsvm.solvers.frank_wolfe.gradient.interface import GAP_ROUNDING, on_add, on_drop, select, update
 from fwsvm.solvers.frank_wolfe.state import COLUMN_MISS, GOING, NO_PROGRESS
 from fwsvm.solvers.tuning import SETTLE_EVERY
 
@@ -124,7 +124,7 @@ def settle(alpha, q, diagonal, active, now):
         j = active[p]
         R += alpha[j] * q[j]
         squares += (alpha[j] * diagonal[j]) ** 2
-    now[0].R, now[0].noise = R, ROUNDING * np.sqrt(squares)
+    now[0].R, now[0].noise = R, GAP_ROUNDING * np.sqrt(squares)
 
 
 @njit(each_step=True, inner=False)

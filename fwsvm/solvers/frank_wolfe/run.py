@@ -15,7 +15,7 @@ from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.cvm import CVM, first_inner
 from fwsvm.solvers.frank_wolfe.engine import plain
 from fwsvm.solvers.frank_wolfe.gradient.full import Full
-from fwsvm.solvers.frank_wolfe.gradient.interface import ROUNDING
+from fwsvm.solvers.frank_wolfe.gradient.interface import GAP_ROUNDING
 from fwsvm.solvers.frank_wolfe.gradient.sampled import OWN_LINES, Sampled
 from fwsvm.solvers.frank_wolfe.gradient.storage import GradientStorage
 from fwsvm.solvers.frank_wolfe.gradient.tracked import Tracked, tracking_pays
@@ -214,7 +214,7 @@ class SimplexRun:
     def _take_violator(self, q: np.ndarray) -> bool:
         """Let the next step be about the row of least q if that violates the goal; return whether it does."""
         now, vertex = self.state.now[0], int(q.argmin())
-        if 2.0 * (now["R"] - q[vertex]) <= max(self.goal(now["R"]), ROUNDING * now["R"], now["noise"]):
+        if 2.0 * (now["R"] - q[vertex]) <= max(self.goal(now["R"]), GAP_ROUNDING * now["R"], now["noise"]):
             return False
         self.state.q[vertex] = q[vertex]
         now["vertex"], now["found"] = vertex, 1

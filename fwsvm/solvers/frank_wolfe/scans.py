@@ -23,7 +23,9 @@ from fwsvm.numerics.simd import (
 )
 from fwsvm.solvers.tuning import SCAN_STRETCH
 
-ROUNDING = 1e-14  # relative, of a comparison computed in two ways; a false alarm only costs a second reading
+COMPARISON_ROUNDING = (
+    1e-14  # relative, of a comparison computed in two ways; a false alarm only costs a second reading
+)
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
@@ -105,12 +107,12 @@ def partner_scan(k_i, q, active_diagonal, q_i, K_ii, twice, first, last, best, m
     whole = first + (last - first) // 8 * 8
     for start in range(first, whole, SCAN_STRETCH):
         stop = min(start + SCAN_STRETCH, whole)
-        excess, bar = broadcast(-1.0), most * (1.0 - ROUNDING)
+        excess, bar = broadcast(-1.0), most * (1.0 - COMPARISON_ROUNDING)
         for t in range(start, stop, 8):
             excess = lane_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t), excess)
         if reduce_max(excess) > 0.0:
             for t in range(start, stop, 8):
-                bar = most * (1.0 - ROUNDING)
+                bar = most * (1.0 - COMPARISON_ROUNDING)
                 if reduce_max(_excess(k_i, q, active_diagonal, q_i, K_ii, twice, bar, t)) > 0.0:
                     best, most = _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, t, t + 8, best, most)
     return _best_of(k_i, q, active_diagonal, q_i, K_ii, twice, whole, last, best, most)

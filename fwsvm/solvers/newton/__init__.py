@@ -28,4 +28,4 @@ def _start(
     return NewtonRun(problem, rule, resolved, warm_start, columns)
 
 
-FAMILIES["active-face"] = on_simplex("active-face", _start, memory.active_face)
+FAMILIES["active-set"] = on_simplex("active-set", _start, memory.active_set)

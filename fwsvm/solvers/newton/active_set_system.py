@@ -18,9 +18,10 @@ from fwsvm.solvers.tuning import BORDER_SHARE, MOST_REFINEMENTS
 class ActiveSetSystem:
     """A Cholesky factor of K~_FF for rows F, and a bordered system for what A has more and less than F.
 
-    Factor (`square`) and border have the precision of the lines, float32 at first, and are the preconditioner of
-    conjugate gradients whose products are summed in float64, which makes up for half the precision. Where some of them
-    do not, the rows are factored anew, and if need be in float64 from then on.
+    The factor and its border have the precision of the lines, float32 at first, and are the preconditioner of
+    conjugate gradients whose products are summed in float64, which makes up for half the precision. Where
+    `MOST_REFINEMENTS` steps do not reach the accuracy, the rows are factored anew, in float64 from then on
+    if need be.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ class ActiveSetSystem:
         """Yield solvers with K~_AA, each better than the one before."""
         changed = True
         if self.border is not None:
-            factored = self.border.square.rows
+            factored = self.border.factor.rows
             entering, leaving = _apart(rows, factored, len(self.ridge))
             changed = bool(few := len(entering) + len(leaving))
             if few <= BORDER_SHARE * len(factored) and self.border.width <= 2 * BORDER_SHARE * len(factored):
@@ -133,10 +134,10 @@ class ActiveSetSystem:
     def _factored(self, rows: np.ndarray) -> BorderedFactor | None:
         """Factor K~_AA; None where it is not positive definite."""
         self.border = None  # its memory is wanted for the next
-        square = CholeskyFactor(self.lines, rows, self.ridge, self.dtype, self.room)
-        self.room = square.room
-        if square.definite:
-            self.border = BorderedFactor(square, self.lines, self.ridge)
+        factor = CholeskyFactor(self.lines, rows, self.ridge, self.dtype, self.room)
+        self.room = factor.room
+        if factor.definite:
+            self.border = BorderedFactor(factor, self.lines, self.ridge)
         return self.border
 
 

@@ -11,7 +11,7 @@ TOGETHER = 32  # columns of a border that are solved for between two announcemen
 
 
 class BorderedFactor:
-    """Solutions of, and products with, K~_AA by the square of the rows F.
+    """Solutions of, and products with, K~_AA by the factor of the rows F.
 
     With the rows E in A but not in F, and D in F but not in A, K~_AA x = r is
 
@@ -23,18 +23,18 @@ class BorderedFactor:
 
     Parameters
     ----------
-    square : CholeskyFactor
+    factor : CholeskyFactor
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
     """
 
-    def __init__(self, square: CholeskyFactor, lines: GramRows, ridge: np.ndarray) -> None:
-        self.square, self.lines, self.ridge = square, lines, ridge
+    def __init__(self, factor: CholeskyFactor, lines: GramRows, ridge: np.ndarray) -> None:
+        self.factor, self.lines, self.ridge = factor, lines, ridge
         nothing = np.empty(0, np.intp)
         # rows that entered or left since the factor was made, and U'^-1 B, a column each
         self.known = nothing
-        self.halves = np.empty((len(square.rows), 0), square.values.dtype, order="F")
-        self.enclose(square.rows, nothing, nothing)
+        self.halves = np.empty((len(factor.rows), 0), factor.values.dtype, order="F")
+        self.enclose(factor.rows, nothing, nothing)
 
     @property
     def width(self) -> int:
@@ -52,7 +52,7 @@ class BorderedFactor:
         self.rows = rows
         gone, new = np.zeros((2, len(self.ridge)), dtype=bool)
         gone[leaving], new[entering] = True, True
-        self.stays, self.came = ~gone[self.square.rows], new[rows]
+        self.stays, self.came = ~gone[self.factor.rows], new[rows]
         self.entering, self.values = entering, np.empty((0, len(rows)))
         if not len(changing):
             return
@@ -66,7 +66,7 @@ class BorderedFactor:
         """Append the border's columns for rows that were not in it before."""
         if not len(new):
             return
-        rows = self.square.rows
+        rows = self.factor.rows
         at = np.searchsorted(rows, new)
         inside = rows[np.minimum(at, len(rows) - 1)] == new
         columns = np.zeros((len(rows), len(new)), self.halves.dtype, order="F")
@@ -75,7 +75,7 @@ class BorderedFactor:
         for first in range(0, len(new), TOGETHER):
             phases.inside("border", first / len(new))
             some = slice(first, first + TOGETHER)
-            columns[:, some] = self.square.half(columns[:, some])
+            columns[:, some] = self.factor.half(columns[:, some])
         self.known = np.concatenate([self.known, new])
         self.halves = np.asfortranarray(np.hstack([self.halves, columns]))
 
@@ -83,14 +83,14 @@ class BorderedFactor:
         """Return K~_AA^-1 r (|A|,), in the precision of the factor."""
         inner, x = np.zeros(len(self.stays)), np.empty(len(right))
         inner[self.stays] = right[~self.came]
-        inner = self.square.half(inner)
+        inner = self.factor.half(inner)
         if self.half.shape[1]:
             outer = np.zeros(self.half.shape[1])
             outer[: len(self.entering)] = right[self.came]
             rest = lu_solve(self.corner, outer - self.half.T @ inner, check_finite=False)
             inner -= self.half @ rest.astype(inner.dtype)
             x[self.came] = rest[: len(self.entering)]
-        x[~self.came] = self.square.other_half(inner)[self.stays]
+        x[~self.came] = self.factor.other_half(inner)[self.stays]
         return x
 
     def product(self, x: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class BorderedFactor:
         inner = np.zeros(len(self.stays))
         inner[self.stays] = x[~self.came]
         out = self.ridge[self.rows] * x
-        out[~self.came] += self.square.product(inner)[self.stays]
+        out[~self.came] += self.factor.product(inner)[self.stays]
         if len(self.entering):
             out[~self.came] += x[self.came] @ self.values[:, ~self.came]
             out[self.came] += self.values @ x

@@ -31,7 +31,7 @@ class CholeskyFactor:
     ridge : ndarray of float64, shape (m,)
     dtype : float32 or float64
     room : ndarray of one dimension, optional
-        Memory that another square has left; new memory of the system's costs as much time as filling it.
+        Memory that another factor has left; new memory of the system's costs as much time as filling it.
 
     Attributes
     ----------

@@ -4,8 +4,8 @@ sample         the rows drawn; `sums`: kernel sums over them, from a stored matr
 state          the incumbent, direction and subgradient; `objective`: value, subgradient and dual bound on a sample
 direction      the shortest combination of subgradients; `line_search`; `acceptance`: the test on independent rows
 descent        one iteration of these; `run`: what all methods share; `iterate`: what a point is worth
-wolfe, scs, pegasos     a method each, with its parameters and loop (of scs: `scs_run`); `walk` is the step of pegasos
-one_pass       that step once for each row of a portion, from any machine of this problem
+wolfe, scs, pegasos     a method each, with its parameters and loop (`scs_run`, `pegasos_state`)
+one_pass       the step of pegasos once for each row of a portion, from any machine of this problem
 """
 
 from collections.abc import Sequence

@@ -16,9 +16,9 @@ from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
+from fwsvm.solvers.stochastic.pegasos_state import CONTROL, PegasosState, steps
 from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
 from fwsvm.solvers.stochastic.sample import RowBuffer, picked_rows
-from fwsvm.solvers.stochastic.walk import CONTROL, Walk, steps
 from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
 from fwsvm.status import Status
 
@@ -83,7 +83,7 @@ class PegasosRun(StochasticRun):
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
         now = np.zeros(1, CONTROL)
         now["shrunk"] = 1.0
-        self.walk = Walk(
+        self.state = PegasosState(
             self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0,
             np.int64), np.full(self.m, -1, np.int32), now,
         )  # fmt: skip
@@ -102,7 +102,7 @@ class PegasosRun(StochasticRun):
                 self._next_block()
             taken = min(left, (self.block - self.at) // self.rule.batch)
             until = self.at + taken * self.rule.batch
-            steps(self.walk, self.ids, self.labels, self.sums, self.products, self.at, until)
+            steps(self.state, self.ids, self.labels, self.sums, self.products, self.at, until)
             self.at, left = until, left - taken
         return steps_wanted
 
@@ -114,7 +114,7 @@ class PegasosRun(StochasticRun):
         at, self.pool_at, self.at = self.pool_at, self.pool_at + self.block, 0
         self.ids = self.pool_ids[at : self.pool_at]
         self.labels = self.problem.y[self.ids]
-        self._make_room(int(self.walk.now["size"][0]) + self.block)
+        self._make_room(int(self.state.now["size"][0]) + self.block)
         kernel, threads = self.resolved.kernel, self.resolved.threads
         everyone = np.arange(at, self.pool_at, dtype=np.int32)
         size = self.store.rows.height
@@ -138,7 +138,7 @@ class PegasosRun(StochasticRun):
 
         def add(part: int) -> None:
             _add_range(
-                self.resolved.kernel, self.left_block, rows, own, self.walk.counts, self.walk.y, ends[part],
+                self.resolved.kernel, self.left_block, rows, own, self.state.counts, self.state.y, ends[part],
                 ends[part + 1], outs[part],
             )  # fmt: skip
 
@@ -147,7 +147,7 @@ class PegasosRun(StochasticRun):
 
     def _draw(self) -> None:
         """Draw a pool of rows, uniformly and with replacement."""
-        now = self.walk.now
+        now = self.state.now
         if now["met"][0]:
             self.mean_loss = float(now["loss"][0] / now["met"][0])
             now["loss"], now["met"] = 0.0, 0
@@ -159,24 +159,25 @@ class PegasosRun(StochasticRun):
 
     def _take_in(self) -> None:
         """Append to the stored rows those that joined the expansion in the last block."""
-        old, size = self.store.rows.height, int(self.walk.now["size"][0])
+        old, size = self.store.rows.height, int(self.state.now["size"][0])
         if size > old:
             first = self.pool_at - self.block
             where = {row: first + i for i, row in enumerate(self.ids.tolist())}
             self.store.append(
-                some_rows(self.pool, np.array([where[r] for r in self.walk.ids[old:size].tolist()]))
+                some_rows(self.pool, np.array([where[r] for r in self.state.ids[old:size].tolist()]))
             )
 
     def _make_room(self, needed: int) -> None:
-        room = len(self.walk.counts)
+        room = len(self.state.counts)
         if needed > room:
             longer = max(needed, 2 * room, POOL_ROWS)
             grown = {
-                name: np.resize(getattr(self.walk, name), longer) for name in ("counts", "missed", "y", "ids")
+                name: np.resize(getattr(self.state, name), longer)
+                for name in ("counts", "missed", "y", "ids")
             }
             for array in grown.values():
                 array[room:] = 0
-            self.walk = self.walk._replace(**grown)  # type: ignore[arg-type]
+            self.state = self.state._replace(**grown)  # type: ignore[arg-type]
 
     def check_stop(self) -> Status | None:
         """Return None: the method has no stopping rule."""
@@ -187,16 +188,16 @@ class PegasosRun(StochasticRun):
 
         The objective is that of w, with the mean hinge loss of the rows drawn last; no gap is known.
         """
-        walk, now = self.walk, self.walk.now[0]
+        state, now = self.state, self.state.now[0]
         size, square = int(now["size"]), float(now["square"])
         loss = float(now["loss"] / now["met"]) if now["met"] >= POOL_ROWS // 4 else self.mean_loss
-        ids, signed = walk.ids[:size].copy(), walk.y[:size]
+        ids, signed = state.ids[:size].copy(), state.y[:size]
         if not self.rule.averaging:
-            alpha = signed * walk.counts[:size] * float(now["scale"])
+            alpha = signed * state.counts[:size] * float(now["scale"])
         else:
             alpha = (
                 signed
-                * (float(now["scales"]) * walk.counts[:size] - walk.missed[:size])
+                * (float(now["scales"]) * state.counts[:size] - state.missed[:size])
                 / max(1, int(now["t"]))
             )
         return StochasticIterate(
@@ -208,7 +209,7 @@ class PegasosRun(StochasticRun):
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is an iteration."""
-        t = int(self.walk.now["t"][0])
+        t = int(self.state.now["t"][0])
         return Counters(t, t, self.kernel_evaluations)
 
 

@@ -64,8 +64,8 @@ def test_it_takes_the_papers_steps_whatever_the_blocks(batch, projection, averag
     if projection:
         assert square <= 1 / lam * (1 + 1e-9)
     if not projection:
-        assert p.walk.counts.sum() <= steps * batch
-        assert (p.walk.counts == np.round(p.walk.counts)).all()
+        assert p.state.counts.sum() <= steps * batch
+        assert (p.state.counts == np.round(p.state.counts)).all()
 
 
 def test_a_linear_kernel_runs_as_the_primal_does():

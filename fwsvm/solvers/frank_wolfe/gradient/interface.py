@@ -5,7 +5,7 @@ import numpy as np
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.solvers.frank_wolfe.scans import TINY
 
-ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
+GAP_ROUNDING = 4.0 * np.finfo(np.float64).eps  # relative gaps below this are rounding
 
 
 @generic(each_step=True)
@@ -47,7 +47,7 @@ def block_size(search, columns):
 def goal(s):
     """Return the largest gap at which the run may stop: its rule's, but no less than rounding leaves of a gap of 0."""
     now = s.now[0]
-    return max(now.stop_constant + now.stop_slope * now.R, ROUNDING * now.R, now.noise)
+    return max(now.stop_constant + now.stop_slope * now.R, GAP_ROUNDING * now.R, now.noise)
 
 
 @njit(each_step=True)

@@ -20,7 +20,7 @@ CONTROL = np.dtype(
 )
 
 
-class Walk(NamedTuple):
+class PegasosState(NamedTuple):
     """The state of the compiled step.
 
     Attributes
@@ -47,16 +47,16 @@ class Walk(NamedTuple):
 
 
 @njit
-def step(walk, rows, labels, sums, products, first):
+def step(s, rows, labels, sums, products, first):
     """Take one step with the block's rows first ... first + batch - 1.
 
     ``sums`` are sum_j counts[j] y_j k(x_j, .) at the block's rows (B,), kept right for the rows still to
     come; ``products`` their kernel values among one another (B, B).
     """
-    now, k = walk.now[0], walk.batch
+    now, k = s.now[0], s.batch
     now.t += 1
     t = now.t
-    eta, decay, gain = 1.0 / (walk.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    eta, decay, gain = 1.0 / (s.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
     violators, count = np.empty(k, np.int64), 0
     for i in range(first, first + k):
         margin = labels[i] * now.scale * sums[i]
@@ -74,24 +74,24 @@ def step(walk, rows, labels, sums, products, first):
     now.square = decay * decay * now.square + 2.0 * decay * eta * cross + eta * eta * among
     for a in range(count):
         i = violators[a]
-        j = walk.place[rows[i]]
+        j = s.place[rows[i]]
         if j < 0:
             j = now.size
             now.size += 1
-            walk.place[rows[i]], walk.ids[j], walk.y[j] = j, rows[i], labels[i]
-        walk.counts[j] += gain
-        walk.missed[j] += gain * now.scales
+            s.place[rows[i]], s.ids[j], s.y[j] = j, rows[i], labels[i]
+        s.counts[j] += gain
+        s.missed[j] += gain * now.scales
         for later in range(first + k, sums.size):
             sums[later] += gain * labels[i] * products[i, later]
-    if walk.projection and walk.lam * now.square > 1.0:
-        now.shrunk /= np.sqrt(walk.lam * now.square)
-        now.square = 1.0 / walk.lam
+    if s.projection and s.lam * now.square > 1.0:
+        now.shrunk /= np.sqrt(s.lam * now.square)
+        now.square = 1.0 / s.lam
     now.scale = now.shrunk * eta
     now.scales += now.scale
 
 
 @njit
-def steps(walk, rows, labels, sums, products, first, last):
+def steps(s, rows, labels, sums, products, first, last):
     """Take the steps that use the block's rows first ... last - 1."""
-    for at in range(first, last, walk.batch):
-        step(walk, rows, labels, sums, products, at)
+    for at in range(first, last, s.batch):
+        step(s, rows, labels, sums, products, at)
