@@ -49,10 +49,20 @@ def value_error(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> float:
     Own terms and product are each rounded by half a unit in the last place of the largest own term, the product, which
     is taken twice, by a whole one: about 1.3 units together, of which two are counted.
     """
-    if own.dtype != np.float64 or apart.dispatch(type(kernel)) is apart.dispatch(object):
+    if own.dtype != np.float64:
         return 0.0
-    largest = max(own.max(initial=0.0), own_too.max(initial=0.0))
-    return 1.0 - float(value(kernel, 0.0, 2.0 * np.finfo(np.float64).eps * largest, 0.0))
+    return _error(kernel, max(own.max(initial=0.0), own_too.max(initial=0.0)), np.float64)
+
+
+def single_error(kernel: Any, own: np.ndarray) -> float:
+    """Return by how much distances in single precision may change kernel values of rows with these own terms."""
+    return _error(kernel, own.max(initial=0.0), np.float32)
+
+
+def _error(kernel: Any, largest: float, dtype: type) -> float:
+    if apart.dispatch(type(kernel)) is apart.dispatch(object):
+        return 0.0
+    return 1.0 - float(value(kernel, 0.0, 2.0 * float(np.finfo(dtype).eps) * largest, 0.0))
 
 
 def cancels(error: float, *, dense: bool) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from fwsvm.kernels.column_cache import EVALUATIONS, MISSES
+from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.kernel import own_terms
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.simplex_qp import SimplexCertificate, SimplexQP, certificate
 from fwsvm.solvers.column_store import SharedColumns
@@ -27,7 +29,7 @@ from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.protocols import BALANCED, COMPUTED, KEPT, UNIFORM
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
-from fwsvm.solvers.tuning import CHECK_COST, MARGIN
+from fwsvm.solvers.tuning import CHECK_COST, MARGIN, SINGLE_TOLERATED
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import once, some_steps, tiny_problem
 from fwsvm.status import Status
@@ -64,10 +66,13 @@ class SimplexRun:
         self.sampled = resolved.search == "sampled"
         self.order, rows = sorted_by_class(problem)
         plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
+        double = single_error(resolved.kernel, own_terms(resolved.kernel, rows)) > SINGLE_TOLERATED
+        compile_seconds = _compile(self.rule, resolved, tracked=False, double=True) if double else 0.0
         self.storage = GradientStorage(
             self.rule, resolved, rows, plus, penalties, problem.stream,
-            _sampling(rule, resolved) if self.sampled else Full(), columns,
+            _sampling(rule, resolved) if self.sampled else Full(), np.float64 if double else np.float32, columns,
         )  # fmt: skip
+        self.storage.compile_seconds += compile_seconds
         self.widest = float(self.qp.diagonal.max())
         self.level = max(resolved.protocol.first_level or 0.0, resolved.tolerance)
         self.switch = 0.0  # relative gap at which another method is to take over
@@ -306,6 +311,7 @@ def _compile(rule: Any, resolved: Resolved, *, tracked: bool, double: bool) -> f
             tiny.track()
         if double:
             tiny.double()
+            starting_point(tiny.qp, tiny.storage.rows, at_first, (0,))  # of runs that are so from the start
         some_steps(tiny)
 
     return once(kinds, work)

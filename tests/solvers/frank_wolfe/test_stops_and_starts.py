@@ -482,3 +482,13 @@ def test_a_sampled_run_without_room_for_the_active_sets_kernel_matrix_is_as_good
         np.testing.assert_allclose(run.state.q[a > 0], (K @ a)[a > 0], atol=1e-6)
     assert len(tight.state.cached) < FIRST_ROOM < tight.iterate().support_vectors < len(roomy.state.cached)
     assert tight.iterate().objective == pytest.approx(roomy.iterate().objective, rel=1e-2)
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "swap", "mfw", "cvm"])
+def test_rows_far_from_the_origin_are_solved_in_double_precision(method):
+    """In single precision their kernel values are no positive definite matrix: methods went round for ever."""
+    X, y = clouds(3)
+    chosen = Settings(method, kernel="rbf", gamma=1.0, C=1e4, max_iterations=200_000, threads=1)
+    here, far = (fit(X + away, (y < 0).astype(int), ("a", "b"), chosen) for away in (0.0, 3e4))
+    assert far.certified
+    assert abs(far.objective - here.objective) <= 1.1 * max(here.gap, far.gap)

@@ -50,6 +50,7 @@ class GradientStorage:
     stream : tuple of int
         The run's random numbers.
     search : Full or Sampled
+    dtype : float32 or float64, of columns
     shared : SharedColumns, optional
         Columns that earlier runs have computed.
 
@@ -62,11 +63,11 @@ class GradientStorage:
 
     def __init__(
         self, rule: Any, resolved: Resolved, rows: Rows, plus: int, penalties: np.ndarray, stream: tuple[int, ...],
-        search: Search, shared: SharedColumns | None,
+        search: Search, dtype: type, shared: SharedColumns | None,
     ) -> None:  # fmt: skip
         self.rule, self.resolved, self.rows, self.stream = rule, resolved, rows, stream
         self.shared = shared
-        cache = self._cache(search, np.float32, shared)
+        cache = self._cache(search, dtype, shared)
         self._counted = cache.counts.copy()  # what other runs did
         self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
         self.compile_seconds = 0.0
