@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "kinds",
     multiple=True,
     metavar="NAME",
-    help="Only this kind, as series; a wrong name lists all; may be repeated [default: all there are numbers for].",
+    help="Only this kind, as series; ? lists all; may be repeated [default: all there are numbers for].",
 )
 @click.option(
     "--measure",
@@ -95,7 +95,7 @@ def command(
 ) -> None:
     """Draw the figures of the results.
 
-    These are series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
+    Among these are series in m, single data sets, sweeps over C, convergence, parameter search and mean ranks.
     Colours are safe for the colour-blind, and markers and dashes differ, so that the pictures can be printed
     in grey. Needs matplotlib: pip install 'fwsvm[plots]'.
     """

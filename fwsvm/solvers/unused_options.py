@@ -24,10 +24,11 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     parameters = known.parameters
     samples = "sampled" in family.searches and search_of(settings) == "sampled"
     whose_search = "full search" if "sampled" in family.searches else chosen.name
+    fixed = {0: kernel, 1: f"{kernel}, which has one rule"}
     idle = {
         "gamma": kernel if "gamma" not in parameters else "",
         "sigma2": "" if known.sigma2 else kernel,
-        "width_rule": kernel if len(known.widths) < 2 else "a width that is given" if given else "",
+        "width_rule": fixed.get(len(known.widths), "a width that is given" if given else ""),
         "degree": kernel if "degree" not in parameters else "",
         "coef0": kernel if "coef0" not in parameters else "",
         "search": chosen.name if not family.searches else "",

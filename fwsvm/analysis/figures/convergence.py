@@ -81,6 +81,8 @@ def _curves(rows: pd.DataFrame) -> list[str]:
     setting = [name for name in SETTING if name not in {"dataset", "method"}]
     apart = (rows.groupby("method")[setting].nunique(dropna=False) > 1).any()
     named = [name for name in setting if apart[name] or (name == "C" and rows["C"].nunique() > 1)]
+    if "C" in named and "lambda" in named:  # 1 / (C m): says the same
+        named.remove("lambda")
     found = []
     for row in rows.to_dict("records"):
         said = [

@@ -168,6 +168,10 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
     }
 
 
+LINES_OF_LEGEND = 4  # that a figure has room for as it is
+LINE_OF_LEGEND = 0.18  # inches
+
+
 def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> None:
     """Put one legend for all panels above them; ``cut_short`` explains hollow markers in it."""
     entries: dict[str, Any] = {
@@ -183,6 +187,8 @@ def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> 
     if entries:
         longest = max(map(len, entries))  # a letter takes a fifteenth of an inch, a sample line half an inch
         room = max(1, int(figure.get_figwidth() / (0.55 + longest / 15)))
+        lines = -(-len(entries) // min(room, 6))
+        figure.set_figheight(figure.get_figheight() + LINE_OF_LEGEND * max(0, lines - LINES_OF_LEGEND))
         figure.legend(
             list(entries.values()), list(entries), loc="outside upper center", ncols=min(room, 6, len(entries)),
             frameon=False, fontsize=8, handlelength=2.6,
