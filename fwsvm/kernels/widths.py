@@ -126,10 +126,8 @@ def sparse_spread(X: sparse.csr_array, shares: np.ndarray | None, squares: float
     if spread > LOST * squares or np.isnan(spread):
         return _at_least_zero(spread)
     values, features, spread = np.asarray(X.data), np.asarray(X.indices), 0.0
-    stored, rows = (
-        np.zeros(len(mean)),
-        np.zeros(len(mean), np.int64),
-    )  # the shares of the rows that store a feature
+    # the shares of the rows that store a feature, and how many they are
+    stored, rows = np.zeros(len(mean)), np.zeros(len(mean), np.int64)
     for some in stretches(len(values), len(values)):
         share = np.full(len(features[some]), 1.0 / X.shape[0]) if shares is None else shares[some]
         spread += float(np.sum(share * np.square(values[some] - mean[features[some]])))

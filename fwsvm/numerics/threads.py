@@ -47,10 +47,8 @@ class _Call:
         """Wait until it is done, whatever is raised here meanwhile; raise what it raised."""
         try:
             self._future.result()
-        except (
-            BaseException
-        ):  # of the call, or an interrupt: a call that goes on writes into the caller's arrays
-            if not self._future.done():
+        except BaseException:
+            if not self._future.done():  # an interrupt: the call goes on, and writes into the caller's arrays
                 self._future.exception()
             raise
 

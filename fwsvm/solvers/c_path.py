@@ -31,7 +31,7 @@ from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import checked, train, train_together
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
-from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.loop import Watch, time_left
 from fwsvm.solvers.registry import method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
@@ -198,8 +198,7 @@ class CPath:
             and not is_certified(parts[part.number].outcome)
         }
         if starts:
-            limit = trained.resolved.time_limit
-            left = None if limit is None else max(1e-3, limit - solved.seconds)
+            left = time_left(trained.resolved.time_limit, solved.seconds)
             resolved = replace(trained.resolved, deferred=0.0, time_limit=left)
             more = solve_all(
                 trained.read.X, self.weights, trained.problems, resolved, run.watch, starts, self.columns,

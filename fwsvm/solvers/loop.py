@@ -77,6 +77,11 @@ class Limits:
     iterations: int | None = None
 
 
+def time_left(limit: float | None, spent: float) -> float | None:
+    """Return the time limit of a run that goes on after so many seconds: more than 0, None without a limit."""
+    return None if limit is None else max(1e-3, limit - spent)
+
+
 @dataclass
 class Course:
     """How the loop over one run went."""

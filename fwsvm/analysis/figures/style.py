@@ -187,10 +187,11 @@ def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> 
     if entries:
         longest = max(map(len, entries))  # a letter takes a fifteenth of an inch, a sample line half an inch
         room = max(1, int(figure.get_figwidth() / (0.55 + longest / 15)))
-        lines = -(-len(entries) // min(room, 6))
+        columns = min(room, 6, len(entries))
+        lines = -(-len(entries) // columns)
         figure.set_figheight(figure.get_figheight() + LINE_OF_LEGEND * max(0, lines - LINES_OF_LEGEND))
         figure.legend(
-            list(entries.values()), list(entries), loc="outside upper center", ncols=min(room, 6, len(entries)),
+            list(entries.values()), list(entries), loc="outside upper center", ncols=columns,
             frameon=False, fontsize=8, handlelength=2.6,
         )  # fmt: skip
 

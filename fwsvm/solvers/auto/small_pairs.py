@@ -22,7 +22,7 @@ from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.frank_wolfe.stopping import stopping_line
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
-from fwsvm.solvers.loop import Clock, Progress, Watch
+from fwsvm.solvers.loop import Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.scheduler import solve_all
@@ -146,7 +146,7 @@ def _with_runs(
 ) -> Solved:  # fmt: skip
     """Solve the pairs ``left`` by runs of their own, and return what that comes to with what is done."""
     count = done.pairs.count if done.pairs is not None else 0
-    limit = None if resolved.time_limit is None else max(1e-3, resolved.time_limit - done.seconds)
+    limit = time_left(resolved.time_limit, done.seconds)
     try:
         compile_seconds = done.compile_seconds + compile_runs(resolved, X)
         more = solve_all(

@@ -23,9 +23,8 @@ from fwsvm.numerics.simd import (
 )
 from fwsvm.solvers.tuning import SCAN_STRETCH
 
-COMPARISON_ROUNDING = (
-    1e-14  # relative, of a comparison computed in two ways; a false alarm only costs a second reading
-)
+#: Relative rounding of a comparison computed in two ways; a false alarm only costs a second reading.
+COMPARISON_ROUNDING = 1e-14
 TINY = 1e-12  # the least curvature, as in LIBCVM: guards against rounding, for K~ is positive definite
 
 
