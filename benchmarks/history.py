@@ -108,15 +108,17 @@ def line(row: Line, measure: Measure) -> Line:
         [float(value) for value in (row.get(column) or "").split()]
         for column in (measure.theirs, measure.ours)
     )
-    both = bool(theirs and ours)
+    # Their files round a ratio and the seconds apart, so that of one run each ratio may lie beside least and most.
+    ratio = float(row[measure.ratio])
+    spread = (min(theirs) / max(ours), max(theirs) / min(ours)) if theirs and ours else ()
     return {
         **{name: row.get(name) or "" for name in ("commit", "cpu", "cores")},
         "benchmark": measure.benchmark,
         "set": ", ".join([row[first], *(f"{name}={row[name]}" for name in settings if row.get(name))]),
         "peer": measure.peer,
-        "ratio": f"{float(row[measure.ratio]):.4g}",
-        "least": f"{min(theirs) / max(ours):.4g}" if both else "",
-        "most": f"{max(theirs) / min(ours):.4g}" if both else "",
+        "ratio": f"{ratio:.4g}",
+        "least": f"{min(ratio, *spread):.4g}" if spread else "",
+        "most": f"{max(ratio, *spread):.4g}" if spread else "",
     }
 
 

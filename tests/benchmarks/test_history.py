@@ -84,6 +84,12 @@ def test_the_same_figures_are_appended_once_and_others_of_the_same_commit_too(tm
     assert [line["ratio"] for line in read(kept)] == ["4.5", "4.75"]
 
 
+def test_a_ratio_rounded_apart_from_its_seconds_lies_within_its_spread(tmp_path, history):
+    write(tmp_path / "training.csv", [training("", svc_ratio="4.628", svc_all="46.27", fwsvm_all="10")])
+    (line,) = history.measured(tmp_path)
+    assert (line["least"], line["ratio"], line["most"]) == ("4.627", "4.628", "4.628")
+
+
 @pytest.mark.parametrize("said", ["", "0123456789ab", "{commit}+"])
 def test_what_names_no_commit_as_it_was_committed_is_left_out(tmp_path, history, repository, said):
     folder, commit = repository
