@@ -45,7 +45,7 @@ def certificate(
     ``margins`` (m,), of `margins_of_parts`, where they are known.
     """
     margins = margins_of_parts(qp, w) if margins is None else margins
-    gap, least, most = _gap(qp, alpha, margins)
+    gap, least, most = gap_and_range(qp, alpha, margins)
     dual = float(alpha.sum() - 0.5 * (w @ w) - 0.5 * (qp.points["ridge"] * alpha) @ alpha) + qp.constant
     return BoxCertificate(dual + gap, dual, gap, least, most, rounding(qp, alpha, w, margins))
 
@@ -54,8 +54,9 @@ def certificate(
 def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
 
-    A product is off by |w| |x_i| in units of the last place. P feels it by the slope of the row's loss, and D, whose
-    |w|^2 is that of a rounded w, by alpha_i.
+    A product is off by |w| |x_i| in units of the last place, for rows of more than sixteen numbers times the root of a
+    sixteenth of these, as sums of kernel values are. P feels it by the slope of the row's loss, and D, whose |w|^2 is
+    that of a rounded w, by alpha_i.
     """
     if len(qp.points) > AT_ONCE:
         some = stretches(len(alpha), len(alpha))
@@ -66,7 +67,8 @@ def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -
 
 def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     size = float(np.sqrt(w @ w)) * np.sqrt(points["curvature"])
-    off = np.finfo(np.float64).eps * size
+    numbers = (points["end"] - points["first"]).astype(np.float64)
+    off = np.finfo(np.float64).eps * size * np.sqrt(np.maximum(1.0, numbers / 16.0))
     lack, ridge = np.maximum(0.0, 1.0 - margins + off), points["ridge"]
     hinge = ridge == 0.0
     slope = np.where(hinge, np.where(lack > 0.0, points["upper"], 0.0), lack / np.where(hinge, 1.0, ridge))
@@ -74,7 +76,8 @@ def _rounding(points: np.ndarray, alpha: np.ndarray, w: np.ndarray, margins: np.
 
 
 @njit
-def _gap(qp, alpha, margins):
+def gap_and_range(qp, alpha, margins):
+    """Return P - D, a sum of terms >= 0, and the range of the projected gradient, at margins y_i <w, x_i>, (m,)."""
     gap, least, most = 0.0, np.inf, -np.inf
     for i in range(len(alpha)):
         point = qp.points[i]

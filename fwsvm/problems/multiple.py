@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.numerics.compile import njit
-from fwsvm.problems.box_certificate import BoxCertificate, certificate, rounding
+from fwsvm.problems.box_certificate import BoxCertificate, certificate, gap_and_range, rounding
 from fwsvm.problems.box_qp import BoxQP, margins_of_parts
 
 LEAST, MOST = 0.5, 2.0
-HALVINGS = 20  # of the interval that holds theta
+HALVINGS, MORE = 20, 40  # of the interval that holds theta; and more where a certificate asks
+NEAR = 1e-11  # of |theta w|^2 / 2: how far P(theta w) may be above its least where there are more halvings
 MATTERS = 1e-9  # rounding of P in parts of it, above which w may be lengthened
 LONGER, MOST_LONGER = 4.0, 1e-3  # by how much, in units of a margin's rounding, and up to which rounding
 
@@ -49,8 +50,9 @@ def _slope(points, margins, square, theta):
 def best_multiple(points, margins, square, wanted):
     """Return the `Multiple` for margins y_i <w, x_i>, shape (m,), and |w|^2; (1, 0) where none is better.
 
-    Or where none takes off as much as ``wanted``, which tangents of P show early. A margin above 1 may be given too
-    small, but above 1: what a multiple is said to take off is then no more than it does.
+    Or where none takes off as much as ``wanted``, which tangents of P show early; with 0 theta is as exact as P feels
+    it. A margin above 1 may be given too small, but above 1: what a multiple is said to take off is then no more than
+    it does.
     """
     at_one = _slope(points, margins, square, 1.0)
     least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)
@@ -62,12 +64,23 @@ def best_multiple(points, margins, square, wanted):
             least = middle
         else:
             most = middle
-    decrease = decrease_by(points, margins, square, most)
+    if wanted == 0.0:
+        slope = _slope(points, margins, square, most)
+        for _ in range(MORE):
+            if slope * (most - least) <= NEAR * 0.5 * most * most * square:
+                break
+            middle = 0.5 * (least + most)
+            at_middle = _slope(points, margins, square, middle)
+            if at_middle < 0.0:
+                least = middle
+            else:
+                most, slope = middle, at_middle
+    decrease = _decrease(points, margins, square, most)
     return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
 
 
 @njit
-def decrease_by(points, margins, square, theta):
+def _decrease(points, margins, square, theta):
     """Return by how much P(theta w) is below P(w)."""
     decrease = 0.5 * (1.0 - theta * theta) * square
     for i in range(len(points)):
@@ -80,15 +93,25 @@ def best_certificate(qp: BoxQP, alpha: np.ndarray, w: np.ndarray) -> tuple[np.nd
 
     Where C is so large that the rounding of margins matters, w is lengthened by as much: rows on their margin are then
     past it, however their products are rounded.
+
+    Since |w|^2 is the sum of alpha_i times the margins, P(theta w) - D(alpha) = (1 - theta)^2 |w|^2 / 2 plus each row's
+    `shortfall` at theta times its margin: a sum of terms that are not negative, where P(w) - D(alpha) less P(w) -
+    P(theta w) may be that of two numbers of 1e20.
     """
     margins, square = margins_of_parts(qp, w), float(w @ w)
     found = certificate(qp, alpha, w, margins)
-    theta, decrease = best_multiple(qp.points, margins, square, 0.0)
-    gap, off = max(found.gap - decrease, 0.0), rounding(qp, alpha, theta * w, theta * margins)
+    theta, _ = best_multiple(qp.points, margins, square, 0.0)
+    gap, off = _gap_of(qp, alpha, margins, square, theta), rounding(qp, alpha, theta * w, theta * margins)
     if off.gap > MATTERS * (found.dual + gap) and off.gradient < MOST_LONGER:
         longer = theta * (1.0 + LONGER * off.gradient)
-        there = max(found.gap - decrease_by(qp.points, margins, square, longer), 0.0)
+        there = _gap_of(qp, alpha, margins, square, longer)
         less = rounding(qp, alpha, longer * w, longer * margins)
         if there + less.gap < gap + off.gap:
             theta, gap, off = longer, there, less
     return theta * w, found._replace(primal=found.dual + gap, gap=gap, rounding=off)
+
+
+def _gap_of(qp: BoxQP, alpha: np.ndarray, margins: np.ndarray, square: float, theta: float) -> float:
+    """Return P(theta w) - D(alpha)."""
+    gap, _, _ = gap_and_range(qp, alpha, theta * margins)
+    return float(0.5 * (1.0 - theta) ** 2 * square + gap)

@@ -41,7 +41,7 @@ def test_no_multiple_within_reach_is_better(seed, loss, scale):
         lambda t: primal(qp, t * w), bounds=(LEAST, MOST), method="bounded", options={"xatol": 1e-9}
     )
     assert LEAST <= theta <= MOST
-    assert at_theta <= min(best.fun, at_one) + 1e-4 * at_one
+    assert at_theta <= min(best.fun, at_one) + 1e-9 * at_one
 
 
 @given(st.integers(0, 2**31), st.sampled_from(Loss))
@@ -50,7 +50,9 @@ def test_asked_for_more_than_there_is_it_says_none_and_never_hides_what_is_there
     qp, _, w = problem(seed, loss, 0.3)
     margins, square = margins_of(qp, w), float(w @ w)
     best = best_multiple(qp.points, margins, square, 0.0)
-    assert best_multiple(qp.points, margins, square, 0.999 * best.decrease) == best
+    found = best_multiple(qp.points, margins, square, 0.999 * best.decrease)
+    assert found.theta == pytest.approx(best.theta, abs=2e-6)
+    assert found.decrease == pytest.approx(best.decrease, rel=1e-3)
     assert best_multiple(qp.points, margins, square, 1e9) == (1.0, 0.0)
 
 
@@ -63,6 +65,18 @@ def test_margins_known_from_below_promise_no_more_than_there_is(seed, loss, scal
     below = np.where(margins > 1.0, 1.0 + known * (margins - 1.0), margins)
     theta, decrease = best_multiple(qp.points, below, float(w @ w), 0.0)
     assert decrease <= primal(qp, w) - primal(qp, theta * w) + 1e-9 * primal(qp, w)
+
+
+def test_a_penalty_beyond_all_measure_hides_no_gap():
+    """After a visit of each row one margin is 0.89; the best multiple of w is 12 % from the optimum, by hand."""
+    rows = as_rows(np.array([[1.0, 0.0], [0.1, -0.995]]))
+    qp = box_qp(rows, np.array([1.0, -1.0]), np.full(2, 1e20), Loss.HINGE, 0.0)
+    alpha = np.array([1.0, 1.1])
+    w = weights_of(qp, alpha)
+    longer, found = best_certificate(qp, alpha, w)
+    assert found.primal == pytest.approx(0.5 * longer @ longer)
+    assert found.gap == pytest.approx(found.primal - (alpha.sum() - 0.5 * w @ w))
+    assert found.relative_gap > 0.05
 
 
 @pytest.mark.parametrize("loss", list(Loss))
