@@ -4,7 +4,8 @@ The system reads the pages of a mapped file as they are touched, and counts them
 told that they are no longer needed. They then stay in the system's cache of files as long as nobody wants the room.
 Who passes over mapped rows goes through `blocks`; who picks some of them does so within `at_random`.
 
-Mapped rows are read, never written to: what was written would be forgotten with the page.
+Pages of a private mapping that were written to would be forgotten with what was written, so only those of mappings that
+nobody writes to are let go of: mappings for reading alone, and those that this package opens (`never_written`).
 """
 
 import contextlib
@@ -25,6 +26,7 @@ RowMatrix: TypeAlias = np.ndarray | sparse.csr_array
 #: free: results of a machine do not depend on what else it does.
 LARGE = 1 << 30
 _TAKEN_FOR_LARGE: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+_NEVER_WRITTEN: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 #: Rows that are picked before the memory of their pages is given back: the system maps 64 KiB around each page.
 PICKED = 1024
 
@@ -39,6 +41,19 @@ def mapping_of(array: np.ndarray) -> mmap.mmap | None:
     if isinstance(base, memoryview):  # of `numpy.frombuffer`
         base = base.obj
     return base if isinstance(base, mmap.mmap) else None
+
+
+def never_written(array: np.ndarray) -> np.ndarray:
+    """Return an array that was mapped as compiled code takes it, for writing, and that nobody writes to."""
+    if (found := mapping_of(array)) is not None:
+        _NEVER_WRITTEN.add(found)
+    return array
+
+
+def is_as_in_file(mapping: mmap.mmap) -> bool:
+    """Whether a mapping holds what its file holds, today and later."""
+    with memoryview(mapping) as view:
+        return view.readonly or mapping in _NEVER_WRITTEN
 
 
 def is_mapped(X: Any) -> bool:
@@ -56,6 +71,7 @@ def taken_for_large(array: np.ndarray) -> np.ndarray:
     """Return a copy of an array, which is mapped however small it is: what is compiled for such rows is tried on it."""
     found = mmap.mmap(-1, max(1, array.nbytes))
     _TAKEN_FOR_LARGE.add(found)
+    _NEVER_WRITTEN.add(found)  # but here, and such a mapping keeps it
     copy = np.frombuffer(found, array.dtype, array.size).reshape(array.shape)
     copy[...] = array
     return copy
@@ -82,6 +98,8 @@ def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
 
 def let_go(X: RowMatrix, some: slice | None = None) -> None:
     """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are.
+
+    So do rows of a mapping that somebody may have written to, which the system cannot read again.
 
     Of an array of one dimension the slice is one of its numbers.
     """
@@ -136,7 +154,7 @@ def _arrays(X: Any) -> list[np.ndarray]:
 
 
 def _let_go_of(found: mmap.mmap, array: np.ndarray) -> None:
-    if not _CAN_LET_GO or not array.size:
+    if not _CAN_LET_GO or not array.size or not is_as_in_file(found):
         return
     begins = np.frombuffer(found, np.uint8, 1).__array_interface__["data"][0]
     at = array.__array_interface__["data"][0] - begins

@@ -194,7 +194,7 @@ def test_scaled_rows_are_those_scaled_in_memory(written, scale: str, tmp_path: P
 def test_pages_are_let_go_of_and_come_back(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(5000, 100))
     np.save(tmp_path / "X.npy", X)
-    there = np.asarray(np.load(tmp_path / "X.npy", mmap_mode="c"))
+    there = np.asarray(np.load(tmp_path / "X.npy", mmap_mode="r"))
     assert mapping_of(there[10:20].reshape(-1)) is mapping_of(there)
     before = _resident(there)
     seen = np.concatenate([there[some].copy() for some in blocks(there)])
@@ -206,6 +206,46 @@ def test_pages_are_let_go_of_and_come_back(tmp_path: Path) -> None:
     assert np.array_equal(picked(there, which), X[which])
     let_go(there)
     assert np.array_equal(there, X)
+
+
+def test_what_a_user_wrote_to_a_private_mapping_stays(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(5000, 100))
+    np.save(tmp_path / "X.npy", X)
+    there = np.load(tmp_path / "X.npy", mmap_mode="c")
+    there -= 1.0
+    for _ in blocks(there):
+        pass
+    let_go(there)
+    assert np.array_equal(there, X - 1.0)
+
+
+def test_parts_of_one_mapping_have_surveys_of_their_own(tmp_path: Path) -> None:
+    path = dense_file(tmp_path)
+    X = np.load(path)
+    X[ROWS // 2 :] += 1.0
+    np.save(path, X)
+    there, half = np.load(path, mmap_mode="r"), ROWS // 2
+    assert is_mapped(there[:half])
+    least = [survey_of_mapped(part).least for part in (there[:half], there[half : 2 * half])]
+    assert np.array_equal(least[0], X[:half].min(axis=0))
+    assert np.array_equal(least[1], X[half : 2 * half].min(axis=0))
+
+
+def test_rows_that_are_scaled_where_they_lie_are_surveyed_again(tmp_path: Path) -> None:
+    path = dense_file(tmp_path)
+    there = np.load(path, mmap_mode="r+")
+    before = survey_of_mapped(there)
+    there *= 2.0
+    assert survey_of_mapped(there).largest == 2.0 * before.largest
+
+
+def test_rows_without_weight_of_a_file_are_left_out_as_those_in_memory(tmp_path: Path) -> None:
+    path = dense_file(tmp_path)
+    there, codes = np.load(path, mmap_mode="r"), np.arange(ROWS) % 2
+    weights = (np.arange(ROWS) % 3 > 0).astype(float)
+    asked = Settings("scs", max_iterations=5)
+    mapped_rows, rows = (fit(X, codes, ("1", "-1"), asked, weights=weights) for X in (there, np.array(there)))
+    assert mapped_rows.settings["gamma"] == pytest.approx(rows.settings["gamma"], rel=1e-9)
 
 
 def _resident(array: np.ndarray) -> int:

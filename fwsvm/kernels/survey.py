@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks, is_mapped, let_go, mapping_of
+from fwsvm._mapped import RowMatrix, blocks, is_as_in_file, is_mapped, let_go, mapping_of
 from fwsvm._stretches import NUMBERS
 from fwsvm.numerics.compile import njit
 
@@ -42,19 +42,27 @@ class Survey(NamedTuple):
         return float(max(self.most.max(initial=0.0), -self.least.min(initial=0.0)))
 
 
-_KNOWN: dict[tuple[int, tuple[int, ...]], Survey] = {}
+_KNOWN: dict[tuple[int, int, tuple[int, ...]], Survey] = {}
 
 
 def survey_of_mapped(X: Any) -> Survey | None:
-    """Return the survey of mapped rows X (m, n), an ndarray or a csr_array; None for rows in memory."""
+    """Return the survey of mapped rows X (m, n), an ndarray or a csr_array; None for rows in memory.
+
+    One of rows that somebody may write to is not remembered.
+    """
     if not is_mapped(X):
         return None
-    mapping = mapping_of(X if isinstance(X, np.ndarray) else X.data)
-    key = id(mapping), X.shape
-    if key not in _KNOWN:
-        _KNOWN[key] = _sparse(X) if sparse.issparse(X) else _dense(X)
+    numbers = X if isinstance(X, np.ndarray) else X.data
+    mapping = mapping_of(numbers)
+    assert mapping is not None  # noqa: S101 - the rows are mapped
+    key = id(mapping), int(numbers.__array_interface__["data"][0]), X.shape
+    if key in _KNOWN:
+        return _KNOWN[key]
+    found = _sparse(X) if sparse.issparse(X) else _dense(X)
+    if is_as_in_file(mapping):
+        _KNOWN[key] = found
         weakref.finalize(mapping, _KNOWN.pop, key, None)
-    return _KNOWN[key]
+    return found
 
 
 def largest_of(X: RowMatrix) -> float:

@@ -96,7 +96,7 @@ def _array(path: Path) -> np.ndarray:
     try:
         large = path.stat().st_size >= _mapped.LARGE
         found = np.lib.format.open_memmap(path, mode="c" if large else "r")
-        return np.asarray(found) if large else np.array(found)
+        return _mapped.never_written(np.asarray(found)) if large else np.array(found)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError, OverflowError) as error:
