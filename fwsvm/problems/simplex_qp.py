@@ -14,7 +14,7 @@ import numpy as np
 
 from fwsvm._mapped import blocks, in_memory, picked
 from fwsvm.kernels.column_cache import ColumnCache, get_columns
-from fwsvm.kernels.distances import cancels, value_error
+from fwsvm.kernels.distances import TOLERATED_SPARSE, value_error
 from fwsvm.kernels.kernel import own_terms, self_values
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
 from fwsvm.kernels.sparse_tiles import WIDE
@@ -110,7 +110,7 @@ def value_rounding_of_mapped(kernel: Any, X: Any) -> float:
         rows = as_rows(in_memory(X, some))
         largest, features = max(largest, own_terms(kernel, rows).max()), max(features, most_stored(rows))
     error = value_error(kernel, np.array([largest]), np.array([largest]))
-    return rounding_of_sums(kernel, features, 0.0 if cancels(error, dense=False) else error)
+    return rounding_of_sums(kernel, features, min(error, TOLERATED_SPARSE))
 
 
 def gradient_by_columns(qp: SimplexQP, alpha: np.ndarray) -> np.ndarray:

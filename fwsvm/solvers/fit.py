@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, is_mapped
+from fwsvm._mapped import RowMatrix, is_mapped, picked
+from fwsvm._memory import require
 from fwsvm._occurring import Occurring, occurring
 from fwsvm._stretches import all_finite
 from fwsvm.errors import UsageError
@@ -188,7 +189,19 @@ def checked(
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
     if (weights == 0).any():
-        X, codes, weights = X[weights > 0], codes[weights > 0], weights[weights > 0]
+        counted = weights > 0
+        if known is not None:
+            stored = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+            most = (
+                3 * stored * np.count_nonzero(counted) // len(counted)
+            )  # as they are, and in double precision
+            require(
+                int(most),
+                "the rows that have a weight, copied into memory,",
+                "write these to a file of their own",
+            )
+        X, codes, weights = picked(X, counted), codes[counted], weights[counted]
+        X = X.astype(np.float64, copy=False)
     absent = [c for k, c in enumerate(classes) if not (codes == k).any()]
     if len(classes) < 2 or absent:
         raise UsageError(

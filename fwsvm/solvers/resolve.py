@@ -1,8 +1,6 @@
 """Settings with every default filled in: what a run will really do."""
 
-import functools
 import math
-import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
-from fwsvm._memory import MIB, available_bytes
+from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, UsageError, nearest, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
@@ -290,15 +288,3 @@ def _is(value: Any, kind: type) -> bool:
         return isinstance(value, kind) and not isinstance(value, bool) and not math.isnan(float(value))  # type: ignore[arg-type]
     except OverflowError:
         return False
-
-
-def default_cache_mib() -> int:
-    """Return half of the memory available, rounded down to a power of two so that it does not wander."""
-    half = max(64, _available_in(int(time.monotonic())) // (2 * MIB))
-    return 1 << (half.bit_length() - 1)
-
-
-@functools.lru_cache(maxsize=1)
-def _available_in(_second: int) -> int:
-    """Return the memory available, read once a second: that takes as long as training a small machine."""
-    return available_bytes()

@@ -23,6 +23,7 @@ GAPS = 13  # features that no row has: kernel values are then computed as those 
 
 _DONE: set[Hashable] = set()
 _ONE_AT_A_TIME = threading.RLock()  # who waits for another's compiling counts that as its own
+_HERE = threading.local()  # of this thread: whether it runs what is run for the sake of compiling alone
 
 
 def once(what: Hashable, work: Callable[[], None]) -> float:
@@ -32,9 +33,18 @@ def once(what: Hashable, work: Callable[[], None]) -> float:
     started = time.perf_counter()
     with _ONE_AT_A_TIME:
         if what not in _DONE:
-            work()
+            before, _HERE.compiling = is_compiling(), True
+            try:
+                work()
+            finally:
+                _HERE.compiling = before
             _DONE.add(what)
     return time.perf_counter() - started
+
+
+def is_compiling() -> bool:
+    """Whether this thread runs a tiny problem in the place of another, for the sake of compiling."""
+    return getattr(_HERE, "compiling", False)
 
 
 def tiny_problem(gaps: int = 0, mapped: np.dtype | None = None) -> Binary:

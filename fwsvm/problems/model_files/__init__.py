@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.errors import ModelError
-from fwsvm.files.atomic import replacing
+from fwsvm.files.atomic import is_written_in_place, replacing
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.problems.model_files import liblinear, libsvm
 from fwsvm.problems.model_files._header import read_header
@@ -49,7 +49,7 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
             f"{path}: the label {quoted(unprintable[0])} is not printable, so the model is not written"
         )
     beside = range_path(path)
-    if model.ranges is not None and not (Path(path).exists() and not Path(path).is_file()):
+    if model.ranges is not None and not is_written_in_place(path):
         with replacing(beside, ModelError) as stream:
             stream.write(model.ranges.text())
     with replacing(path, ModelError) as stream:

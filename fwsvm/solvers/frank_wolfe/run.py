@@ -31,7 +31,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Outcome
 from fwsvm.solvers.tuning import CHECK_COST, MARGIN, SINGLE_TOLERATED
 from fwsvm.solvers.warm_start import WarmStart
-from fwsvm.solvers.warm_up import ROWS, once, some_steps, tiny_problem
+from fwsvm.solvers.warm_up import is_compiling, once, some_steps, tiny_problem
 from fwsvm.status import Status
 
 UNIT_ROUNDOFF = 2.0**-24  # of single precision
@@ -66,8 +66,8 @@ class SimplexRun:
         self.sampled = resolved.search == "sampled"
         self.order, rows = sorted_by_class(problem)
         plus, penalties = int(np.count_nonzero(problem.y > 0)), problem.penalties[self.order]
-        # a tiny problem stands for others, whose columns are in single precision
-        double = rows.height > ROWS and (
+        # a tiny problem stands for others, most of which have columns in single precision
+        double = not is_compiling() and (
             single_error(resolved.kernel, own_terms(resolved.kernel, rows)) > SINGLE_TOLERATED
         )
         compile_seconds = _compile(self.rule, resolved, tracked=False, double=True) if double else 0.0

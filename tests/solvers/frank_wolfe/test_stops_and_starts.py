@@ -492,3 +492,16 @@ def test_rows_far_from_the_origin_are_solved_in_double_precision(method):
     here, far = (fit(X + away, (y < 0).astype(int), ("a", "b"), chosen) for away in (0.0, 3e4))
     assert far.certified
     assert abs(far.objective - here.objective) <= 1.1 * max(here.gap, far.gap)
+
+
+@pytest.mark.parametrize("method", ["swap-2o", "swap", "mfw"])
+def test_a_few_rows_far_from_the_origin_are_solved_too(method):
+    X = 1e5 + np.random.default_rng(0).normal(size=(22, 3))
+    found = fit(X, np.arange(22) % 2, ("1", "-1"), Settings(method, time_limit=60, max_iterations=200_000))
+    assert found.status is Status.CONVERGED
+
+
+def test_the_smallest_penalties_leave_a_run_its_steps():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    found = fit(X, np.arange(60) % 2, ("1", "-1"), Settings("swap-2o", C=1e-200))
+    assert found.status is Status.CONVERGED
