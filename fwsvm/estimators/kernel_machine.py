@@ -99,6 +99,9 @@ class KernelMachine(Classifier):
     def _show_machine(self) -> None:
         """Set the attributes that `sklearn.svm.SVC` has, too."""
         model: KernelModel = self.result_.model
+        self.__dict__.pop("support_", None)  # of an earlier fit
+        if not callable(self.kernel):
+            self.__dict__.pop("rows_", None)
         order = np.arange(model.support.shape[0])
         if len(self.classes_) == 2:
             order = np.roll(order, -model.counts[0])

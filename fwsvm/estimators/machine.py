@@ -88,7 +88,19 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return classes[::-1] if len(classes) == 2 else classes
 
     def _train(self, X: Any, y: Any, sample_weight: Any = None, **settings: Any) -> Self:
-        """Fit with the family's own ``settings``; those of all families are read from the parameters."""
+        """Fit with the family's own ``settings``; those of all families are read from the parameters.
+
+        A fit that ends before its machine is there leaves everything as it was.
+        """
+        before = dict(self.__dict__)
+        try:
+            return self._trained(X, y, sample_weight, settings)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _trained(self, X: Any, y: Any, sample_weight: Any, settings: dict[str, Any]) -> Self:
         method = METHODS.get(self.method) if isinstance(self.method, str) else None
         if method is not None and FAMILIES[method.family].problem != FAMILIES[self.family].problem:
             known = [

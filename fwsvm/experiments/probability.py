@@ -29,7 +29,7 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
     UsageError
         A linear method: LIBLINEAR's format has no place for sigmoids.
     DataError
-        A class has one row only.
+        A class has one distinct row only.
     """
     if FAMILIES[method(settings.method).family].multiclass != "one-vs-one":
         raise UsageError(
@@ -39,7 +39,7 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
     counts = np.bincount(codes, minlength=len(classes))
     if len(classes) > 1 and counts.min() < 2:  # of one class alone `fit` says that there is no other
         least, where = clipped(classes[int(counts.argmin())], QUOTED), f"{name}: " if name else ""
-        raise DataError(f"{where}class {least} has one row only, and probabilities need two of each")
+        raise DataError(f"{where}class {least} has one distinct row only, and probabilities need two of each")
 
 
 def with_probabilities(

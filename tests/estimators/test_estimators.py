@@ -218,6 +218,31 @@ def test_what_is_no_parameter_is_a_value_error(estimator):
     assert kind(max_iter=-1).fit(X2, Y2).result_.certified
 
 
+@named(KERNEL)
+def test_a_fit_that_fails_leaves_the_machine_that_was(estimator):
+    fitted = clone(estimator).set_params(gamma=0.1, max_iter=200)
+    fitted.fit(X2, (Y2 == "ant").astype(int))
+    before = fitted.predict(X2)
+    with pytest.raises(ValueError, match="gamma"):
+        fitted.set_params(gamma=-1.0).fit(X2, Y2)
+    assert np.array_equal(fitted.predict(X2), before)
+    fresh = clone(estimator).set_params(gamma=-1.0)
+    with pytest.raises(ValueError, match="gamma"):
+        fresh.fit(X2, Y2)
+    assert not hasattr(fresh, "classes_")
+
+
+def test_attributes_of_another_kernel_do_not_outlive_the_next_fit():
+    fitted = FrankWolfeSVC(kernel="precomputed").fit(X2 @ X2.T, Y2)
+    assert len(fitted.support_)
+    fitted.set_params(kernel="rbf").fit(X2, Y2)
+    assert not hasattr(fitted, "support_")
+    fitted.set_params(kernel=lambda A, B: A @ B.T).fit(X2, Y2)
+    assert len(fitted.rows_) == len(X2)
+    fitted.set_params(kernel="rbf").fit(X2, Y2)
+    assert not hasattr(fitted, "rows_")
+
+
 def test_linear_machines_name_what_gives_them_probabilities():
     with pytest.raises(ValueError, match="CalibratedClassifierCV gives probabilities"):
         DualCoordinateSVC(probability=True)
