@@ -87,8 +87,10 @@ def scaled(mine: Block, ranges: Ranges) -> Block:
 
 
 def sums(mine: Block) -> Sums:
-    """Return the sums of a block's rows."""
-    return sums_of(as_csr(mine.rows))
+    """Return the sums of a block's rows that are trained on."""
+    which = np.flatnonzero(mine.codes >= 0)
+    rows = mine.rows if len(which) == len(mine.codes) else some_rows(mine.rows, which)
+    return sums_of(as_csr(rows))
 
 
 def widest(mine: Block, kernel: object, kernel_name: str, classes: int) -> np.ndarray:

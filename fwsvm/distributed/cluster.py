@@ -143,7 +143,7 @@ class Cluster:
             What a worker raised; `UsageError` where workers were lost, again and again, or do not have this fwsvm,
             and where the scheduler is gone.
         """
-        with _errors():
+        with errors(self.client):
             self._wait(futures)
             found: list[Any] = self.client.gather(futures)
         with self._counting:
@@ -152,28 +152,40 @@ class Cluster:
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait for futures; `UsageError` where there has been no worker for a while."""
-        alone = 0.0
-        while True:
-            try:
-                with self.client.as_current():
-                    distributed().wait(futures, timeout=LOOK_SECONDS)
-            except TimeoutError:
-                alone = 0.0 if self.workers else alone + LOOK_SECONDS
-                if alone >= PATIENCE_SECONDS:
-                    raise UsageError(
-                        f"the cluster has had no worker for {alone:g} s; start some with `dask worker`, and train again"
-                    ) from None
-            else:
-                return
+
+        def look(seconds: float) -> None:
+            with self.client.as_current():
+                distributed().wait(futures, timeout=seconds)
+
+        patiently(self.client, look, "train again")
 
     def close(self) -> None:
         """Disconnect; what workers hold for this connection is released."""
         self.client.close()
 
 
+def patiently(client: Any, look: Callable[[float], Any], again: str) -> Any:
+    """Return what ``look`` returns, which is given seconds and asked again where it raises `TimeoutError` after them.
+
+    Raises
+    ------
+    UsageError
+        There has been no worker for a while; ``again`` says what to do once there are some.
+    """
+    alone = 0.0
+    while True:
+        with contextlib.suppress(TimeoutError):
+            return look(LOOK_SECONDS)
+        alone = 0.0 if client.nthreads() else alone + LOOK_SECONDS
+        if alone >= PATIENCE_SECONDS:
+            raise UsageError(
+                f"the cluster has had no worker for {alone:g} s; start some with `dask worker`, and {again}"
+            )
+
+
 @contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Turn what Dask raises into sentences."""
+def errors(client: Any) -> Iterator[None]:
+    """Turn what Dask raises into sentences; a client that is not connected may raise anything."""
     try:
         yield
     except FwsvmError:
@@ -186,6 +198,10 @@ def _errors() -> Iterator[None]:
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError) as error:
         raise UsageError(f"the connection to the cluster's scheduler was lost: {one_line(error)}") from None
     except Exception as error:
+        if client.status != "running":
+            raise UsageError(
+                "the connection to the cluster's scheduler was lost; look whether it runs"
+            ) from None
         raise UsageError(
             f"a worker failed: {one_line(error)}; has each worker this version of fwsvm, numpy and numba?"
         ) from error

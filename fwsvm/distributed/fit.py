@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fwsvm._memory import require
 from fwsvm._occurring import Occurring
 from fwsvm.distributed import block
 from fwsvm.distributed.look import Pair
@@ -24,6 +25,7 @@ from fwsvm.solvers.class_weight import of_classes
 from fwsvm.solvers.fit import refuse_penalties
 from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
+from fwsvm.solvers.memory import PART
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import Work, carry_out, shared_out
@@ -61,9 +63,10 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
         What workers raise (`fwsvm.distributed.cluster`); as `fwsvm.solvers.fit.fit`.
     """
     found = table.found
+    K = len(found.classes)
+    _require_pairs(K, resolved)
     weights = _class_weights(settings, table)
     refuse_penalties(resolved.C, weights, found.counts.sum(axis=0))
-    K = len(found.classes)
     enter(Phase.CHECK)
     same = table.same
     most = table.ask(block.widest, same(resolved.kernel), same(resolved.kernel_name), same(K))
@@ -97,6 +100,12 @@ def accuracy(table: RemoteTable, result: Result) -> float:
     enter(Phase.PREDICT)
     right: list[int] = table.ask(block.right, table.same(sent(table.cluster, result.model)))
     return sum(right) / table.found.rows
+
+
+def _require_pairs(classes: int, resolved: Resolved) -> None:
+    """Refuse, with `UsageError`, so many classes that their pairs do not fit in this machine's memory."""
+    what = f"{resolved.method.name} on the pairs of {classes:,} classes"
+    require(classes * (classes - 1) // 2 * PART, what, "take fewer classes")
 
 
 def _class_weights(settings: Settings, table: RemoteTable) -> np.ndarray:

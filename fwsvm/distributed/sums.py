@@ -10,13 +10,14 @@ from fwsvm.scaling import TARGETS, Ranges
 
 
 class Sums(NamedTuple):
-    """What some rows come to; of features that occur, shape (k,), and of all numbers stored.
+    """What some rows come to, of features that occur, shape (k,).
 
     Attributes
     ----------
     columns : ndarray of int, ascending
     counts, totals, least, most : ndarrays, how often each is stored, its sum, its extremes
-    squares : float, the sum of all squares
+    apart : ndarray, the sum of squared distances from the mean of those stored, which sums of squares would lose in
+        rounding where numbers are far from zero
     """
 
     columns: np.ndarray
@@ -24,9 +25,10 @@ class Sums(NamedTuple):
     totals: np.ndarray
     least: np.ndarray
     most: np.ndarray
-    squares: float
+    apart: np.ndarray
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def sums_of(X: csr_array) -> Sums:
     """Return the sums of rows."""
     values = np.asarray(X.data)
@@ -36,26 +38,36 @@ def sums_of(X: csr_array) -> Sums:
     np.maximum.at(most, places, values)
     totals = np.bincount(places, weights=values, minlength=len(columns))
     counts = np.bincount(places, minlength=len(columns))
-    return Sums(columns, counts, totals, least, most, float(np.sum(np.square(values))))
+    squares = np.square(values - (totals / counts)[places])
+    apart = np.bincount(places, weights=squares, minlength=len(columns))
+    return Sums(columns, counts, totals, least, most, apart)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def added(parts: Sequence[Sums]) -> Sums:
     """Return the sums of all rows."""
     columns, places = np.unique(np.concatenate([part.columns for part in parts]), return_inverse=True)
     least, most = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
     np.minimum.at(least, places, np.concatenate([part.least for part in parts]))
     np.maximum.at(most, places, np.concatenate([part.most for part in parts]))
+    each_total = np.concatenate([part.totals for part in parts])
+    each_count = np.concatenate([part.counts for part in parts])
     totals, counts = (
-        np.bincount(places, weights=np.concatenate(each), minlength=len(columns))
-        for each in ([part.totals for part in parts], [part.counts for part in parts])
+        np.bincount(places, weights=each, minlength=len(columns)) for each in (each_total, each_count)
     )
-    return Sums(columns, counts.astype(np.int64), totals, least, most, sum(part.squares for part in parts))
+    between = each_count * np.square(each_total / each_count - (totals / counts)[places])
+    within = np.concatenate([part.apart for part in parts])
+    apart = np.bincount(places, weights=within + between, minlength=len(columns))
+    return Sums(columns, counts.astype(np.int64), totals, least, most, apart)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def spread(sums: Sums, rows: int) -> float:
     """Return the mean squared distance of two rows, as `fwsvm.kernels.widths.mean_squared_distance` of sparse rows."""
-    means = sums.totals / rows
-    return max(0.0, 2.0 * rows / max(1, rows - 1) * (sums.squares / rows - float(np.sum(np.square(means)))))
+    # where rows do not store a feature, their zeros are as far from the rest as the mean of what is stored
+    zeros = sums.counts * ((rows - sums.counts) / rows)
+    apart = float(np.sum(sums.apart)) + float(np.sum(zeros * np.square(sums.totals / sums.counts)))
+    return float("inf") if np.isnan(apart) else 2.0 / max(1, rows - 1) * apart
 
 
 def extreme(sums: Sums) -> float:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ class RemoteTable:
     Raises
     ------
     DataError
-        The rows have one class only, or a partition cannot be read.
+        The rows have one class only, or one each, or a partition cannot be read.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class RemoteTable:
     ) -> None:
         self.cluster, count = cluster, len(partitions)
         parts = cluster.each(block.load, partitions, [zero_based] * count)
-        self.found = found = joined(cluster.gather(cluster.each(block.facts, parts)))
+        self.found = found = joined(cluster.gather(cluster.each(block.facts, parts)), name_of(partitions))
         self.blocks = cluster.each(
             block.block, parts, partitions, found.digests, [found.classes] * count, [found.features] * count
         )
@@ -80,11 +81,11 @@ class RemoteTable:
             self.found = found._replace(sums=added(self.ask(block.sums)))
 
     def without(self, held_out: Sequence[folds.HeldOutPart]) -> "RemoteTable":
-        """Return a table that lacks rows of each partition; numbers of rows, features and spread stay those of all."""
+        """Return a table that lacks rows of each partition; features, and rows' numbers, stay those of all."""
         rest = copy.copy(self)
         rest.blocks = self.futures(folds.without, held_out)
         counts = rest.ask(folds.counts, rest.same(len(self.found.classes)))
-        rest.found = self.found._replace(counts=np.array(counts))
+        rest.found = self.found._replace(counts=np.array(counts), sums=added(rest.ask(block.sums)))
         return rest
 
     def ask(self, function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
@@ -148,12 +149,24 @@ class RemoteTable:
         return 12.0 * self.found.stored / max(1, self.found.rows) + 8.0
 
 
-def joined(facts: Sequence[block.Facts]) -> TableFacts:
-    """Return what all partitions are together; `DataError` for rows of one class."""
+def name_of(partitions: Sequence[Partition]) -> str:
+    """Return the file that partitions are of, or its folder where they are of several."""
+    files = {partition.path for partition in partitions}
+    return files.pop() if len(files) == 1 else str(Path(files.pop()).parent)
+
+
+def joined(facts: Sequence[block.Facts], name: str) -> TableFacts:
+    """Return what all partitions of ``name`` are together; `DataError` for rows of one class, or of one each."""
     names = np.array([name for some in facts for name in some.classes])
     classes = labels.classes(names) if len(names) else ()
+    rows = sum(int(some.counts.sum()) for some in facts)
     if len(classes) < 2:
-        raise DataError("all rows have the same label; two classes are needed")
+        raise DataError(f"{name}: all rows have the same label; two classes are needed")
+    if len(classes) == rows > 2:
+        raise DataError(
+            f"{name}: each of the {rows} rows has a label of its own; classes are labels that rows share (fwsvm does "
+            "not fit numbers)"
+        )
     place = {name: k for k, name in enumerate(classes)}
     counts = np.zeros((len(facts), len(classes)), np.int64)
     for p, some in enumerate(facts):

@@ -137,6 +137,9 @@ def test_cross_validation_on_a_cluster_is_that_of_one_machine_but_for_the_folds(
     assert all(fold["certified"] and fold["method"] == "chunking (distributed)" for fold in far["rows"])
     assert len({fold["run_id"] for fold in far["rows"] + near["rows"]}) == 6
     assert sum(fold["rows"] for fold in far["rows"]) == 2 * 5000
+    # each of its own two thirds of the rows
+    widths = [[fold["gamma"] for fold in found["rows"]] for found in (far, near)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.05)
 
 
 def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from fwsvm import data
 from fwsvm.data import partitions
@@ -18,6 +19,7 @@ from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import VALUE_ROUNDING, value_rounding
 from fwsvm.problems.simplex_qp import rounding
 from fwsvm.solvers import Settings, Status, fit
+from fwsvm.solvers.resolve import resolve
 from tests import naive
 from tests.distributed.inline import Inline, table_of
 
@@ -196,13 +198,19 @@ def test_each_row_is_held_out_once_and_classes_keep_their_shares(seed, count, ro
         assert max(sizes) - min(sizes) <= 1
 
 
-def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
-    X, codes = clouds(12, 500, classes=3)
-    table = table_of(written(tmp_path, X, codes))
+def held_out(table, codes):
+    """Return a part of the rows to hold out, the class number of each row, and which rows are held out."""
     order = np.array([table.found.classes.index(str(int(1 - code))) for code in codes])
     asked = [folds.HeldOutPart(1, 4, (0, number)) for number in range(len(table.blocks))]
     parts = np.split(order, table.starts[1:-1])
-    mask = np.concatenate([folds.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)])
+    masks = [folds.held_out(some, fold) for some, fold in zip(parts, asked, strict=True)]
+    return asked, order, np.concatenate(masks)
+
+
+def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
+    X, codes = clouds(12, 500, classes=3)
+    table = table_of(written(tmp_path, X, codes))
+    asked, order, mask = held_out(table, codes)
     far = train(rest := table.without(asked), chosen(tolerance=1e-5))
     near = fit(X[~mask], order[~mask], table.found.classes, chosen(tolerance=1e-5))
     assert rest.found.rows == (~mask).sum()
@@ -210,6 +218,28 @@ def test_a_fold_is_trained_on_the_rows_that_are_left(tmp_path):
     assert abs(far.objective - near.objective) <= far.gap + near.gap
     answers = table.ask(folds.right_of_held_out, asked, table.same(far.model))
     assert np.sum(answers, axis=0).tolist() == [(far.model.predict(X[mask]) == order[mask]).sum(), mask.sum()]
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+def test_a_folds_default_width_is_that_of_the_rows_that_are_left(tmp_path, offset):
+    X, codes = clouds(14, 500, classes=3)
+    X += offset
+    table, asked = table_of(written(tmp_path, X, codes)), Settings("chunking", threads=1)
+    parts, _, mask = held_out(table, codes)
+    far = there.resolve(table.without(parts), asked)
+    assert far.kernel.gamma == pytest.approx(resolve(asked, X[~mask]).kernel.gamma, rel=1e-9)
+    assert there.resolve(table, asked).kernel.gamma == pytest.approx(resolve(asked, X).kernel.gamma, rel=1e-9)
+
+
+def test_the_default_width_of_rows_far_from_zero_is_not_lost_in_rounding(tmp_path):
+    X, codes = clouds(15)
+    X[:, 0] += 1e9
+    X[::2, 1] = 0.0  # which are not stored
+    asked = Settings("chunking", threads=1)
+    far = there.resolve(table_of(written(tmp_path, X, codes)), asked)
+    distance = cdist(X, X, "sqeuclidean").sum() / (len(X) * (len(X) - 1))
+    assert far.kernel.gamma == pytest.approx(1 / (2 * distance), rel=1e-6)
+    assert far.kernel.gamma == pytest.approx(resolve(asked, sparse.csr_array(X)).kernel.gamma, rel=1e-6)
 
 
 @pytest.mark.parametrize("limit", [{"max_iterations": 40}, {"time_limit": 1e-9}])
@@ -253,3 +283,23 @@ def test_what_cannot_be_trained_on_a_cluster_is_a_sentence(tmp_path):
         table_of(written(tmp_path, X, codes * 0))
     with pytest.raises(UsageError, match="needs all rows at once; give gamma"):
         train(table_of(written(tmp_path, X, codes)), chosen(kernel="laplacian", gamma=None))
+
+
+def test_rows_that_share_no_label_are_refused_as_on_one_machine(tmp_path):
+    X, _ = clouds(16, 300)
+    path = written(tmp_path, X, np.arange(300))
+    said = "rows.svm: each of the 300 rows has a label of its own; classes are labels that rows share"
+    with pytest.raises(DataError, match=said):
+        data.load(path)
+    with pytest.raises(DataError, match=said):
+        table_of(path)
+
+
+def test_more_classes_than_memory_holds_pairs_of_are_refused_before_they_are_listed(tmp_path, monkeypatch):
+    X, _ = clouds(17, 300)
+    table = table_of(written(tmp_path, X, np.arange(300) // 2))
+    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
+    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 10 << 20)
+    said = "chunking on the pairs of 150 classes would take .*; take fewer classes"
+    with pytest.raises(UsageError, match=said):
+        train(table, chosen())

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from fwsvm.data.formats import svmlight
+from fwsvm.errors import UsageError
 from fwsvm.experiments import plan, samples
 from fwsvm.experiments.execute import Record, Resources, run_task
 from fwsvm.experiments.executors.workers import Workers
@@ -292,6 +293,68 @@ def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_wh
     assert len(delivered) == len(found) == 6, "once each"
     assert same_rows(found, chains[0])
     assert same_rows(found, chains[1])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of dask's own
+def test_ctrl_c_ends_the_runs_of_a_cluster_and_each_has_its_row(cluster: LocalCluster) -> None:
+    from fwsvm.experiments.executors.cluster import ClusterExecutor
+
+    short, long = cell(0.1), cell(1e-12, time_limit=60.0)
+    found: dict[str, Record] = {}
+
+    def impatient(record: Record) -> None:
+        first = not found
+        found[record.cell.run_id] = record
+        if first:
+            raise KeyboardInterrupt
+
+    executor = ClusterExecutor(cluster.address, Resources())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            executor.run([[short], [long]], impatient, Killer(short, 0), at_once=2)
+    finally:
+        executor.close()
+    assert found[short.run_id].status is Status.CONVERGED
+    assert found[long.run_id].status is Status.INTERRUPTED
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of dask's own
+def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    from fwsvm.distributed import cluster as connection
+    from fwsvm.experiments.executors.cluster import ClusterExecutor
+
+    short, long = cell(0.1), cell(1e-12, time_limit=60.0)
+    found: list[Record] = []
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.2)
+    with started(tmp_path, 1) as there:
+        executor = ClusterExecutor(there.address, Resources())
+
+        def deliver(record: Record) -> None:
+            found.append(record)
+            there.scheduler.kill()
+            there.scheduler.wait()
+
+        try:
+            with pytest.raises(UsageError, match="the connection to the cluster's scheduler was lost"):
+                executor.run([[short], [long]], deliver, Killer(short, 0), at_once=1)
+        finally:
+            executor.close()
+    assert [record.cell.run_id for record in found] == [short.run_id]
+    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.2)
+    with started(tmp_path, 1) as there:
+        executor = ClusterExecutor(there.address, Resources())
+        there.workers[0].kill()
+        try:
+            wait_until(lambda: not executor.slots)
+            with pytest.raises(UsageError, match="the cluster has had no worker for"):
+                executor.run([[short]], found.append, Killer(short, 0), at_once=1)
+        finally:
+            executor.close()
 
 
 def test_where_there_can_be_no_server_of_forks_workers_are_made_one_by_one(tmp_path: Path) -> None:

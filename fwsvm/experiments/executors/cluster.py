@@ -5,14 +5,18 @@ mirror, without the network, and checks the fingerprint; if it has no such data,
 """
 
 import contextlib
+import functools
+import queue
 import secrets
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fwsvm._memory import default_cache_mib
 from fwsvm.data.dataset import Dataset
-from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed
-from fwsvm.errors import FwsvmError
+from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
+from fwsvm.errors import FwsvmError, UsageError
 from fwsvm.experiments import samples
 from fwsvm.experiments.execute import Record, Resources, failure_record, interrupted_record, run_task
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
@@ -35,12 +39,19 @@ class _Attempt:
         return [_Attempt(cells, len(self.cells), self.remaining[1:])] if self.remaining else []
 
 
-def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = None) -> list[Record] | None:
-    """Run a task on a worker of the cluster; None asks for the data."""
+def _run(
+    task: Task, resources: Resources, stop: str, beside: int, dataset: Dataset | None = None
+) -> list[Record] | None:
+    """Run a task on a worker of the cluster; None asks for the data.
+
+    ``beside`` is how many runs share the memory of this machine.
+    """
     cell, asked_to_stop = task[0], distributed().Event(stop)
+    whole = resources.cache_mib or _free_at_first(stop)
+    resources = replace(resources, cache_mib=_share(whole, beside), offline=True)
     if dataset is None:
         try:
-            if samples.load(cell.data, offline=True).fingerprint != cell.fingerprint:
+            if samples.load(cell.data, offline=resources.offline).fingerprint != cell.fingerprint:
                 return None
         except FwsvmError:  # no such file or name on this worker, or a damaged file
             return None
@@ -56,8 +67,22 @@ def _run(task: Task, resources: Resources, stop: str, dataset: Dataset | None = 
     return records
 
 
+@functools.lru_cache(maxsize=1)
+def _free_at_first(_stop: str) -> int:
+    """Return this machine's default for all runs that one event stops: once they are under way less is free."""
+    return default_cache_mib()
+
+
+def _share(whole: int, runs: int) -> int:
+    """Return a run's part of cache memory, rounded down to a power of two so that it is reproducible."""
+    return 1 << (max(1, whole // runs).bit_length() - 1)
+
+
 class ClusterExecutor:
-    """The executor of a Dask cluster at an address, see `fwsvm.distributed.cluster.connect`."""
+    """The executor of a Dask cluster at an address, see `fwsvm.distributed.cluster.connect`.
+
+    Runs share the cache memory of a machine equally: what ``resources`` say, or else the default of each machine.
+    """
 
     def __init__(self, address: str, resources: Resources) -> None:
         self.client = connect(address)
@@ -67,27 +92,46 @@ class ClusterExecutor:
     @property
     def slots(self) -> int:
         """How many tasks the cluster's workers can take at once."""
-        return sum(self.client.nthreads().values())
+        return self._machines().total()
+
+    def _machines(self) -> Counter[str]:
+        """Return how many tasks the workers of each machine can take at once."""
+        found: Counter[str] = Counter()
+        with errors(self.client):
+            for address, threads in self.client.nthreads().items():
+                found[distributed().comm.get_address_host(address)] += threads
+        return found
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
-        """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run."""
-        at_once = max(1, min(at_once, self.slots))
+        """Run all tasks; see `Executor.run`. The cluster reports no progress from inside a run.
+
+        Raises
+        ------
+        UsageError
+            There has been no worker for a while, or the connection to the scheduler was lost.
+        """
+        machines = self._machines()
+        at_once = max(1, min(at_once, machines.total()))
+        beside = min(at_once, max(machines.values(), default=1))
         resources = replace(self.resources, parallel_cells=at_once)
         stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
         waiting = [_Attempt(task) for task in reversed(tasks)]
         running: dict[Any, _Attempt] = {}
-        done = distributed().as_completed(loop=self.client.loop)
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def submit(attempt: _Attempt, data: Any = None) -> None:
-            future = self.client.submit(_run, attempt.cells, resources, stop.name, data, pure=False)
+            with errors(self.client):
+                future = self.client.submit(
+                    _run, attempt.cells, resources, stop.name, beside, data, pure=False
+                )
+                future.add_done_callback(done.put)
             running[future] = attempt
-            done.add(future)
 
         try:
             while waiting or running:
                 while waiting and len(running) < at_once:
                     submit(waiting.pop())
-                future = next(done)
+                future = self._next(done)
                 attempt = running[future]  # until its records are delivered: an interrupt collects them
                 if future.status in {"lost", "cancelled"}:
                     # a worker died that held finished records, or the data; the attempt itself has not failed
@@ -99,7 +143,8 @@ class ClusterExecutor:
                     del running[future]
                     waiting.extend(self._retry(attempt, future, deliver))
                     continue
-                records = future.result()
+                with errors(self.client):
+                    records = future.result()
                 if records is None:
                     del running[future]
                     submit(attempt, self._scatter(attempt.cells[0]))
@@ -109,22 +154,44 @@ class ClusterExecutor:
                 del running[future]
                 waiting.extend(attempt.extended())
         except KeyboardInterrupt:
-            stop.set()
+            self._if_there(stop.set)
             self._collect(running, deliver)
             raise
         finally:
-            stop.set()
-            self.client.cancel(list(running))
+            self._if_there(stop.set)
+            self._if_there(self.client.cancel, list(running))
 
     def close(self) -> None:
         """Disconnect, and release the data sent to the cluster."""
         self.scattered.clear()
         self.client.close()
 
+    def _next(self, done: queue.SimpleQueue[Any]) -> Any:
+        """Return the next future that is done; `UsageError` where there has been no worker for a while.
+
+        It is no `distributed.as_completed`, whose time-out counts once, from its construction on.
+        """
+
+        def look(seconds: float) -> Any:
+            try:
+                return done.get(timeout=seconds)
+            except queue.Empty:
+                raise TimeoutError from None
+
+        with errors(self.client):
+            return patiently(self.client, look, "run the command again, which goes on from here")
+
+    def _if_there(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call a function of the cluster at the end of a run, when nothing is to be done where it is lost, or late."""
+        with contextlib.suppress(UsageError), errors(self.client):
+            function(*arguments)
+
     def _scatter(self, cell: Cell) -> Any:
         """Send the cell's data set to the cluster, once; return its future."""
         if cell.fingerprint not in self.scattered:
-            self.scattered[cell.fingerprint] = self.client.scatter(samples.load(cell.data), hash=False)
+            data = samples.load(cell.data, offline=self.resources.offline)
+            with errors(self.client):
+                self.scattered[cell.fingerprint] = self.client.scatter(data, hash=False)
         return self.scattered[cell.fingerprint]
 
     @staticmethod
@@ -142,13 +209,13 @@ class ClusterExecutor:
             return [_Attempt([cell]) for cell in reversed(cells)]
         return [_Attempt(cells[:1], 0, [*cells[1:], *attempt.remaining])]
 
-    @staticmethod
-    def _collect(running: dict[Any, _Attempt], deliver: Deliver) -> None:
-        with contextlib.suppress(TimeoutError):
-            distributed().wait(list(running), timeout=TIMEOUT_SECONDS)
+    def _collect(self, running: dict[Any, _Attempt], deliver: Deliver) -> None:
+        """Deliver what interrupted runs come to in time."""
+        with self.client.as_current():
+            self._if_there(distributed().wait, list(running), TIMEOUT_SECONDS)
         for future, attempt in list(running.items()):
-            records = (future.result() if future.status == "finished" else None) or [
-                interrupted_record(attempt.cells[0])
-            ]
-            for record in records:
+            found: list[Record] = []
+            with contextlib.suppress(UsageError), errors(self.client):
+                found = (future.result() if future.status == "finished" else None) or []
+            for record in found or [interrupted_record(attempt.cells[0])]:
                 deliver(record)
