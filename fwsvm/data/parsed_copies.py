@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, never_written
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
@@ -85,9 +85,10 @@ def _read_copy(place: Path) -> Parsed | None:
 
 def _array(path: Path) -> np.ndarray:
     mode: Literal["c"] | None = "c" if path.stat().st_size >= MAPPED_FROM else None
-    return np.asarray(
+    found = np.asarray(
         np.load(path, mmap_mode=mode, allow_pickle=False)
-    )  # a plain array, as compiled code knows them
+    )  # plain, as compiled code knows arrays
+    return never_written(found)
 
 
 def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha256: str) -> None:
@@ -137,9 +138,14 @@ def _finish(
     (building / "about.json").write_text(json.dumps(about), "utf-8")
     if size is not None:
         (building / _mark(size)).touch()
-    shutil.rmtree(place, ignore_errors=True)  # only a copy that could not be read is still there
-    with contextlib.suppress(OSError):  # another process may have finished the same copy first
+    try:
         building.rename(place)
+    except OSError:
+        if _read_copy(place) is not None:  # another process finished the same copy first
+            return
+        shutil.rmtree(place, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            building.rename(place)
 
 
 class Streamed(NamedTuple):

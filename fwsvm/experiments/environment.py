@@ -68,10 +68,9 @@ def _commit() -> str:
     top = Path(__file__).parents[2]
     if not (top / ".git").exists():
         return ""
-    asked = subprocess.run(
-        ["git", "-C", str(top), "rev-parse", "--short=12", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["git", "-C", str(top), "rev-parse", "--short=12", "HEAD"]
+    try:
+        asked = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError:  # the machine has no git, or none that may be run
+        return ""
     return asked.stdout.strip()

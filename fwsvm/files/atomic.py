@@ -2,12 +2,17 @@
 
 import contextlib
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from fwsvm.errors import DataError, FwsvmError
+
+SYSTEM = {Path("/dev"), Path("/proc")}  # whose links lead to files that processes have open
+#: Names of the files that this process has open: stdout and stderr, or any by its number.
+OPEN_FILE = re.compile(r"/dev/std(out|err)|(?:/dev|/proc/self)/fd/([0-9]{1,9})")
 
 
 @contextlib.contextmanager
@@ -16,8 +21,8 @@ def replacing(
 ) -> Iterator[IO[Any]]:
     """Open a text (or ``binary``) file that takes its name, from whatever has it, once all is written and on disk.
 
-    What is written goes to a temporary file in the same folder, which is removed if anything fails. A path that is
-    no regular file (a pipe, ``/dev/stdout``) is written to as it is.
+    What is written goes to a temporary file in the same folder, which is removed if anything fails. A path that
+    `is_written_in_place` (a pipe, ``/dev/stdout``) is written to as it is.
 
     Raises
     ------
@@ -28,8 +33,8 @@ def replacing(
     form: dict[str, Any] = {} if binary else {"encoding": "utf-8", "newline": "\n"}
     kind = "b" if binary else ""
     try:
-        if path.exists() and not path.is_file():
-            with path.open(f"w{kind}", **form) as stream:
+        if is_written_in_place(path):
+            with _in_place(path, f"w{kind}", form) as stream:
                 yield stream
             return
         part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
@@ -44,6 +49,27 @@ def replacing(
             raise
     except OSError as error:
         raise refusal(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def is_written_in_place(path: str | Path) -> bool:
+    """Return whether `replacing` writes to what has a path's name, and gives the name to no other file.
+
+    That is what is no regular file, and what is open already: after ``> file`` /dev/stdout leads to a regular file, but
+    it and the other links below /dev and /proc are the system's.
+    """
+    path = Path(path)
+    whole = path.absolute()
+    is_systems = path.is_symlink() and not SYSTEM.isdisjoint(whole.parents)
+    return bool(OPEN_FILE.fullmatch(str(whole))) or is_systems or (path.exists() and not path.is_file())
+
+
+def _in_place(path: Path, mode: str, form: dict[str, Any]) -> IO[Any]:
+    """Open what has a path's name; what this process has open goes on where it is, also after ``>> file``."""
+    known = OPEN_FILE.fullmatch(str(path.absolute()))
+    if known is None:
+        return path.open(mode, **form)
+    name, number = known.groups()
+    return os.fdopen(os.dup(int(number or {"out": 1, "err": 2}[name])), mode, **form)
 
 
 def write_whole(path: Path, content: bytes, refusal: type[FwsvmError]) -> None:

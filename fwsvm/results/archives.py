@@ -37,6 +37,8 @@ MAX_EXPANSION, ALWAYS = (
     1 << 24,
 )  # how many times the archive its members may have, and bytes they may have anyhow
 MAX_MEMBERS = 250_000
+MAX_LIST = 256 * MAX_MEMBERS  # bytes of the list of members: a record and a name each
+END, LOCATOR_64, END_64 = 22, 20, 56  # bytes of the records that end a zip, from the last one back
 MAX_MANIFEST = 1 << 26
 PIECE = 1 << 20
 ENCRYPTED = 0x1  # bit of a member's flags
@@ -126,11 +128,39 @@ def _unpacked(path: Path, _changed: int, size: int) -> Path:
     folder.mkdir()
     (folder / "traces").mkdir()
     try:
+        _refuse_long_list(path, size)
         with zipfile.ZipFile(path) as archive:
             _unpack(path, archive, folder, min(MAX_INSIDE, ALWAYS + MAX_EXPANSION * size))
     except DAMAGE as error:
         raise ResultsError(f"{path}: not a whole zip archive: {shown(str(error))}") from None
     return folder
+
+
+def _refuse_long_list(path: Path, size: int) -> None:
+    """Refuse an archive whose list of members, of which zipfile makes objects at once, is longer than `MAX_LIST`.
+
+    Its length is in the last record, before which a zip of many members has two more. All are where `fwsvm archive` has
+    them, or zipfile could find others.
+    """
+    with path.open("rb") as file:
+        file.seek(max(0, size - END_64 - LOCATOR_64 - END))
+        last = file.read()
+    end, locator, end_64 = last[-END:], last[-END - LOCATOR_64 : -END], last[: -END - LOCATOR_64]
+    is_64 = locator.startswith(b"PK\x06\x07")
+    ours = end.startswith(b"PK\x05\x06") and end.endswith(
+        b"\0\0"
+    )  # the length of the comment that follows it
+    if is_64:
+        at = struct.unpack_from("<Q", locator, 8)[0]
+        ours = ours and end_64.startswith(b"PK\x06\x06") and at == size - len(last)
+    if not ours:
+        raise ResultsError(f"{path}: not a whole zip archive: it does not end as `fwsvm archive` ends one")
+    listed = struct.unpack_from("<Q", end_64, 40)[0] if is_64 else struct.unpack_from("<L", end, 12)[0]
+    if listed > MAX_LIST:
+        raise ResultsError(
+            f"{path}: its list of files has {listed:,} bytes, and at most {MAX_LIST:,} are read; "
+            "`fwsvm archive` writes no such archive"
+        )
 
 
 def _unpack(path: Path, archive: zipfile.ZipFile, folder: Path, most: int) -> None:

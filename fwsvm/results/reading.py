@@ -14,7 +14,7 @@ from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Colu
 from fwsvm.results.files import opened, unreadable
 from fwsvm.results.kinds import Kind, Text, shortened
 
-MOST_BYTES, MOST_LINES = 2**27, 500_000  # a run takes about 600 bytes here, and 2 KiB in memory
+MOST_BYTES, MOST_LINES = 2**28, 500_000  # a run takes about 750 bytes here, and 2 KiB in memory
 MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
 MOST_KEPT = 1000  # distinct fields of a column
 REMEDY = "mend or delete the line"

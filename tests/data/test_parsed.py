@@ -88,6 +88,21 @@ def test_a_damaged_copy_is_made_anew(damage, cache: Path) -> None:  # type: igno
     assert reader.times == 2
 
 
+def test_a_copy_that_another_process_finishes_first_stays(cache: Path) -> None:
+    place, reader = parsed_copies.folder("d1", {}), Reader(DENSE)
+    of_the_first = []
+
+    def slower() -> tuple[LabelledRows, tuple[str, ...]]:
+        parsed_copies.table("d1", {}, reader)
+        of_the_first.append(place.stat().st_ino)
+        return reader()
+
+    table, _ = parsed_copies.table("d1", {}, slower)
+    assert np.array_equal(table.X, DENSE.X)
+    assert [place.stat().st_ino] == of_the_first
+    assert list((cache / "parsed").iterdir()) == [place]
+
+
 def test_a_copy_says_what_it_is_of_and_nothing_half_made_is_left(cache: Path) -> None:
     parsed_copies.table("d1", {}, Reader(DENSE))
     (folder,) = list((cache / "parsed").iterdir())

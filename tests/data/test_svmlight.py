@@ -281,6 +281,14 @@ def test_an_xz_file_that_wants_a_large_dictionary_is_refused(read):
         read(lzma.compress(b"1 1:1\n", filters=filters))
 
 
+def test_compressed_text_that_memory_cannot_hold_is_refused_as_it_is_unpacked(read, monkeypatch):
+    monkeypatch.setattr(text_file, "ASKED_EVERY", 1 << 12)
+    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
+    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 1 << 12)
+    with pytest.raises(DataError, match=r"unpacking its text .0 MiB so far. would take 1 MiB of memory"):
+        read(gzip.compress(ROWS.encode()))
+
+
 def test_a_source_that_names_no_size_is_read_to_a_bound(monkeypatch):
     monkeypatch.setattr(text_file, "MAX_PIPE_BYTES", 1 << 16)
     monkeypatch.setattr(text_file, "CHUNK", 1 << 12)

@@ -128,3 +128,14 @@ def test_a_kill_leaves_no_copy_that_would_be_read(tmp_path: Path, monkeypatch: p
     with pytest.raises(KeyboardInterrupt):
         formats.read_file(path, {"format": "svmlight", "zero_based": False})
     assert not list((tmp_path / "cache" / "parsed").iterdir())
+
+
+def test_a_line_that_does_not_end_is_refused_with_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows"
+    path.write_text("1 1:2\n-1 1:3\n1 " + " ".join(f"{j}:1" for j in range(1, 200)))
+    monkeypatch.setattr(svmlight_stream, "LONGEST_LINE", 1000)
+    with pytest.raises(DataError, match=r"rows:3: the line has more than 0 MiB; end each row by a line feed"):
+        formats.read_file(path, {"format": "svmlight", "zero_based": False})
+    assert not list((tmp_path / "cache" / "parsed").iterdir())

@@ -155,7 +155,9 @@ def test_damaged_zips_are_refused_wherever_they_are_damaged(cache: Path, tmp_pat
 def test_zips_that_no_data_set_needs_are_refused(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = rezipped(tmp_path / "a.zip", ROWS, compression=zipfile.ZIP_LZMA)
+    path = rezipped(tmp_path / "a.zip", ROWS, compression=zipfile.ZIP_BZIP2)
+    assert "method 12; stored and deflated are read" in refused(path)
+    path = rezipped(path, ROWS, compression=zipfile.ZIP_LZMA)
     assert "method 14" in refused(path)
     path = rezipped(path, ROWS, compression=zipfile.ZIP_DEFLATED)
     content = bytearray(path.read_bytes())

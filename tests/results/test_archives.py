@@ -136,6 +136,30 @@ def test_what_is_no_zip_is_said(tmp_path: Path, content: bytes) -> None:
     assert "not a whole zip archive" in run("table", tmp_path / "x.zip").stderr
 
 
+@pytest.mark.parametrize("limit", [65_535, 1], ids=["a zip", "a zip of many members"])
+def test_a_list_of_too_many_files_is_refused_before_it_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", limit)
+    file = packed(folder)
+    assert len(results.read([file]).frame) == 4
+    other = shutil.copy(file, file.with_name("other.zip"))
+    monkeypatch.setattr(archives, "MAX_LIST", 100)
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("the list is read"))
+    with pytest.raises(ResultsError, match=r"its list of files has \d+ bytes, and at most 100 are read"):
+        results.read([other])
+
+
+def test_an_archive_with_an_end_of_another_program_is_refused(folder: Path) -> None:
+    file = packed(folder)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = b"mine"
+    with pytest.raises(
+        ResultsError, match="not a whole zip archive: it does not end as `fwsvm archive` ends one"
+    ):
+        results.read([file])
+
+
 def test_a_changed_file_is_read_anew(folder: Path) -> None:
     file = packed(folder)
     assert len(results.read([file]).frame) == 4

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from fwsvm.analysis import merge, results
 from fwsvm.cli import main
 from fwsvm.errors import ResultsError
+from fwsvm.experiments.config import MAX_RUNS
 from fwsvm.experiments.store import ResultsStore, read_rows
+from fwsvm.results import reading
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA
 from tests.analysis.folders import row, write
 
@@ -124,7 +126,13 @@ def test_bytes_that_are_no_table_are_refused(folder: Path, content: bytes) -> No
 def test_a_table_beyond_its_bounds_is_refused_before_it_is_read(folder: Path) -> None:
     with (folder / "runs.csv").open("r+b") as stream:
         stream.truncate(2**40)  # takes no room on the disk
-    refused(folder, r"runs\.csv: 1,048,576.0 MiB, and at most 128.0 MiB are read")
+    refused(folder, r"runs\.csv: 1,048,576.0 MiB, and at most 256.0 MiB are read")
+
+
+def test_the_rows_of_the_largest_experiment_that_is_taken_are_read_again() -> None:
+    runs = Path(__file__).parents[2] / "results" / "reference" / "003-c-sweep" / "runs.csv"
+    of_a_run = runs.stat().st_size / runs.read_bytes().count(b"\n")
+    assert MAX_RUNS * of_a_run < reading.MOST_BYTES
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

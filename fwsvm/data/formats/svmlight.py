@@ -179,7 +179,7 @@ def problems(
         yield line_number(text, len(text) - 1), NO_LAST_NEWLINE
     if clean:
         try:
-            table, _ = read(path, zero_based=zero_based)
+            table, _ = parse(path, text, zero_based=zero_based)
         except FormatError as refusal:
             yield refusal.line, refusal.why
         else:

@@ -30,6 +30,7 @@ from fwsvm.errors import DataError
 
 PIECE = 1 << 24  # bytes of text that are parsed at a time
 STREAMED_FROM = 1 << 26  # bytes of a file below which all of its rows are read into memory at once
+LONGEST_LINE = 1 << 30  # bytes, of which all are in memory
 
 
 def is_large(path: Path) -> bool:
@@ -60,7 +61,7 @@ def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
     Raises
     ------
     DataError
-        As of `fwsvm.data.formats.text_file.read_text`.
+        As of `fwsvm.data.formats.text_file.read_text`; a line is longer than `LONGEST_LINE`.
     """
     with open_decompressed(path) as source:
         head = _read(path, source, HEAD_BYTES)
@@ -82,6 +83,9 @@ def pieces(path: Path, digest: Any = None) -> Iterator[Piece]:
                 rest = rest[end:]
                 yield Piece(text, lines, ended)
                 lines += int(np.count_nonzero(text == NEWLINE))
+            elif len(rest) > LONGEST_LINE:
+                why = f"the line has more than {LONGEST_LINE >> 20:,} MiB; end each row by a line feed"
+                raise FormatError(path, lines + 1, why)
             read = _read(path, source, PIECE) if read else b""
 
 

@@ -10,6 +10,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm._memory import require
+from fwsvm.data import memory
 from fwsvm.data.formats import decompression
 from fwsvm.errors import DataError
 
@@ -18,6 +20,9 @@ NEWLINE = 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes that are read from a pipe or another file of unknown size.
 MAX_PIPE_BYTES = 1 << 30
+ASKED_EVERY = (
+    1 << 26
+)  # bytes of unpacked text after which it is asked whether there is memory for as many more
 
 NOT_TEXT = {
     b"PK\x03\x04": "is a zip archive; unpack it and give the file inside",
@@ -138,13 +143,23 @@ def _contents(path: Path, source: IO[bytes]) -> Any:
     size = source.seek(0, io.SEEK_END)
     source.seek(0)
     if kind is not None:
-        data = bytearray()
-        for piece in decompression.decompress(path, source, kind, decompression.max_decompressed(size)):
-            data += piece
-        return data
+        most = decompression.max_decompressed(size)
+        return _unpacked(path, decompression.decompress(path, source, kind, most))
     if size and not isinstance(source, io.BytesIO):
         return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
     return _read_stream(path, source)
+
+
+def _unpacked(path: Path, pieces: Iterator[bytes]) -> bytearray:
+    """Return the bytes of a compressed file, which names no size, in memory that is asked for as they grow."""
+    data, asked = bytearray(), ASKED_EVERY
+    for piece in pieces:
+        data += piece
+        if len(data) >= asked:
+            asked = len(data) + ASKED_EVERY
+            what = f"{path}: unpacking its text ({len(data) >> 20:,} MiB so far)"
+            require(asked, what, memory.FEWER, DataError, held=len(data))
+    return data
 
 
 def refuse_not_text(path: Path, head: bytes) -> None:

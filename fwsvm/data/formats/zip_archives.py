@@ -15,7 +15,7 @@ from fwsvm.data.formats import decompression
 from fwsvm.errors import DataError, clipped
 from fwsvm.files.folders import BUILDING, parsed_folder
 
-METHODS_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
+METHODS_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks others without a bound
 ENCRYPTED_FLAG = 0x1  # bit of a member's flags
 HEAD_BYTES, READ_BYTES = 16, 1 << 20  # bytes
 QUOTED = 60  # characters of a member's name
@@ -104,7 +104,7 @@ def _member(path: Path, archive: zipfile.ZipFile, member: str) -> zipfile.ZipInf
     if info.compress_type not in METHODS_READ:
         raise DataError(
             f"{path}: {_quoted(info.filename)} inside it is packed by zip's method {info.compress_type}; "
-            f"stored, deflated and bzip2 are read"
+            f"stored and deflated are read; unpack it first"
         )
     return info
 

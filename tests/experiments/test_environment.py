@@ -1,0 +1,25 @@
+"""What rows say of the machine and the software, whatever the machine lacks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fwsvm.experiments import environment
+
+
+@pytest.fixture(autouse=True)
+def asked_anew() -> Iterator[None]:
+    environment.environment.cache_clear()
+    yield
+    environment.environment.cache_clear()
+
+
+def test_a_checkout_on_a_machine_without_git_has_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "fwsvm" / "experiments" / "environment.py"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = environment.environment()
+    assert (found.commit, found.fwsvm != "") == ("", True)
