@@ -138,7 +138,7 @@ def _weak_promise(finished: pd.DataFrame) -> str:
     Runs that a limit ended are not considered: their status says that the gap may be large.
     """
     by_rule = finished[finished["status"].isin(["converged", "sampled_stop"])]
-    return promises.in_short(by_rule["relative_gap"].tolist(), finished["message"].tolist())
+    return promises.in_short(by_rule["relative_gap"].tolist(), by_rule["message"].tolist())
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
@@ -191,8 +191,11 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     own was.
     """
     problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
-    if cells[cells["method"] == baseline].groupby(problem, dropna=False)["tolerance"].nunique().gt(1).any():
-        problem.append("tolerance")  # else the methods may have been given tolerances of their own
+    own = cells[cells["method"] == baseline]
+    for name in ("tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"):
+        # the methods may have been given values of their own, unless the baseline has several
+        if name in own and own.groupby(problem, dropna=False)[name].nunique(dropna=False).gt(1).any():
+            problem.append(name)
     base = cells.loc[cells["method"] == baseline, [*problem, "train_seconds", "test_accuracy", "censored"]]
     base = base.drop_duplicates(problem)
     joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base"))

@@ -9,7 +9,8 @@ import pandas as pd
 from fwsvm.analysis.cells import sweeps, without_sweeps
 from fwsvm.analysis.measures import Measure, measure
 
-#: What is one problem: methods are compared on the same data set and kernel, of a sweep also at the same C.
+#: What is one problem: methods are compared on the same data set and kernel, of a sweep also at the same C, and where a
+#: method has several tolerances also at the same tolerance.
 PROBLEM = ["experiment", "profile", "dataset", "kernel"]
 SWEPT = [*PROBLEM, "C", "tolerance"]
 #: Two values nearer than this to each other are alike: printed accuracies have two decimals of a per cent.
@@ -62,7 +63,12 @@ def contest(cells: pd.DataFrame, name: str) -> Contest | None:
     A problem that a method solved at several settings is left out: which of them counts is not known.
     """
     kind = measure(name)
-    parts = [(without_sweeps(cells), PROBLEM), (sweeps(cells), SWEPT)]
+    single = without_sweeps(cells)
+    tolerances = single.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].nunique(dropna=False)
+    parts = [
+        (single, [*PROBLEM, "tolerance"] if tolerances.gt(1).any() else PROBLEM),
+        (sweeps(cells), SWEPT),
+    ]
     values, uncertain, judged = [], 0, 0
     for some, key in parts:
         whole = some[~some["censored"].astype(bool)] if name == "time" else some

@@ -18,6 +18,7 @@ from fwsvm.analysis.writing import csv_bytes
 from fwsvm.errors import ResultsError, shown
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
+from fwsvm.results.archives import OF_FOLDER
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text_of, unreadable
 from fwsvm.results.kinds import listed, shortened
@@ -59,8 +60,9 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
         for inside in result_folders(path):
             folders.append(_read(inside))
             refuse_too_many(sum(len(folder.rows) for folder in folders))
-    if present(out / "runs.csv"):
-        raise ResultsError(f"{out}: already has a runs.csv; name a new folder with --out")
+    for name in OF_FOLDER:
+        if present(out / name):
+            raise ResultsError(f"{out}: already has a {name}; name a new folder with --out")
     header = _common_header(folders)
     placed = ((row, str(folder.path)) for folder in folders for row in folder.rows)
     mixed = [*_mixed_code(folders), *different_data(placed), *_mixed_configurations(folders)]

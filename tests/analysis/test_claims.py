@@ -163,6 +163,20 @@ def test_support_sets_of_sixty_per_cent() -> None:
     assert check_claims(sized(0.3), ["003-adult-support"])[0].word == "not reproduced"
 
 
+def test_a_deadline_that_both_missed_says_nothing_of_the_one_that_finished() -> None:
+    def pair(dataset: str, liblinear: str, avsf: str):
+        ended = (("liblinear", liblinear), ("avsf", avsf))
+        return [row(dataset=dataset, method=m, kernel="linear", C=1, status=status) for m, status in ended]
+
+    both = pair("a9a", "time_limit", "time_limit")
+    alone = pair("covtype", "time_limit", "converged")
+    (verdict,) = check_claims(cells_of(*both, *alone), ["002-avsf-finishes"])
+    assert verdict.word == "reproduced"
+    assert verdict.ours.evidence.startswith("cut short alone: liblinear 1 times, AVSF 0 times; both 1 times")
+    (verdict,) = check_claims(cells_of(*both), ["002-avsf-finishes"])
+    assert verdict.word == "not run"
+
+
 def test_same_solution_compares_objectives_of_converged_pairs() -> None:
     def solved(objective: float):
         rows = [

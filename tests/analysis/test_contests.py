@@ -78,6 +78,17 @@ def test_a_sweep_is_a_contest_at_each_of_its_values(tmp_path) -> None:
     assert found.won.to_dict() == {"fw": 3, "mfw": 0}
 
 
+def test_several_tolerances_are_a_contest_each(tmp_path) -> None:
+    rows = [
+        row(dataset="a", method=m, tolerance=tolerance, train_seconds=t / tolerance)
+        for tolerance in (0.1, 0.01)
+        for m, t in (("fw", 1), ("mfw", 2))
+    ]
+    found = contest(of(tmp_path, rows), "time")
+    assert found is not None
+    assert found.won.to_dict() == {"fw": 2, "mfw": 0}
+
+
 def test_nothing_is_compared_where_a_method_stands_alone(tmp_path) -> None:
     assert (
         contest(of(tmp_path, [row(dataset="a", method="fw"), row(dataset="b", method="mfw")]), "time") is None

@@ -110,6 +110,10 @@ def test_nothing_is_overwritten_and_other_columns_are_refused(tmp_path: Path) ->
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     with pytest.raises(ResultsError, match=r"already has a runs\.csv"):
         merge([one], one)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "experiment.yaml").write_text("name: mine\n")
+    with pytest.raises(ResultsError, match=r"already has a experiment\.yaml"):
+        merge([one], tmp_path / "own")
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw")])
     text = (two / "runs.csv").read_text()
     (two / "runs.csv").write_text("\n".join(line + ",x" for line in text.splitlines()) + "\n")

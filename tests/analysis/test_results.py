@@ -210,6 +210,27 @@ def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_
     assert pd.isna(table.loc[("b", "fw"), "speedup"])
 
 
+def test_speed_ups_are_at_the_same_width_where_the_baseline_has_several() -> None:
+    table = cells.against_baseline(
+        cells_of(
+            row(dataset="a", method="cvm", train_seconds=10, width_rule="paper"),
+            row(dataset="a", method="cvm", train_seconds=20, width_rule="libcvm"),
+            row(dataset="a", method="fw", train_seconds=2, width_rule="libcvm"),
+        ),
+        "cvm",
+    )
+    assert table[table["method"] == "fw"]["speedup"].tolist() == [10]
+
+
+def test_a_promise_is_judged_by_runs_that_their_rule_ended() -> None:
+    weak = "The relative gap is 3: the stopping rule promises little here."
+    table = cells_of(
+        row(dataset="a", method="fw", status="time_limit", relative_gap=3, message=weak, seed=1),
+        row(dataset="a", method="fw", status="converged", relative_gap=1e-4, message="", seed=2),
+    )
+    assert table["void"].tolist() == [""]
+
+
 def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     table = cells_of(
         row(dataset="a", method="cvm"),

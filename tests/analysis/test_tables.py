@@ -118,6 +118,29 @@ def test_both_of_a_tie_are_best() -> None:
     assert "| a | 9.00 | **5.00** | **5.00** |" in render(drawing.draw_tables(tied, ["time"]), "markdown")
 
 
+def test_what_is_printed_alike_is_best_alike() -> None:
+    cells = cells_of(
+        *(
+            row(experiment="adult", dataset="a1a", method=m, test_accuracy=a)
+            for m, a in (("cvm", 0.843899), ("fw", 0.843902), ("mfw", 0.8430))
+        )
+    )
+    (table,) = drawing.draw_tables(cells, ["003-2"])
+    marked = [entry.best for line in table.rows for entry in line.entries if entry.text in {"84.39", "84.30"}]
+    assert marked[:3] == [True, True, False]
+
+
+def test_pairs_of_classes_that_a_limit_left_out_are_said_to_be_cut() -> None:
+    cells = cells_of(
+        row(dataset="usps", method="fw", classes=10, subproblems=45, status="time_limit"),
+        row(dataset="usps", method="mfw", classes=10, subproblems=45, status="converged", seed=1),
+        row(dataset="usps", method="mfw", classes=10, subproblems=45),
+    )
+    text = render(drawing.draw_tables(cells, ["accuracy"]), "markdown")
+    assert "| cut" in text
+    assert "before all pairs of classes were solved" in " ".join(text.split())
+
+
 def test_none_is_best_while_a_rival_cut_short_might_be() -> None:
     cut = cells_of(
         row(dataset="a", method="fw", status="time_limit", train_seconds=1),

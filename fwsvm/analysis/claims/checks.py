@@ -122,7 +122,7 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
             said + coverage(len(found), on) + (f"; falls at {listed_titles(drops)}" if drops else ""),
         )
 
-    return of_growth(check)
+    return of_growth(check, on)
 
 
 def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Check:
@@ -133,24 +133,28 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
         if at not in found or len(found) < 3:
             return None
         top = max(found, key=lambda dataset: found[dataset])
-        said = f"{METHOD_NAMES[method]} is {three_digits(found[at])} times faster than CVM on {listed_titles([at])}; "
+        said = f"{METHOD_NAMES[method]}'s speed-up over CVM on {listed_titles([at])} is {three_digits(found[at])}; "
         said += f"its largest speed-up is {three_digits(found[top])}, on {listed_titles([top])}"
         return CheckResult(top == at and found[at] >= least, said + coverage(len(found), on))
 
-    return of_growth(check)
+    return of_growth(check, on)
 
 
 def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) -> Check:
-    """Return the check that the median speed-up of ``fast`` is at least ``factor`` times that of ``slow``."""
+    """Return the check that the median speed-up of ``fast`` is at least ``factor`` times that of ``slow``.
+
+    Both medians are over the data sets on which both speed-ups are certain.
+    """
 
     def check(view: View) -> CheckResult | None:
         first, second = speedups(view, fast, on), speedups(view, slow, on)
-        if len(first) < 3 or len(second) < 3:
+        both = [dataset for dataset in on if dataset in first and dataset in second]
+        if len(both) < 3:
             return None
-        a, b = statistics.median(first.values()), statistics.median(second.values())
+        a, b = (statistics.median(found[dataset] for dataset in both) for found in (first, second))
         medians = f"{METHOD_NAMES[fast]} {three_digits(a)}, {METHOD_NAMES[slow]} {three_digits(b)}"
         said = f"median speed-ups over CVM: {medians}"
-        return CheckResult(a >= factor * b, said + coverage(len(first), on))
+        return CheckResult(a >= factor * b, said + coverage(len(both), on))
 
     return check
 

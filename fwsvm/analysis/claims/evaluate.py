@@ -86,7 +86,9 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
             None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
         )
         in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
-        turns = () if varied is None or varied.empty else _turns(claim, as_run, varied)
+        turns = (
+            () if kept is None or varied is None or varied.empty else _turns(claim, _as_run(kept, ()), varied)
+        )
         verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
     return verdicts
 
@@ -104,17 +106,24 @@ def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noq
     return cells[cells["protocol"].isin(AS_RUN)]
 
 
-def _turns(claim: Claim, as_run: CheckResult | None, varied: pd.DataFrame) -> tuple[str, ...]:
+def _turns(claim: Claim, as_run: pd.DataFrame, varied: pd.DataFrame) -> tuple[str, ...]:
     """Return the settings that change what a claim's check finds on a data set, with the values that do.
 
-    A data set where it finds otherwise than on all runs as run does not speak for them, and is left out.
+    ``as_run`` are the cells as run that the claim's verdict comes from. A data set where the runs with changed settings
+    start from another finding than all of those, or than those on the same data set, does not explain the verdict, and
+    is left out.
     """
+    on_all = claim.check(View(as_run, claim.methods))
     found = []
     for setting in variants.SETTINGS.values():
         for dataset, here in varied.groupby("dataset", sort=False):
             before = claim.check(View(here[here["setting"] == ""], claim.methods))
-            if before is None or (as_run is not None and as_run.holds != before.holds):
+            there = claim.check(View(as_run[as_run["dataset"] == dataset], claim.methods))
+            if before is None or any(
+                one is not None and one.holds != before.holds for one in (on_all, there)
+            ):
                 continue
+            once = " (one run a cell)" if here["used"].max() == 1 else ""
             turned = []
             for value in variants.values(here, setting):
                 after = claim.check(View(variants.at(here, setting, value), claim.methods))
@@ -122,7 +131,7 @@ def _turns(claim: Claim, as_run: CheckResult | None, varied: pd.DataFrame) -> tu
             if turned:
                 what = "does not hold" if before.holds else "holds"
                 found.append(
-                    f"{setting.title}: on {listed_titles([str(dataset)])} it {what} with {', '.join(turned)}"
+                    f"{setting.title}: on {listed_titles([str(dataset)])} it {what} with {', '.join(turned)}{once}"
                 )
     return tuple(found)
 

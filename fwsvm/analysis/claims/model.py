@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import without_sweeps
+from fwsvm.analysis.cells import unique_cells, without_sweeps
 from fwsvm.analysis.measures import measure
 
 
@@ -89,28 +89,29 @@ class View:
                     continue
             yield dataset, a, b
 
-    def with_stand_ins(self) -> tuple["View", list[str]]:
-        """Return the view in which stand-ins have the names of published data sets that were not measured, and them.
+    def with_stand_ins(self) -> tuple["View", dict[str, str]]:
+        """Return the view in which stand-ins have the names of published data sets that were not measured.
 
+        The mapping names the stand-ins, each with the data set that it stands for.
         It is for checks of how something grows with the number of rows, and for no others.
         """
         measured = self.all[self.all["train_seconds"].notna()]
         places = published.standing_in(set(measured["dataset"]))
         if not places:
-            return self, []
+            return self, {}
         others = self.all[~self.all["dataset"].isin(places.values())]
         named = others.assign(dataset=others["dataset"].replace(places))
-        return View(named, self.methods), list(places)
+        return View(named, self.methods), dict(places)
 
     def _by_name(self, kernel: str) -> dict[tuple[str, str], dict[str, object]]:
         here = self._plain[self._plain["kernel"].isin([kernel, ""])]
         found: dict[tuple[str, str], dict[str, object]] = {}
         for _, cells in here.groupby("dataset", sort=False):
-            counts = cells.groupby("experiment", sort=False)["method"].nunique()
-            for cell in cells[cells["experiment"] == counts.idxmax()].to_dict("records"):
-                found.setdefault(
-                    (str(cell["dataset"]), str(cell["method"])), {str(k): v for k, v in cell.items()}
-                )
+            measured = cells["method"].where(cells["used"] > 0) if "used" in cells else cells["method"]
+            counts = measured.groupby(cells["experiment"], sort=False).nunique()
+            chosen = unique_cells(cells[cells["experiment"] == counts.idxmax()], ["dataset", "method"])
+            for cell in chosen.to_dict("records"):
+                found[str(cell["dataset"]), str(cell["method"])] = {str(k): v for k, v in cell.items()}
         return found
 
 
@@ -119,12 +120,12 @@ def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
     return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 
-def of_growth(check: Check) -> Check:
-    """Return a check of growth with the number of rows, in which stand-ins count where a published set is lacking."""
+def of_growth(check: Check, on: Sequence[str]) -> Check:
+    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking."""
 
     def filled(view: View) -> CheckResult | None:
-        full, used = view.with_stand_ins()
-        found = check(full)
+        full, places = view.with_stand_ins()
+        found, used = check(full), [made for made, of in places.items() if of in on]
         if found is None or not used:
             return found
         return CheckResult(found.holds, f"{found.evidence} [with stand-ins made here: {listed_titles(used)}]")

@@ -13,6 +13,8 @@ from fwsvm.errors import ResultsError, UsageError, nearest, shown
 from fwsvm.results.kinds import listed, shortened
 
 MAX_PICTURES = 200
+#: What a picture of one kernel has one point of; `unique_cells` refuses several.
+CELL = ["dataset", "method"]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,16 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, labels_of, methods_of, records
+from fwsvm.analysis.cells import against_baseline, unique_cells, without_sweeps
+from fwsvm.analysis.figures.data import (
+    CELL,
+    FigureData,
+    cut_short,
+    drawable,
+    labels_of,
+    methods_of,
+    records,
+)
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import SERIES, title_of
 from fwsvm.analysis.figures.style import (
@@ -38,6 +46,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
         return []
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
+        unique_cells(here, CELL)
         compared = drawable(against_baseline(here, asked.baseline))
         for name in asked.plain or ("accuracy", "time", "speedup", "size"):
             kind = measure(name)
@@ -70,8 +79,11 @@ def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str
         offset = 0.8 * (place - (len(methods) - 1) / 2) / max(1, len(methods))
         heights = [order.index(dataset) + offset for dataset in here["dataset"]]
         values = here[kind.column] * kind.factor
-        spread = (here[f"{kind.column}_sd"].fillna(0) * kind.factor).clip(upper=values * 0.67)
-        panel.hlines(heights, values - spread, values + spread, color=style["color"], linewidth=1,
+        spread = here[f"{kind.column}_sd"].fillna(0) * kind.factor
+        low = values - spread
+        if kind.name != "accuracy":
+            low = low.clip(lower=values / 3)  # a log axis has no room for whiskers that reach zero
+        panel.hlines(heights, low, values + spread, color=style["color"], linewidth=1,
                      label=owned(style["label"]))  # fmt: skip
         (points,) = panel.plot(values, heights, **style)
         rows[points] = records(here)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, without_sweeps
-from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, methods_of, records
+from fwsvm.analysis.cells import against_baseline, unique_cells, without_sweeps
+from fwsvm.analysis.figures.data import CELL, FigureData, cut_short, drawable, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
@@ -40,6 +40,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
+    unique_cells(cells, CELL)
     cells = drawable(against_baseline(cells, asked.baseline))
     drawings = []
     for name in asked.plain or ("accuracy", "time", "speedup", "size"):

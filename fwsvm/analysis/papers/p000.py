@@ -46,7 +46,7 @@ def _relative_below(percent: float) -> Check:
             return None
         small = sum(abs(loss) < percent / 100 for loss in losses)
         said = f"{small} of {len(losses)} relative differences are below {percent:g}%, "
-        said += f"the largest {100 * max(losses):.2f}%"
+        said += f"the largest {100 * max(map(abs, losses)):.2f}%"
         return CheckResult(2 * small > len(losses), said)
 
     return check

@@ -21,6 +21,7 @@ MARK_MEANINGS = {
     "¶": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
     "—": "not finished in time, nor was a rival; a star stands only where a rival finished",
+    "cut": "ended by its time limit before all pairs of classes were solved: there is no machine to measure",
 }
 
 
@@ -102,7 +103,7 @@ class _CellLookup:
             return TableEntry("-")
         value = _number(cell, kind.column)
         if math.isnan(value):
-            return TableEntry(_word(cell))
+            return TableEntry(_word(cell, kind))
         mark = STATUS_MARKS.get(str(cell["status"]), "")
         if (
             mark == "*"
@@ -124,17 +125,16 @@ class _CellLookup:
         return [cell for cell in found if cell is not None]
 
     def _best(self, key: dict[str, object], kind: Measure, cell: CellFields) -> bool:
-        """Return whether no rival is better; one cut short is none if its bound already is worse.
+        """Return whether no rival is printed as better; one cut short is none if its bound already is worse.
 
         Runs whose numbers are not finite take no part.
         """
         found = [_number(c, kind.column) for c in self._rivals(key) if _is_finite(c)]
-        values = [round(v, 12) for v in found if math.isfinite(v)]
+        values = [v for v in found if math.isfinite(v)]
         if len(values) < 2 or (kind.timed and cell["censored"]) or not _is_finite(cell):
             return False
-        return round(_number(cell, kind.column), 12) == (
-            min(values) if kind.better == "less" else max(values)
-        )
+        best = min(values) if kind.better == "less" else max(values)
+        return kind.printed(_number(cell, kind.column)) == kind.printed(best)
 
 
 def _is_finite(cell: CellFields) -> bool:
@@ -196,10 +196,12 @@ def _number(cell: CellFields | None, column: str) -> float:
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-def _word(cell: CellFields) -> str:
-    """Return the text for a missing number: the status, or a hyphen if the run ended well."""
-    status = str(cell["status"])
-    return {"converged": "-", "sampled_stop": "-", "time_limit": "—"}.get(status, status)
+def _word(cell: CellFields, kind: Measure) -> str:
+    """Return the text for a missing number: the status, or a hyphen if the run ended well or a baseline is lacking."""
+    status, classes = str(cell["status"]), _number(cell, "classes")
+    if status == "time_limit":
+        return "-" if kind.derived else "cut" if classes > 2 else "—"
+    return "-" if status in {"converged", "sampled_stop"} else status
 
 
 def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:

@@ -1,6 +1,7 @@
 """Checks of 003's claims that are more than a comparison."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -27,15 +28,15 @@ def loss_below_a_point(view: View) -> CheckResult | None:
     return CheckResult(2 * len(large) < len(losses), said + (f": {', '.join(large)}" if large else ""))
 
 
-@of_growth
+@partial(of_growth, on=(*WEB, *ADULT))
 def flatter_growth(view: View) -> CheckResult | None:
     """Check that log time rises with log m more slowly for FW and MFW than for CVM, in most series."""
     sizes = published.training_rows("003")
     slopes: dict[tuple[str, str], float] = {}
     for name, datasets in (("Web", WEB), ("Adult", ADULT)):
         for method in METHODS:
-            is_certain = [d for d in datasets if not view.cut_short(d, method)]
-            points = [(view.cell(d, method), view.value(d, method, "time")) for d in is_certain]
+            whole = [d for d in datasets if not view.cut_short(d, method)]
+            points = [(view.cell(d, method), view.value(d, method, "time")) for d in whole]
             known = [
                 (float(str(c["rows"])), t) for c, t in points if c is not None and not math.isnan(t) and t > 0
             ]
