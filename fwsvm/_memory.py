@@ -5,7 +5,9 @@ reading, `fwsvm.scaling`, `fwsvm.solvers.memory` for training, `fwsvm.problems.m
 """
 
 import contextlib
+import functools
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +47,18 @@ def require(
             f"{what} would take {said(needed)} of memory; {said(available)} are available, of which fwsvm takes "
             f"{SHARE:.0%} at most; {remedy}"
         )
+
+
+def default_cache_mib() -> int:
+    """Return the default budget for kernel columns: half of what is available, a power of two so that it is steady."""
+    half = max(64, _available_in(int(time.monotonic())) // (2 * MIB))
+    return 1 << (half.bit_length() - 1)
+
+
+@functools.lru_cache(maxsize=1)
+def _available_in(_second: int) -> int:
+    """Return the memory available, read once a second: that takes as long as training a small machine."""
+    return available_bytes()
 
 
 def ran_out(error: MemoryError) -> str:

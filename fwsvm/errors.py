@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from fwsvm import exit_codes
+
 SHOWN = 60  # characters of a wrong value that a message quotes
 
 
@@ -12,7 +14,7 @@ class FwsvmError(Exception):
     ``exit_code`` is what the command line then returns.
     """
 
-    exit_code = 2
+    exit_code = exit_codes.USAGE
 
 
 class UsageError(FwsvmError):
@@ -22,19 +24,19 @@ class UsageError(FwsvmError):
 class RangeError(FwsvmError):
     """Numbers that the precision of a run cannot hold, so that it has no result."""
 
-    exit_code = 4
+    exit_code = exit_codes.FAILED
 
 
 class DataError(FwsvmError):
     """A data file that is missing, damaged, not to be had, or not what it should be."""
 
-    exit_code = 3
+    exit_code = exit_codes.DATA
 
 
 class ModelError(FwsvmError):
     """A model file that cannot be read or does not fit what is asked of it."""
 
-    exit_code = 3
+    exit_code = exit_codes.DATA
 
 
 class ResultsError(FwsvmError):
@@ -44,7 +46,7 @@ class ResultsError(FwsvmError):
 class WriteError(ResultsError):
     """Results that cannot be written for want of space or permission; what was written before stays whole."""
 
-    exit_code = 4
+    exit_code = exit_codes.FAILED
 
 
 class PluginWarning(UserWarning):

@@ -18,16 +18,13 @@ from typing import Any
 
 import click
 
-from fwsvm import __version__
+from fwsvm import __version__, exit_codes
 from fwsvm.cli._lines import echo
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
-DISK_FULL = NO_MEMORY = 4
-NO_FILE = 3
 LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
-INTERRUPTED = 130  # what a shell returns for a program that Ctrl-C ended
 
 
 class Summaries(click.Group):
@@ -79,7 +76,7 @@ class Commands(Summaries):
             from fwsvm._memory import ran_out
 
             echo(f"fwsvm: {ran_out(error)}", 2, err=True)
-            sys.exit(NO_MEMORY)
+            sys.exit(exit_codes.FAILED)
         except OSError as error:
             if error.errno not in FULL:
                 if error.filename is None:
@@ -87,13 +84,13 @@ class Commands(Summaries):
                 name = os.fsdecode(error.filename)
                 said = shown(name) if error.errno in NO_NAMES else name
                 echo(f"fwsvm: {said}: {error.strerror}", 2, err=True)
-                sys.exit(NO_FILE)
+                sys.exit(exit_codes.DATA)
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - what is left in its buffer has no place
             click.echo(f"fwsvm: the output cannot be written: {error.strerror}", err=True)
-            sys.exit(DISK_FULL)
+            sys.exit(exit_codes.FAILED)
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(exit_codes.INTERRUPTED)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from fwsvm import __version__
+from fwsvm import __version__, exit_codes
 from fwsvm.errors import FwsvmError, UsageError, WriteError
 from fwsvm.files.atomic import make_folder
 from fwsvm.files.folders import FACTS, code_folder, is_carried, own_root
@@ -22,7 +22,7 @@ from fwsvm.solvers.second_compiler import to_run
 class WarmupError(FwsvmError):
     """The process that compiles for other machines failed; it has said why."""
 
-    exit_code = 4
+    exit_code = exit_codes.FAILED
 
 
 def compile_into(folder: Path, processor: str, words: Sequence[str]) -> None:

@@ -148,6 +148,7 @@ def _stop(resolved: "Resolved") -> str:
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times."""
+    from fwsvm.experiments.accuracy import TRAINING, is_unmeasured
     from fwsvm.status import Status
 
     say("", "")
@@ -169,6 +170,7 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         why = (
             "interrupted" if result.status is Status.INTERRUPTED
             else "the machine is of a sample" if result.sample is not None
+            else "the status says why" if is_unmeasured(result, TRAINING)
             else "too many rows and support vectors"
         )  # fmt: skip
         said.insert(0, f"training not computed: {why}; `fwsvm predict` does")

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm import exit_codes
+
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
 
@@ -28,7 +30,6 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     from fwsvm.cli._lines import echo
     from fwsvm.data import labels, training_rows
     from fwsvm.data.formats import svmlight, svmlight_stream
-    from fwsvm.errors import DataError
 
     found, files = 0, training_rows.files(data)
     classes: set[str] = set()
@@ -45,7 +46,7 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
             found += 1
     if found:
         click.echo(f"Found {found} lines with error.")
-        raise SystemExit(DataError.exit_code)
+        raise SystemExit(exit_codes.DATA)
     click.echo("No error.")
     if len(classes) == 1:
         echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)

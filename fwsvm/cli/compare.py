@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from fwsvm import exit_codes
 from fwsvm.cli._analysis import (
     coloured,
     emit,
@@ -15,8 +16,6 @@ from fwsvm.cli._analysis import (
     where_option,
 )
 from fwsvm.cli._choice import NearestChoice
-
-WORSE = 1  # the exit code of a comparison that found something worse, as of diff and grep
 
 
 @click.command("compare")
@@ -67,4 +66,4 @@ def command(
         if labels:
             more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
             echo(f"only in {side}: {'; '.join(labels[:10])}{more}", 2, err=True)
-    sys.exit(WORSE if found.is_worse else 0)
+    sys.exit(exit_codes.WORSE if found.is_worse else 0)

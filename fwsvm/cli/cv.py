@@ -1,6 +1,7 @@
 """``fwsvm cv``: cross-validation of one setting."""
 
 import contextlib
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import INTERRUPTED, _names
+from fwsvm import exit_codes
+from fwsvm.cli import _names
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
@@ -100,19 +102,22 @@ def command(
             refuse_on_cluster({"--scale": scale, "--offline": offline, "--score": chosen != ("accuracy",)})
             found = _on_cluster(stack, say, scheduler, data, settings, folds, told, zero_based=zero_based)
         display.count("folds", 0, folds)
-        for fold in found:
-            if fold.result.status is Status.INTERRUPTED:
-                echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
-                break
-            made.append(fold)
-            display.count("folds", len(made), folds)
-            display.begin()
-            say(f"fold {len(made) - 1}", _line(fold))
-            if fold.result.message != fold.result.status.sentence:
-                say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
-    if made:
+        with contextlib.suppress(KeyboardInterrupt):
+            for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
+                made.append(fold)
+                display.count("folds", len(made), folds)
+                display.begin()
+                say(f"fold {len(made) - 1}", _line(fold))
+                if fold.result.message != fold.result.status.sentence:
+                    say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
+        if len(made) < folds:
+            echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
+    if lost := sum(fold.row["test_accuracy"] is None for fold in made):
+        echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", 2, err=True)
+    if lost < len(made) or (made and as_json):
         _tell(made, folds, chosen, as_json=as_json)
-    click.get_current_context().exit(0 if len(made) == folds else INTERRUPTED)
+    ended = exit_codes.FAILED if lost else 0
+    click.get_current_context().exit(ended if len(made) == folds else exit_codes.INTERRUPTED)
 
 
 def _here(
@@ -155,7 +160,8 @@ def _on_cluster(
 
 def _line(fold: "Fold") -> str:
     row = fold.row
-    judged = f"{100 * row['test_accuracy']:.2f}% of {fold.held_out:,} rows"
+    found = row["test_accuracy"]
+    judged = "not judged" if found is None else f"{100 * found:.2f}% of {fold.held_out:,} rows"
     how = (
         f"{row['support_vectors']:,} SV, {row['train_seconds']:.3g} s, relative gap {row['relative_gap']:.1e}"
     )
@@ -164,18 +170,17 @@ def _line(fold: "Fold") -> str:
 
 def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: bool) -> None:
     """Print the accuracy over all rows held out, means of other scores, and standard deviations over folds."""
-    from statistics import mean
-
     from fwsvm.experiments.scores import SCORES as KNOWN
     from fwsvm.results.writing import json_values
 
-    right, judged = sum(fold.right for fold in made), sum(fold.held_out for fold in made)
-    accuracies = [fold.row["test_accuracy"] for fold in made]
-    by_fold = {name: [fold.scores[name] for fold in made] for name in chosen if name != "accuracy"}
+    told = [fold for fold in made if fold.row["test_accuracy"] is not None]
+    right, judged = sum(fold.right for fold in told), sum(fold.held_out for fold in told)
+    accuracies = [fold.row["test_accuracy"] for fold in told]
+    by_fold = {name: [fold.scores[name] for fold in told] for name in chosen if name != "accuracy"}
     if as_json:
-        found = {"accuracy": right / judged, "deviation": _deviation(accuracies)}
+        found = {"accuracy": right / judged if judged else float("nan"), "deviation": _deviation(accuracies)}
         scores = {
-            name: json_values({"mean": mean(values), "deviation": _deviation(values)}) | {"folds": values}
+            name: json_values({"mean": _mean(values), "deviation": _deviation(values)}) | {"folds": values}
             for name, values in by_fold.items()
         }
         counts = {"folds": folds, "folds_ended": len(made)}
@@ -187,9 +192,15 @@ def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: b
             said = f"{100 * right / judged:.2f}% ({right:,} of {judged:,})"
             spread = f"{100 * _deviation(accuracies):.2f}"
         else:
-            said, spread = f"{mean(by_fold[name]):.4f} (mean over folds)", f"{_deviation(by_fold[name]):.4f}"
-        more = f", standard deviation over folds {spread}" if len(made) > 1 else ", of one fold"
+            said, spread = f"{_mean(by_fold[name]):.4f} (mean over folds)", f"{_deviation(by_fold[name]):.4f}"
+        more = f", standard deviation over folds {spread}" if len(told) > 1 else ", of one fold"
         click.echo(f"{KNOWN[name].title:<16}{said}{more}")
+
+
+def _mean(values: list[float]) -> float:
+    from statistics import mean
+
+    return mean(values) if values else float("nan")
 
 
 def _deviation(values: list[float]) -> float:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import INTERRUPTED, _names
+from fwsvm import exit_codes
+from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._progress import loading
@@ -88,7 +89,7 @@ def command(
     except KeyboardInterrupt:
         said = interrupted(len(steps.said), steps.chosen, steps.kept, train, steps.scaling, model)
         echo(f"fwsvm: {said}", 2, err=True)
-        status = INTERRUPTED
+        status = exit_codes.INTERRUPTED
     sys.exit(status)
 
 
@@ -144,7 +145,7 @@ def _done(
     click.echo(f"\nAll of this is in {report}.")
     if result.status is Status.INTERRUPTED:
         echo(f"fwsvm: {text.unfinished(model)}", 2, err=True)
-        return INTERRUPTED
+        return exit_codes.INTERRUPTED
     return 0
 
 

@@ -206,7 +206,6 @@ def _run(
     beside: bool,
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
-    from fwsvm import __version__
     from fwsvm.cli._runs import RunsDisplay
     from fwsvm.experiments.forecast import describe, planned_runs
     from fwsvm.experiments.runner import Runner
@@ -217,7 +216,7 @@ def _run(
     with ResultsStore(folder) as store:
         expected = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
-        store.write_config(experiment.resolved, f"{asked}{profile}, by fwsvm {__version__}")
+        store.write_config(experiment.resolved, f"{asked}{profile}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
         rows = {data: found.rows for data, found in known.items() if not found.missing}
@@ -230,6 +229,8 @@ def _run(
                 teller.note(
                     f"{executor.slots} runs beside each other for the search; reported runs go one by one"
                 )
+            if executor.slots == 1 and beside:
+                teller.note("--beside changes nothing: runs go one by one without --workers 2 or more")
             report = Runner(
                 experiment, known, store, executor, teller, force, fail_fast, beside, reusable
             ).run()
@@ -251,6 +252,6 @@ def _list(expected: "list[PlannedRun]") -> None:
 
     for entry in expected:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
-        state = _OPEN[entry.cell.role] if entry.state == "open" else entry.state
+        state = _OPEN[entry.cell.role] if entry.state == "open" else "again" if entry.again else entry.state
         click.echo(f"{identity}  {entry.cell.label}  {state}")
     echo(describe(expected), 2, err=True)

@@ -30,14 +30,13 @@ def command(as_json: bool) -> None:
 
 
 def _facts() -> dict[str, Any]:
-    from fwsvm._memory import available_bytes
+    from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.environment import environment
     from fwsvm.files import folders
     from fwsvm.numerics.carried_code import code_places
     from fwsvm.numerics.processor import target
     from fwsvm.numerics.source_digest import PACKAGE
     from fwsvm.numerics.threads import usable_threads
-    from fwsvm.solvers.resolve import default_cache_mib
 
     here, kept = environment(), code_places()
     places = {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import INTERRUPTED, _names
+from fwsvm import exit_codes
+from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting, written_elsewhere
 from fwsvm.cli._libsvm_words import libsvm_command
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 @click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")
 @click.option("--model", type=click.Path(path_type=Path), help="Write the machine to this file.")
 @click.option(
-    "--trace", type=click.Path(path_type=Path), help="Write time, iteration, objective, gap, size (CSV)."
+    "--trace",
+    type=click.Path(path_type=Path),
+    help="Write time, iteration, objective, gap, size (CSV), of two classes.",
 )
 @click.option(
     "--probability", is_flag=True, help="Give the machine probabilities, by training on five folds as well."
@@ -77,7 +80,7 @@ def command(
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     say = text.printer(to_stderr=as_json)
-    lacking = False
+    lacking = 0
     if scheduler is not None:
         refuse_on_cluster({"--probability": probability, "--offline": offline})
         result, row = _on_cluster(say, scheduler, data, test, settings, scale, zero_based=zero_based)
@@ -96,21 +99,22 @@ def command(
         click.echo(f"fwsvm: {failure}", err=True)
     if failures:
         raise failures[-1]
-    if lacking:
+    if lacking == exit_codes.INTERRUPTED:
         click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
-    sys.exit(INTERRUPTED if lacking or result.status is Status.INTERRUPTED else 0)
+    sys.exit(lacking or (exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0))
 
 
 def _here(
     say: "Print", data: str, settings: "Settings", scale: str | None, test: Path | None, model: Path | None,
     *, probability: bool, as_json: bool, zero_based: bool, offline: bool,
-) -> "tuple[Result, Row, bool]":  # fmt: skip
-    """Train in this process; return result, row, and whether probabilities that were asked for are lacking."""
+) -> "tuple[Result, Row, int]":  # fmt: skip
+    """Train in this process; return result, row, and the exit code if probabilities that were asked for are lacking."""
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data.labels import encode
+    from fwsvm.experiments import accuracy
     from fwsvm.experiments import probability as sigmoids
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
@@ -128,11 +132,14 @@ def _here(
         result, row = _trained(display, loaded, settings, resolved, as_json=as_json)
         if probability and result.status is not Status.INTERRUPTED:
             told, counted = TrainingDisplay(display), partial(_count, display)
-            more = sigmoids.with_probabilities(
-                loaded.train.X, codes, result, settings, watch=told, count=counted
-            )
-            return more or result, row, more is None
-    return result, row, False
+            try:
+                more = sigmoids.with_probabilities(
+                    loaded.train.X, codes, result, settings, watch=told, count=counted
+                )
+            except accuracy.UNMEASURED as error:
+                return accuracy.unmeasured(result, "Probabilities", error), row, exit_codes.FAILED
+            return more or result, row, 0 if more else exit_codes.INTERRUPTED
+    return result, row, 0
 
 
 def _on_cluster(
@@ -176,6 +183,10 @@ def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row
             write_trace(trace, result.trace)
         except WriteError as error:
             failures.append(error)
+        else:
+            if (count := result.subproblems) > 1:
+                why = f"a trace is of one problem, and more than two classes make several ({count:,} here)"
+                click.echo(f"fwsvm: {trace} has no points: {why}; train on rows of two classes", err=True)
     return failures
 
 

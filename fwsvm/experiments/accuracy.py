@@ -1,15 +1,17 @@
 """The accuracy of trained machines: on test rows, and on training rows if predicting them is cheap."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fwsvm import promises
+from fwsvm._memory import ran_out
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode
+from fwsvm.errors import FwsvmError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.problems.machines import KernelModel
@@ -17,6 +19,10 @@ from fwsvm.solvers import Result, Status
 from fwsvm.solvers.c_path import CPath, Run
 
 MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
+TRAINING, TEST = "The training accuracy", "The test accuracy"
+NOT_COMPUTED = "could not be computed:"
+#: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
+UNMEASURED = (FwsvmError, MemoryError)
 
 
 def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> float:
@@ -27,11 +33,40 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
     return float(np.mean(predicted == encode(table.labels, classes)))
 
 
+def on_training_rows(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
+    """Return ``train_accuracy`` of a run."""
+    return {"train_accuracy": accuracy(result, table, classes)}
+
+
 def on_test_rows(result: Result, test: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
     """Return ``test_accuracy`` and ``predict_seconds`` of a run."""
     started = time.perf_counter()
     found = accuracy(result, test, classes)
     return {"test_accuracy": found, "predict_seconds": time.perf_counter() - started}
+
+
+def measured(
+    result: Result, which: str, measure: Callable[..., dict[str, Any]], *of: Any
+) -> tuple[Result, dict[str, Any]]:
+    """Return the result of a run, and the columns of ``which`` accuracy that ``measure(result, *of)`` returns.
+
+    Where it cannot be computed there are none, and the message says why: the machine is no worse for it.
+    """
+    try:
+        return result, measure(result, *of)
+    except UNMEASURED as error:
+        return unmeasured(result, which, error), {}
+
+
+def unmeasured(result: Result, which: str, error: FwsvmError | MemoryError) -> Result:
+    """Return the result of a run, its message saying why ``which`` accuracy is not known."""
+    why = ran_out(error) if isinstance(error, MemoryError) else str(error)
+    return replace(result, message=f"{result.message} {which} {NOT_COMPUTED} {why}.")
+
+
+def is_unmeasured(result: Result, which: str) -> bool:
+    """Return whether a run's message holds the sentence of `unmeasured`."""
+    return f"{which} {NOT_COMPUTED}" in result.message
 
 
 def interrupted(result: Result) -> Result:
@@ -67,10 +102,10 @@ def is_costly(result: Result, table: LabelledRows) -> bool:
     )
 
 
-def with_accuracy_note(result: Result, train_accuracy: float, counts: np.ndarray) -> Result:
+def with_accuracy_note(result: Result, train_accuracy: float | None, counts: np.ndarray) -> Result:
     """Return the result, its message saying so if the training accuracy is below the largest class's share.
 
-    ``counts`` are the training rows of each class, shape (K,).
+    ``counts`` are the training rows of each class, shape (K,). An accuracy that is not known is None.
     """
-    note = promises.of_accuracy(train_accuracy, counts.tolist())
+    note = "" if train_accuracy is None else promises.of_accuracy(train_accuracy, counts.tolist())
     return replace(result, message=f"{result.message} {note}") if note else result

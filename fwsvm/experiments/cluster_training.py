@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fwsvm import scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
-from fwsvm.data.catalogue import fingerprint_of, read_file
+from fwsvm.data.catalogue import fingerprint_of, read_file, unknown_labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.partitions import cut
@@ -17,7 +17,7 @@ from fwsvm.distributed.fit import accuracy as accuracy_there
 from fwsvm.distributed.fit import fit
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.labels import method_label
+from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.writing import utc_now
@@ -69,7 +69,7 @@ def opened(
         if test is not None:
             loader = loader_of(test, zero_based=zero_based)
             held_out, recipe["test"], more = read_file(test, loader, table.found.features)
-            notices = (*notices, *more)
+            notices = (*notices, *more, *unknown_labels(test, held_out, table.found.classes))
         if table.ranges is not None:
             recipe["scaling"] = scale
             held_out, notices = _scaled(held_out, table.ranges, notices)
@@ -103,10 +103,16 @@ def train(
         "started_utc": started,
     }
     try:
-        more["train_accuracy"] = accuracy_there(data.table, result)
-        result = accuracy.with_accuracy_note(result, more["train_accuracy"], found.counts.sum(axis=0))
+        result, known = accuracy.measured(
+            result, accuracy.TRAINING, lambda of: {"train_accuracy": accuracy_there(data.table, of)}
+        )
+        counts = found.counts.sum(axis=0)
+        result = accuracy.with_accuracy_note(result, known.get("train_accuracy"), counts)
+        more |= known
         if data.test is not None:
-            more |= accuracy.on_test_rows(result, data.test, found.classes)
+            rows = data.test, found.classes
+            result, known = accuracy.measured(result, accuracy.TEST, accuracy.on_test_rows, *rows)
+            more |= known
     except KeyboardInterrupt:
         result = accuracy.interrupted(result)
     more["peak_memory_mib"] = peak_memory_mib()

@@ -24,7 +24,8 @@ from fwsvm.solvers.loop import Watch
 class Fold:
     """One fold: the result of training without it, its row, its size, and how many of its rows are predicted right.
 
-    ``scores`` are those asked for by name, of the rows held out. An interrupted fold has none right and no scores.
+    ``scores`` are those asked for by name, of the rows held out. A fold that was interrupted, or could not predict its
+    rows, has none right and no scores.
     """
 
     result: Result
@@ -72,7 +73,7 @@ def cross_validate(
             "role": SELECT,
             "fold": part,
         }
-        if result.status is Status.INTERRUPTED:
+        if result.status is Status.INTERRUPTED or row["test_accuracy"] is None:
             yield Fold(result, row, test.rows, 0)
             continue
         measured = _scores(of_part, result, codes[held_out], chosen)

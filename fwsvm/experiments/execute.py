@@ -153,20 +153,16 @@ def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Itera
     try:
         certified = task.path.certify([each.run for each in trained])
         results[:] = [result for _, result in certified]
-        accuracies = _accuracies(task, [each.cell for each in trained], certified)
+        measured = _measured(task, [each.cell for each in trained], certified)
     except (Exception, KeyboardInterrupt) as error:
         for (cell, more, _), result in zip(trained, results, strict=True):
             yield _error_record(cell, error, result, **more)
         if isinstance(error, KeyboardInterrupt):
             raise
         return
-    for (cell, more, _), (_, ended), measured in zip(trained, certified, accuracies, strict=True):
-        known = measured.get("train_accuracy")
-        result = (
-            ended if known is None else accuracy.with_accuracy_note(ended, known, np.bincount(task.codes))
-        )
+    for (cell, more, _), (result, columns) in zip(trained, measured, strict=True):
         note = record.missing_test_note(task.data, result) if task.test is None else {}
-        yield Record(cell, record.row({}, result, **more, **measured, **note), result.trace)
+        yield Record(cell, record.row({}, result, **more, **columns, **note), result.trace)
     if certified and certified[-1][1].status is Status.INTERRUPTED:
         raise KeyboardInterrupt
 
@@ -191,7 +187,11 @@ def failure_record(
     """Return the record of a run without result, or of one that was interrupted after training."""
     known = {"started_utc": utc_now(), **cell.identity_columns, **more}
     known |= {} if result is not None else cell.requested
-    known = {"dataset": cell.data.name, "data_sha256": cell.fingerprint, "shared": False} | known
+    known = {
+        "dataset": cell.dataset or cell.data.name,
+        "data_sha256": cell.fingerprint,
+        "shared": False,
+    } | known
     row = record.row({}, result, **known | {"status": str(status), "message": message})
     return Record(cell, row, result.trace if result is not None else (), failure)
 
@@ -262,14 +262,31 @@ def _asked(
     return told, [replace(cell.settings, **known) for cell in cells]
 
 
-def _accuracies(
+def _measured(
     task: _TaskData, cells: Sequence[Cell], certified: Sequence[tuple[Run, Result]]
-) -> list[dict[str, Any]]:
-    """Return the accuracy columns of certified runs."""
+) -> list[tuple[Result, dict[str, Any]]]:
+    """Return the results of certified runs, and their accuracy columns.
+
+    Raises
+    ------
+    FwsvmError, MemoryError
+        The validation rows of a search cannot be predicted: its runs are made for that number alone.
+    """
+    results = [result for _, result in certified]
     columns: list[dict[str, Any]] = [{} for _ in certified]
     if task.test is not None and task.test.rows:
-        columns = accuracy.of_path(task.path, certified, task.test, task.data.classes)
-    for cell, (_, result), each in zip(cells, certified, columns, strict=True):
+        try:
+            columns = accuracy.of_path(task.path, certified, task.test, task.data.classes)
+        except accuracy.UNMEASURED as error:
+            if any(cell.role != FINAL for cell in cells):
+                raise
+            results = [accuracy.unmeasured(result, accuracy.TEST, error) for result in results]
+    rows = task.train, task.data.classes
+    for place, cell in enumerate(cells):
+        result = results[place]
         if cell.role == FINAL and not accuracy.is_costly(result, task.train):
-            each["train_accuracy"] = accuracy.accuracy(result, task.train, task.data.classes)
-    return columns
+            result, known = accuracy.measured(result, accuracy.TRAINING, accuracy.on_training_rows, *rows)
+            columns[place] |= known
+            counts = np.bincount(task.codes)
+            results[place] = accuracy.with_accuracy_note(result, known.get("train_accuracy"), counts)
+    return list(zip(results, columns, strict=True))

@@ -86,7 +86,7 @@ class Trial:
     """One method on one data set: its reported runs, and the parameter selection before them, if there is one.
 
     With ``warm_start``, each reported run starts where the one with the next lower C ended. ``unlike`` are settings
-    without a column that alone tell its rows from those of an earlier trial (`fwsvm.experiments.labels`).
+    without a column that alone tell its rows from those of an earlier trial (`fwsvm.experiments.method_labels`).
     """
 
     data: DataSpec

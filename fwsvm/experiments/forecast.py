@@ -1,8 +1,8 @@
 """The state of each cell of an experiment before it runs."""
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from fwsvm.experiments import plan, racing, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment
@@ -18,16 +18,18 @@ YEAR = 365.2425 * 86400  # seconds
 class PlannedRun:
     """A cell and its state: a status, "to do", "missing" (no data) or "open".
 
-    An open one of a search may leave the race; the parameters of an open reported run are not selected yet.
+    An open one of a search may leave the race; the parameters of an open reported run are not selected yet. One that
+    ended is made ``again`` if another run of its chain, which starts where it ends, is to do.
     """
 
     cell: Cell
     state: str
+    again: bool = False
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to do."""
-        return self.state not in {"to do", "missing", "open"}
+        return self.state not in {"to do", "missing", "open"} and not self.again
 
 
 def planned_runs(
@@ -43,7 +45,7 @@ def planned_runs(
             states += [(cell, "open") for cell in runs.later]
             for cell, state in states:
                 searched.setdefault(cell.run_id, PlannedRun(cell, state))
-        expected += searched.values()
+        expected += _with_repeated(searched.values())
         for trial in trials:
             values, ready = {}, trial.selection is None
             if trial.selection is not None and not known[data].missing:
@@ -54,10 +56,26 @@ def planned_runs(
                     if ready
                     else {}
                 )
-            for cell in plan.final_cells(experiment, trial, known[data], values):
-                state = "missing" if known[data].missing else _state(cell, rows) if ready else "open"
-                expected.append(PlannedRun(cell, state))
+            finals = [
+                PlannedRun(
+                    cell, "missing" if known[data].missing else _state(cell, rows) if ready else "open"
+                )
+                for cell in plan.final_cells(experiment, trial, known[data], values)
+            ]
+            expected += _with_repeated(finals)
     return expected
+
+
+def _with_repeated(runs: Collection[PlannedRun]) -> list[PlannedRun]:
+    """Return the runs with those marked that are made again, see `fwsvm.experiments.plan.unfinished`."""
+    planned = {run.cell.run_id: run for run in runs}
+    tasks = plan.unfinished(
+        [run.cell for run in runs if run.state not in {"missing", "open"}],
+        lambda cell: planned[cell.run_id].done,
+        lambda cell: planned[cell.run_id].state == Status.TIME_LIMIT,
+    )
+    made = {cell.run_id for task in tasks for cell in task}
+    return [replace(run, again=run.done and run.cell.run_id in made) for run in runs]
 
 
 def _state(cell: Cell, rows: RowsById) -> str:
@@ -76,6 +94,8 @@ def describe(expected: list[PlannedRun]) -> str:
     said = "at most " if raced else ""
     said += f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report"
     said += f"; {sum(e.done for e in expected)} done" + (f", {missing} without data" if missing else "")
+    again = sum(e.again for e in expected)
+    said += f", {again} made again, for others start where they end" if again else ""
     limits = [e.cell.settings.time_limit for e in expected if not e.done and e.state != "missing"]
     free = limits.count(None)
     if free:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
-from fwsvm.experiments.labels import kernel_of, method_label
+from fwsvm.experiments.method_labels import kernel_of, method_label
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.numerics.compile import code_digest
 from fwsvm.solvers import Settings, method
@@ -33,6 +33,8 @@ class Cell:
     experiment, profile : str
     role : {"select", "final"}
     data : DataSpec
+    dataset : str
+        Its name in rows: `DataSpec` may have another one for it, or a path spelled otherwise.
     fingerprint : str
         Digest that the data must have.
     settings : Settings
@@ -58,6 +60,7 @@ class Cell:
     repetition: int | None = None
     predecessors: tuple[float, ...] | None = None
     unlike: Mapping[str, Any] = field(default_factory=dict)
+    dataset: str = ""
 
     @property
     def method(self) -> str:
@@ -175,7 +178,7 @@ def selection_cells(
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, SELECT, data, facts.fingerprint, settings,
-                selection.held_out, part, predecessors=after,
+                selection.held_out, part, predecessors=after, dataset=facts.name,
             )  # fmt: skip
 
 
@@ -213,7 +216,7 @@ def final_cells(
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
-                repetition=repetition, predecessors=after, unlike=trial.unlike,
+                repetition=repetition, predecessors=after, unlike=trial.unlike, dataset=facts.name,
             )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fwsvm import exit_codes
 from fwsvm.experiments import plan, racing, selection
 from fwsvm.experiments.execute import Record, failure_record
 from fwsvm.experiments.executors import Executor
@@ -22,8 +23,6 @@ from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
-
-MISSING_CODE, ERROR_CODE, INTERRUPTED_CODE = 3, 4, 130
 
 
 class Reporter(Protocol):
@@ -63,10 +62,10 @@ class RunReport:
     def exit_code(self) -> int:
         """The exit code of ``fwsvm grid``."""
         if self.interrupted:
-            return INTERRUPTED_CODE
+            return exit_codes.INTERRUPTED
         if self.statuses[Status.ERROR]:
-            return ERROR_CODE
-        return MISSING_CODE if self.statuses[Status.MISSING] else 0
+            return exit_codes.FAILED
+        return exit_codes.DATA if self.statuses[Status.MISSING] else 0
 
 
 @dataclass
@@ -101,7 +100,7 @@ class Runner:
     reusable: Mapping[str, ReusableRun] = field(default_factory=dict)
     report: RunReport = field(default_factory=RunReport)
     _refused: set[str] = field(default_factory=set)
-    _made: set[str] = field(default_factory=set)  # finished and stored by this object
+    _made: set[str] = field(default_factory=set)  # that this object has delivered, finished or made again
     #: Cells that would start elsewhere than planned, since an earlier cell of their chain failed.
     _displaced: set[str] = field(default_factory=set)
     _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
@@ -229,6 +228,9 @@ class Runner:
         If the repeated run failed, its stored row stays, and the cells after it in the chain are left for another time.
         """
         run_id = record.cell.run_id
+        if run_id not in self._made:
+            self._made.add(run_id)
+            self.reporter.ended(record)
         if not record.status.done:
             self._displaced |= self._followers.get(run_id, set())
             self.report.ended[run_id] = record.status

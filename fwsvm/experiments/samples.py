@@ -14,15 +14,19 @@ from fwsvm import data
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes, encode
+from fwsvm.data.lock import lockfile
 from fwsvm.data.splits import permutation, take
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
+
+LONGEST_NAME = 60  # characters of a class that a message quotes
 
 
 @dataclass(frozen=True)
 class DataInfo:
-    """Shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
+    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
 
+    name: str = ""
     fingerprint: str = ""
     rows: int = 0
     test_rows: int = 0
@@ -37,8 +41,10 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     try:
         found = load(wanted, offline=offline)
     except DataError as error:
-        return DataInfo(missing=str(error))
+        entry = lockfile.read().find(wanted.name)
+        return DataInfo(name=wanted.name if entry is None else entry.name, missing=str(error))
     return DataInfo(
+        name=found.name,
         fingerprint=found.fingerprint,
         rows=found.train.rows,
         test_rows=found.test.rows if found.test is not None else 0,
@@ -65,6 +71,8 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     divided = found.test is None and not found.lacking and wanted.test_fraction is not None
     whole = scaled(_split_off_test_rows(found, wanted) if divided else found)
     train = subsample(whole.train, wanted.rows, wanted.seed)
+    if train is not whole.train:
+        _refuse_lost_classes(whole, train)
     test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
     none: tuple[str, ...] = ()
     if wanted.test_rows is not None and test is None and not found.lacking:
@@ -80,6 +88,13 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, *none, notice))
 
 
+def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
+    left = np.bincount(encode(drawn.labels, whole.classes), minlength=len(whole.classes))
+    if not left.all():
+        lost = clipped(whole.classes[int(np.argmin(left))], LONGEST_NAME)
+        raise DataError(f"{whole.name}: {drawn.rows:,} of its rows hold none of class {lost}; take more rows")
+
+
 def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
     """Return the data set with a stratified part of its training rows as test rows."""
     codes = encode(found.train.labels, found.classes)
@@ -88,15 +103,19 @@ def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
     return replace(found, train=rest, test=test)
 
 
-def subsample(table: LabelledRows, rows: float | None, seed: int) -> LabelledRows:
-    """Return a stratified sample of ``rows`` rows, or below 1 of that fraction, in the file's order; None keeps all."""
+def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int = 0) -> LabelledRows:
+    """Return a stratified sample of ``rows`` rows, or below 1 of that fraction, in the file's order; None keeps all.
+
+    Of a class of which fewer than ``least`` rows were drawn, as many are taken besides, or all that there are.
+    """
     rows = table.rows if rows is None else max(2, round(rows * table.rows)) if rows < 1 else round(rows)
     if rows >= table.rows:
         return table
-    kept = stratified_order(encode(table.labels, classes(table.labels)), seed)[
-        _evenly_spaced(table.rows, rows / table.rows)
-    ]
-    return take(table, np.sort(kept))
+    codes = encode(table.labels, classes(table.labels))
+    order, drawn = stratified_order(codes, seed), _evenly_spaced(table.rows, rows / table.rows)
+    for k in np.flatnonzero(np.bincount(codes[order[drawn]], minlength=codes.max() + 1) < least):
+        drawn[np.flatnonzero(codes[order] == k)[:least]] = True
+    return take(table, np.sort(order[drawn]))
 
 
 def refuse_more_folds(name: str, rows: int, folds: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import yaml
 
-from fwsvm import bounded_yaml
+from fwsvm import __version__, bounded_yaml
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
@@ -32,6 +32,8 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 BLOCK = 1 << 16  # bytes that are searched for a line end at a time
+#: In the first line of configurations that are written here; those of users have none.
+WRITTEN_BY, LONGEST_COMMENT = ", by fwsvm ", 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ class ResultsStore:
                 stream.write(_csv_line(trace.header))
                 stream.writelines(_csv_line(line.fields) for line in trace)
         _, between, chosen = row["method"].partition(" (")
-        taken = {**row, "experiment": cell.experiment, "method": f"{cell.method}{between}{chosen}"}
+        named = {"experiment": cell.experiment, "dataset": cell.dataset or row["dataset"]}
+        taken = {**row, **named, "method": f"{cell.method}{between}{chosen}"}
         self._write(self._file, self.runs, _csv_line(taken.values()))
         _update(self.rows, taken)
 
@@ -135,16 +138,16 @@ class ResultsStore:
         The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
         """
         with replacing(self._config_path(str(resolved["name"])), WriteError) as stream:
-            stream.write(f"# {ascii(comment)[1:-1]}\n")  # a file's name may have line breaks or no UTF-8
+            stream.write(
+                f"# {ascii(comment)[1:-1]}{WRITTEN_BY}{__version__}\n"
+            )  # a name may have line breaks
             yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
 
     def _config_path(self, experiment: str) -> Path:
-        """Return the configuration of this experiment, or the first name that no other experiment's has."""
+        """Return the file of this experiment that an earlier run wrote, or the first name that no file has."""
         numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
         paths = itertools.chain([self.folder / "experiment.yaml"], numbered)
-        return next(
-            path for path in paths if not present(path) or _experiment_name(path) in {experiment, None}
-        )
+        return next(path for path in paths if not present(path) or _is_of(path, experiment))
 
     def _append_to(self, path: Path, *, whole_lines: bool = False) -> int:
         refuse_link(path, self.folder)
@@ -268,13 +271,17 @@ def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
         rows[row["run_id"]] = row
 
 
-def _experiment_name(path: Path) -> str | None:
-    """Return the name of the experiment that a configuration is of; None if it cannot be read or has none."""
+def _is_of(path: Path, experiment: str) -> bool:
+    """Return whether a configuration was written by `ResultsStore.write_config` for this experiment, not by a user."""
     try:
-        name = bounded_yaml.read(path, ResultsError).value["name"].value
-    except (ResultsError, LookupError, TypeError):
-        return None
-    return None if name is None else str(name)
+        found = bounded_yaml.read(path, ResultsError)
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return (
+                WRITTEN_BY in stream.readline(LONGEST_COMMENT)
+                and str(found.value["name"].value) == experiment
+            )
+    except (OSError, ResultsError, LookupError, TypeError):
+        return False
 
 
 def _whole_lines(path: Path) -> int:

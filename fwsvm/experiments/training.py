@@ -10,7 +10,7 @@ from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.labels import method_label
+from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.columns import COLUMNS
@@ -27,6 +27,7 @@ def train(
 
     Unscaled rows are scaled first, as the data set says (`fwsvm.data.catalogue.scaled`); the machine keeps the ranges.
     ``resolved``, where it is given, is what `resolve` made of the settings and of rows that are scaled already.
+    An accuracy that cannot be computed is empty, and the message says why.
     """
     data = scaled(data)
     started = utc_now()
@@ -47,12 +48,16 @@ def train(
         more |= record.sample_columns(data, result)
     try:
         if result.sample is None and not accuracy.is_costly(result, data.train):
-            more["train_accuracy"] = accuracy.accuracy(result, data.train, data.classes)
-            result = accuracy.with_accuracy_note(result, more["train_accuracy"], np.bincount(codes))
+            rows = data.train, data.classes
+            result, known = accuracy.measured(result, accuracy.TRAINING, accuracy.on_training_rows, *rows)
+            result = accuracy.with_accuracy_note(result, known.get("train_accuracy"), np.bincount(codes))
+            more |= known
         if data.test is None:
             more |= record.missing_test_note(data, result)
         else:
-            more |= accuracy.on_test_rows(result, data.test, data.classes)
+            rows = data.test, data.classes
+            result, known = accuracy.measured(result, accuracy.TEST, accuracy.on_test_rows, *rows)
+            more |= known
     except KeyboardInterrupt:
         result = accuracy.interrupted(result)
     return result, record.row(record.data_columns(data), result, **more)

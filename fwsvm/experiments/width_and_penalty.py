@@ -99,7 +99,7 @@ def choose_width_and_penalty(
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
     samples.refuse_more_folds(data.name, data.train.rows, folds)
-    table = samples.subsample(data.train, MOST_ROWS, settings.seed)
+    table = samples.subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     codes, rule = encode(table.labels, data.classes), ValidationRule(folds=folds)
     parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]
     for held_out in parts:
@@ -171,6 +171,6 @@ def _require_all_classes(data: Dataset, codes: np.ndarray) -> None:
     lost = [name for k, name in enumerate(data.classes) if not (codes == k).any()]
     if lost:
         raise DataError(
-            f"{data.name}: class {clipped(lost[0], 60)} has too few rows to be in every training part; "
-            "take fewer folds"
+            f"{data.name}: class {clipped(lost[0], 60)} has a single row, and a part of the rows is held out in turn; "
+            "add rows of it or leave it out"
         )

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
-from fwsvm.experiments import training
+from fwsvm.experiments import cross_validation, training
 from tests.cli.test_easy import pressing_ctrl_c
 
 
@@ -83,6 +83,13 @@ def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.Monk
     assert found.exit_code == 130
     (said,) = (line for line in found.stdout.splitlines() if line.startswith("accuracy"))
     assert said.endswith("of 190), of one fold")
+
+
+def test_an_interrupt_between_folds_keeps_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressing_ctrl_c(monkeypatch, cross_validation, "take", 3)  # of the rows that the second fold tests on
+    found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json")
+    assert (found.exit_code, json.loads(found.stdout)["folds_ended"]) == (130, 1)
+    assert "interrupted in fold 1; 1 of 3 folds count" in found.stderr
 
 
 def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     (folder / "few.svm").write_text("1 1:2\n" + "-1 1:3\n" * 5)
     done = run("easy", "few.svm")
     assert done.exit_code == 3
-    assert "too few rows to be in every training part" in done.stderr
+    assert "class 1 has a single row" in done.stderr
     (folder / "twenty.svm").write_text("1 1:2\n-1 1:3\n" * 10)
     done = run("easy", "twenty.svm", "--folds", "21")
     assert (done.exit_code, "20 rows cannot make 21 folds" in done.stderr) == (3, True), done.stderr
@@ -190,6 +190,17 @@ def test_test_rows_of_another_kind_are_warned_of(folder: Path) -> None:
     assert "269 of 269 test rows lie far outside the training ranges" in " ".join(
         run("easy", "train.svm", "few.svm").stdout.split()
     )
+
+
+def test_a_rare_class_of_many_rows_is_in_every_part_of_the_search(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(width_and_penalty, "MOST_ROWS", 60)
+    lines = (folder / "train.svm").read_text().splitlines()
+    rare = [f"rare {line.partition(' ')[2]}" for line in lines[:3]]
+    (folder / "rare.svm").write_text("\n".join([*lines, *rare]) + "\n")
+    done = run("easy", "rare.svm", "--folds", "2", "--time-limit", "20")
+    assert done.exit_code == 0, done.output
 
 
 def pressing_ctrl_c(monkeypatch: pytest.MonkeyPatch, where: object, name: str, after: int) -> None:

@@ -219,6 +219,15 @@ def test_check_accepts_what_libsvm_does(run, heart):
     assert run("check", heart).stdout == "No error.\n"
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names here")
+def test_check_reads_a_pipe_once(run):
+    reading, writing = os.pipe()
+    os.write(writing, HEART.encode())
+    os.close(writing)
+    assert run("check", f"/dev/fd/{reading}").stdout == "No error.\n"
+    os.close(reading)
+
+
 def test_check_lists_every_bad_line(run, tmp_path):
     path = tmp_path / "bad"
     path.write_text("1 3:1 2:4\nred 1:1\n1 1:1\n\n1 1:nan\n1,2 1:1\n1 0:1\n1 1:1 # c\n1 1:1")

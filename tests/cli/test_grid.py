@@ -384,6 +384,38 @@ def test_time_limits_whose_sum_no_double_holds_are_said(tmp_path: Path) -> None:
     assert "at most 6e+300 years by their time limits" in " ".join(err.split())
 
 
+def test_a_configuration_in_the_folder_of_its_results_is_left_as_it_is(tmp_path: Path) -> None:
+    text = "# mine\nname: own\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
+    (tmp_path / "experiment.yaml").write_text(text)
+    for _ in range(2):
+        with contextlib.chdir(tmp_path):
+            done = CliRunner().invoke(main, ["grid", "experiment.yaml", "--out", ".", "--offline"])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "experiment.yaml").read_text() == text
+    assert sorted(path.name for path in tmp_path.glob("*.yaml")) == ["experiment-2.yaml", "experiment.yaml"]
+
+
+def test_one_data_set_has_one_name_whether_its_run_ended_or_not(tmp_path: Path) -> None:
+    text = "name: named\ndatasets: [./rows.svm]\nmethods: [{name: fw, tolerance: 0.1}]\n"
+    (tmp_path / "rows.svm").write_text("".join(f"{i % 2} 1:{i}\n" for i in range(20)))
+
+    def out_of_memory(*_: object) -> None:
+        raise MemoryError
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(execute, "_train", out_of_memory)
+        assert here(tmp_path, text)[0] == 4
+    assert here(tmp_path, text)[0] == 0
+    assert [(row["status"], row["dataset"]) for row in rows(tmp_path)] == [
+        ("error", "rows.svm"), ("converged", "rows.svm")
+    ]  # fmt: skip
+
+
+def test_beside_without_workers_is_said_to_change_nothing(tmp_path: Path) -> None:
+    code, _, err = here(tmp_path, QUICK, "--beside")
+    assert (code, "--beside changes nothing" in err) == (0, True)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
 def test_a_file_of_any_name_is_named_in_one_line_of_the_configuration(tmp_path: Path) -> None:
     text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"

@@ -283,3 +283,14 @@ def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine
     said = f"fwsvm: {lost} cannot be written: No such file or directory; the machine is in {kept} instead\n"
     assert said in done.stderr
     assert model_files.read(kept).support.shape[0] > 0
+
+
+def test_a_trace_of_more_than_two_classes_is_said_to_have_no_points(rows):
+    words = ["train", "-m", "swap", "--trace", "t.csv", "rows"]
+    for content, said in ((rows.read_text(), False), (rows.read_text() + "2 1:5 2:5\n2 1:4 2:5\n", True)):
+        rows.write_text(content)
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+        assert ("t.csv has no points: a trace is of one problem" in done.stderr) is said
+        assert (len(rows.with_name("t.csv").read_text().splitlines()) == 1) is said
+    assert "of two classes" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())

@@ -161,6 +161,10 @@ def test_the_resolved_experiment_is_the_experiment(tmp_path: Path) -> None:
             BASE + "lambda: 0.01\nselect: {folds: 5, C: [1, 2]}\n",
             "@5: lambda is given here and C chosen by select; leave one of them out",
         ),
+        (
+            BASE + "C: [1, 10]\nselect: {folds: 5, sigma2: [1, 2]}\n",
+            "@5: select needs one C; give a single one, or have select choose it",
+        ),
         (BASE + "select: {folds: 5, C: [1], method: svm}\n", "@5: method of select must be one of"),
         (BASE + "select: {folds: 5, C: [1], method: {name: svm}}\n", "@5: method of select must be one of"),
         (BASE + "select: {folds: 5, C: [1], method: {C: 2}}\n", "@5: unknown key 'C' in method of select"),
@@ -301,6 +305,23 @@ def test_each_data_set_keeps_the_settings_of_its_file(tmp_path: Path) -> None:
     assert kept == {("wdbc", None, 1e-4), ("digits", 100, 1e-5), ("letter", 100, 1e-5)}
     found = child(tmp_path, BASE.replace(", digits", ""), both + "tolerance: 1e-3\n").trials
     assert {trial.finals.points()[0].tolerance for trial in found} == {1e-3}
+
+
+def test_a_width_is_chosen_at_the_lambda_of_the_reported_runs(tmp_path: Path) -> None:
+    found = load(tmp_path, BASE + "lambda: 1e-4\nselect: {holdout: 0.3, sigma2: [1, 4]}\n")
+    selection = found.trials[0].selection
+    assert selection is not None
+    assert {point.lambda_ for point in selection.candidates.points()} == {1e-4}
+
+
+def test_what_one_of_two_extended_files_says_alone_needs_a_word(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(BASE.replace("wdbc, digits", "letter"))
+    both = "name: child\nextends: [trial.yaml, other.yaml]\n"
+    with pytest.raises(
+        UsageError, match=r"trial.yaml:5: seed is in one of several extended files; say it in"
+    ):
+        child(tmp_path, BASE + "seed: 1\n", both)
+    assert child(tmp_path, BASE + "seed: 1\n", both + "seed: 2\n").seed == 2
 
 
 def test_extended_files_with_other_methods_need_a_word(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fwsvm.errors import UsageError
-from fwsvm.experiments import config, labels, plan, racing
+from fwsvm.experiments import config, method_labels, plan, racing
 from fwsvm.experiments.experiment import Experiment
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.solvers import Settings
@@ -181,8 +181,11 @@ def test_resources_and_defaults_written_out_are_not_part_of_the_identity() -> No
 
 
 def test_a_method_is_labelled_by_what_was_set() -> None:
-    assert labels.method_label(BASE) == "swap"
-    assert labels.method_label(replace(BASE, parameters={"compare": "clipped"})) == "swap(compare=clipped)"
+    assert method_labels.method_label(BASE) == "swap"
+    assert (
+        method_labels.method_label(replace(BASE, parameters={"compare": "clipped"}))
+        == "swap(compare=clipped)"
+    )
 
 
 def test_a_method_without_a_kernel_has_one_run_for_all_widths(tmp_path: Path) -> None:

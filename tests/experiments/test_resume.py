@@ -102,6 +102,7 @@ def test_what_followed_a_failed_run_is_made_again_with_it(whole: Path, tmp_path:
     with failing(2.0, 4.0):
         assert grid(tmp_path)[0] == 4
     assert not alike(rows(tmp_path), rows(whole))
+    assert ", 3 made again, for others start where they end" in grid(tmp_path, "--dry-run")[1]
     code, err = grid(tmp_path)
     assert (code, "3 finished runs are made again" in err) == (0, True)
     assert alike(rows(tmp_path), rows(whole))

@@ -1,11 +1,14 @@
 """Samples and folds: the same for everyone, each class in its proportion."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.errors import DataError
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
@@ -48,6 +51,26 @@ def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, 
     assert sample.rows == min(rows, len(codes))
     assert (np.diff(sample.X[:, 0]) > 0).all()
     assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
+
+
+@given(codes_of, st.integers(2, 250), st.integers(0, 5), st.integers(1, 6))
+def test_a_sample_can_keep_some_rows_of_every_class(
+    codes: np.ndarray, rows: int, seed: int, least: int
+) -> None:
+    table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
+    kept = samples.subsample(table, rows, seed, least=least).labels.astype(int)
+    plain = samples.subsample(table, rows, seed).labels.astype(int)
+    for k, count in enumerate(np.bincount(codes)):
+        drawn = (plain == k).sum()
+        assert (kept == k).sum() >= min(least, count)
+        assert (kept == k).sum() == drawn or drawn < least
+
+
+def test_a_sample_without_a_class_is_refused_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "rare.svm"
+    file.write_text("".join(f"{'rare' if i == 7 else i % 2} 1:{i}\n" for i in range(1, 400)))
+    with pytest.raises(DataError, match=r"20 of its rows hold none of class rare; take more rows"):
+        samples.load(DataSpec(str(file), rows=20))
 
 
 def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:

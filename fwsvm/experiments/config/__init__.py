@@ -27,7 +27,7 @@ from fwsvm.experiments.config.sweeps import (
     trial_of,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
-from fwsvm.experiments.labels import told_apart
+from fwsvm.experiments.method_labels import told_apart
 from fwsvm.solvers import METHODS
 
 MAX_TRIALS = 10_000  # data sets times methods

@@ -110,7 +110,12 @@ def _merge_extended(layers: list[Keys], own: Keys, of_data: Iterable[str]) -> Ke
     apart = [key for key in every if key not in alike and key not in own]
     for key in apart:
         if key not in of_data:
-            first, second = [layer[key] for layer in layers if key in layer][:2]
+            first, *others = [layer[key] for layer in layers if key in layer]
+            if not others:
+                raise first.error(
+                    f"{key} is in one of several extended files; say it in the file that extends them"
+                )
+            second = others[0]
             where = f"{first.file}:{first.line}"
             raise second.error(f"{key} is not what {where} says; say it in the file that extends both")
     joined = {key: layers[0][key] for key in alike}

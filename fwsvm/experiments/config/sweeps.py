@@ -100,9 +100,12 @@ def _selection(located: LocatedValue, inherited: Keys, method: Keys, methods: li
     settings = merge_keys(inherited, only_named(SOLVER_KEYS, entry))
     settings = merge_keys(settings, only_named(KERNEL_KEYS, method))
     settings = merge_keys(settings, only_named(tuple(SWEPT), select))
-    sweep = _sweep({key: value for key, value in settings.items() if key != "lambda"}, entry)
-    if len(sweep.varied.get("tolerance", ())) > 1:
-        raise settings["tolerance"].error("select needs one tolerance; give its method a single one")
+    if "C" in select:
+        settings = {key: value for key, value in settings.items() if key != "lambda"}
+    sweep = _sweep(settings, entry)
+    for key, field in SWEPT.items():
+        if key not in select and len(sweep.varied.get(field, ())) > 1:
+            raise settings[key].error(f"select needs one {key}; give a single one, or have select choose it")
     chosen: dict[str, tuple[float, ...]] = {}
     for field in ("sigma2", "gamma", "C"):
         if field in select and field in sweep.varied:

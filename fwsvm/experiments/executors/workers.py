@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
+from fwsvm._memory import default_cache_mib
 from fwsvm.experiments.execute import Record, Resources, failure_record, interrupted_record, run_task
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.forkserver import worker_context
@@ -25,7 +26,6 @@ from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Progress
-from fwsvm.solvers.resolve import default_cache_mib
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext

@@ -1,0 +1,167 @@
+"""A trained machine is kept, with its certificate, where its rows cannot be predicted; what is lacking is said."""
+
+import contextlib
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from scipy import sparse
+
+from fwsvm.cli import main
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import svmlight
+from fwsvm.distributed.fit import resolve
+from fwsvm.errors import UsageError
+from fwsvm.experiments import accuracy, cluster_training, execute, plan, probability, samples
+from fwsvm.experiments.execute import Record, Resources, run_task
+from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.plan import FINAL, SELECT, Cell
+from fwsvm.problems import machines, model_files
+from fwsvm.solvers import Settings, Status
+from tests.distributed.inline import table_of
+
+NO_ROOM = "predicting rows would take 9 MiB of memory; predict fewer rows at a time"
+GRID = "name: kept\ndatasets: [wdbc]\ntest_fraction: 0.25\ntolerance: 1e-2\nmethods: [swap]\n"
+
+
+def raising(error: Exception) -> Callable[..., object]:
+    def refuse(*_given: object, **_named: object) -> object:
+        raise error
+
+    return refuse
+
+
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "_require_room", raising(UsageError(NO_ROOM)))
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [(UsageError(NO_ROOM), NO_ROOM), (MemoryError(), "memory ran out; ")],
+    ids=["refused", "gone"],
+)
+def test_train_writes_the_machine_and_says_why_it_has_no_accuracy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
+) -> None:
+    monkeypatch.setattr(machines, "_require_room", raising(error))
+    words = ("train", "-m", "swap", "--json", "--model", tmp_path / "m")
+    done = run(*words, "synthetic:gaussians?rows=60&test=20")
+    assert done.exit_code == 0, done.output
+    row = json.loads(done.stdout)
+    assert (row["status"], row["certified"]) == ("converged", True)
+    assert (row["train_accuracy"], row["test_accuracy"], row["predict_seconds"]) == (None, None, None)
+    for which in ("training", "test"):
+        assert f" The {which} accuracy could not be computed: {why}" in row["message"]
+    assert "training not computed: the status says why" in " ".join(done.stderr.split())
+    assert model_files.read(tmp_path / "m").support.shape[0] > 0
+
+
+def record_of(role: str, data: DataSpec, held_out: ValidationRule | None = None) -> Record:
+    settings = Settings("swap", tolerance=1e-2)
+    fingerprint = samples.load(data).fingerprint
+    part = None if held_out is None else 0
+    identity = plan.run_id(fingerprint, "", settings, repetition=0)
+    cell = Cell(identity, "trial", "", role, data, fingerprint, settings, held_out, part)
+    (found,) = run_task([cell], Resources(threads=1))
+    return found
+
+
+def test_a_reported_run_without_accuracies_has_its_own_status_and_certificate(no_room: None) -> None:
+    found = record_of(FINAL, DataSpec("wdbc", test_fraction=0.25))
+    assert (found.status, found.row["certified"]) == (Status.CONVERGED, True)
+    assert (found.row.get("train_accuracy"), found.row.get("test_accuracy")) == (None, None)
+    assert f"The test accuracy could not be computed: {NO_ROOM}." in found.row["message"]
+
+
+def test_a_run_of_a_search_is_an_error_without_the_accuracy_that_it_is_for(no_room: None) -> None:
+    found = record_of(SELECT, DataSpec("wdbc"), ValidationRule(folds=3))
+    assert (found.status, found.row["message"]) == (Status.ERROR, NO_ROOM)
+
+
+def test_a_grid_does_not_train_again_what_it_could_not_predict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_room: None
+) -> None:
+    (tmp_path / "kept.yaml").write_text(GRID)
+    words = ("grid", "kept.yaml", "--offline", "--threads", "1", "--out", "out")
+    with contextlib.chdir(tmp_path):
+        assert run(*words).exit_code == 0
+        before = Path("out/runs.csv").read_text()
+        monkeypatch.setattr(execute, "_train", raising(AssertionError("trained again")))
+        assert run(*words).exit_code == 0
+        assert Path("out/runs.csv").read_text() == before
+    (row,) = csv.DictReader(before.splitlines())
+    assert (row["status"], row["test_accuracy"]) == ("converged", "")
+
+
+def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
+    """Let memory run out the so-many-th times that an accuracy is computed, counted from 1."""
+    real, made = accuracy.accuracy, []
+
+    def sometimes(*given: object) -> object:
+        made.append(1)
+        if len(made) in calls:
+            raise MemoryError
+        return real(*given)
+
+    monkeypatch.setattr(accuracy, "accuracy", sometimes)
+
+
+def test_cv_leaves_out_a_fold_that_it_could_not_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing_at(monkeypatch, 4)  # the held out rows of the second fold: training rows are first
+    words = ("cv", "wdbc", "--offline", "-m", "swap", "--folds", "3", "--tol", "0.1")
+    done = run(*words, "--score", "f1", "--json")
+    assert done.exit_code == 4, done.stderr
+    assert "1 of 3 folds were not judged" in " ".join(done.stderr.split())
+    said = json.loads(done.stdout)
+    first, lost, last = said["rows"]
+    assert (lost["test_accuracy"], lost["status"]) == (None, "converged")
+    counts = [569 - row["rows"] for row in (first, last)]
+    right = np.dot(counts, [row["test_accuracy"] for row in (first, last)])
+    assert said["accuracy"] == pytest.approx(right / sum(counts))
+    assert len(said["scores"]["f1"]["folds"]) == 2
+
+
+def test_cv_that_could_judge_no_fold_has_no_accuracy(no_room: None) -> None:
+    words = ("cv", "wdbc", "--offline", "-m", "swap", "--folds", "2", "--tol", "0.1")
+    done = run(*words)
+    assert done.exit_code == 4
+    assert "not judged" in done.stdout
+    assert not any(line.startswith("accuracy") for line in done.stdout.splitlines())
+    said = json.loads(run(*words, "--json").stdout)
+    assert (said["accuracy"], said["deviation"], len(said["rows"])) == (None, None, 2)
+
+
+def test_a_fold_that_fails_leaves_the_machine_without_probabilities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probability, "fit", raising(UsageError("it would take 9 MiB of memory; do less")))
+    words = ("train", "wdbc", "--offline", "-m", "swap", "--probability", "--model", tmp_path / "m")
+    done = run(*words)
+    assert done.exit_code == 4
+    assert "Probabilities could not be computed: it would take 9 MiB of memory; do less." in done.stderr
+    assert model_files.read(tmp_path / "m").sigmoids is None
+
+
+def test_a_machine_of_a_cluster_whose_workers_are_gone_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = "the connection to the cluster's scheduler was lost"
+    monkeypatch.setattr(cluster_training, "accuracy_there", raising(UsageError(lost)))
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), y)
+    test = LabelledRows(sparse.csr_array(X), y)
+    remote = cluster_training.Remote("rows.svm", table_of(tmp_path / "rows.svm"), test, "0" * 64, 0.0, ())
+    asked = Settings("chunking", threads=1)
+    result, row = cluster_training.train(remote, asked, resolve(remote.table, asked))
+    assert (row["status"], row["train_accuracy"], row["test_accuracy"] > 0.5) == ("converged", None, True)
+    assert f"The training accuracy could not be computed: {lost}." in result.message
