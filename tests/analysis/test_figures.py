@@ -196,3 +196,17 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None
 def test_pictures_name_synthetic_sets_by_kind_and_rows() -> None:
     names = ["synthetic:gaussians?rows=300&features=20&test=300&noise=0&seed=0", "kdd99-10pc", "wdbc"]
     assert [label_of(name) for name in names] == ["gaussians 300", "KDD99-10pc", "wdbc"]
+
+
+def test_settings_of_one_method_are_pictures_of_their_own(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method=m, tolerance=t, train_seconds=1 / t, rows=100)
+        for d in ("usps", "letter")
+        for m in ("cvm", "fw")
+        for t in (0.1, 0.01)
+    ]
+    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("time",))
+    assert [one.name for one in drawn] == ["datasets-time", "datasets-time-2"]
+    assert [one.caption for one in drawn] == [
+        f"training time (s) on single data sets, tolerance {t}." for t in ("0.1", "0.01")
+    ]

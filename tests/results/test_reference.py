@@ -60,7 +60,8 @@ def test_there_are_folders_of_earlier_versions() -> None:
 
 @pytest.mark.parametrize("command", ["table", "claims"])
 def test_a_committed_folder_has_tables_and_claims(folder: Path, command: str) -> None:
-    code, said = fwsvm(command, folder, "--mixed-load")
+    one = ONE_SETTING["equal-gap"] if (folder.name, command) == ("equal-gap", "claims") else ()
+    code, said = fwsvm(command, folder, "--mixed-load", *one)
     assert code == 0, said
     assert {"table": "training time (s)", "claims": "claims: "}[command] in said
 

@@ -1,9 +1,11 @@
 """The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pandas as pd
 
+from fwsvm.analysis.cells import SETTING, unique_cells
 from fwsvm.analysis.figures.style import plain_label
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.names import short_name, short_names
@@ -13,7 +15,7 @@ from fwsvm.errors import ResultsError, UsageError, nearest, shown
 from fwsvm.results.kinds import listed, shortened
 
 MAX_PICTURES = 200
-#: What a picture of one kernel has one point of; `unique_cells` refuses several.
+#: What a picture of one kernel has one point of.
 CELL = ["dataset", "method"]
 
 
@@ -54,6 +56,34 @@ class FigureData:
                 "choose with --dataset NAME"
             )
         return order
+
+
+def settings_apart(cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield cells of one setting each, with the setting in words: '' where no data set and method has several.
+
+    Settings are all of `SETTING` but the kernel and C, of which figures have pictures and sweeps.
+
+    Raises
+    ------
+    ResultsError
+        Cells of one data set and method differ in C alone, and it is no sweep.
+    """
+    grouped = cells.groupby(CELL, dropna=False, sort=False)
+    apart = [
+        name
+        for name in SETTING
+        if name not in {*CELL, "kernel", "C", "lambda"} and grouped[name].nunique(dropna=False).gt(1).any()
+    ]
+    if not apart:
+        yield "", unique_cells(cells, CELL)
+        return
+    for values, part in cells.groupby(apart, dropna=False, sort=False):
+        said = ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in zip(apart, values, strict=True)
+            if value == value and value != ""  # noqa: PLR0124 - NaN is unlike itself
+        )
+        yield said, unique_cells(part, CELL)
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:

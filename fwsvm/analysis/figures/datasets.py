@@ -5,19 +5,18 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
-from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, unique_cells, without_sweeps
+from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import (
-    CELL,
     FigureData,
     cut_short,
     drawable,
     labels_of,
     methods_of,
     records,
+    settings_apart,
 )
 from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.series import SERIES, title_of
+from fwsvm.analysis.figures.series import is_of_a_series, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
@@ -41,28 +40,24 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.selected(data.cells))
     if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
-        cells = cells[~(cells["dataset"].map(_in_a_series) & (cells["kernel"] != "quadratic"))]
+        cells = cells[~(cells["dataset"].map(is_of_a_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:
         return []
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
-        unique_cells(here, CELL)
-        compared = drawable(against_baseline(here, asked.baseline))
-        for name in asked.plain or ("accuracy", "time", "speedup", "size"):
-            kind = measure(name)
-            if compared[kind.column].notna().any():
-                suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-                drawings.append(_picture(compared, data, kind, asked.baseline, suffix))
+        suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
+        for setting, part in settings_apart(here):
+            compared = drawable(against_baseline(part, asked.baseline))
+            for name in asked.plain or ("accuracy", "time", "speedup", "size"):
+                kind = measure(name)
+                if compared[kind.column].notna().any():
+                    drawings.append(_picture(compared, data, kind, asked.baseline, suffix, setting))
     return drawings
 
 
-def _in_a_series(dataset: str) -> bool:
-    """Whether a data set, or the one whose place it takes, is one of a series, be that one measured or not."""
-    published_one = published.made_here().get(dataset) or dataset
-    return any(published_one in published.series(name) for name in SERIES)
-
-
-def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str, suffix: str) -> Drawing:
+def _picture(
+    cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str, suffix: str, setting: str
+) -> Drawing:
     known = cells[cells[kind.column].notna()]
     order = data.order(known)
     labels = labels_of(order)
@@ -99,7 +94,9 @@ def _picture(cells: pd.DataFrame, data: FigureData, kind: Measure, baseline: str
     set_titles(panel, "", title, "")
     some_cut = bool(cut_short(known, kind).any())
     legend(figure, axes, cut_short=some_cut)
-    caption = f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}"
+    caption = (
+        f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}{setting and f', {setting}'}"
+    )
     lacking = [name for name in data.order(cells) if name not in labels]
     caption += f"; no number for {listed(map(short_name, lacking))}" if lacking else ""
     return Drawing(

@@ -7,8 +7,15 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, unique_cells, without_sweeps
-from fwsvm.analysis.figures.data import CELL, FigureData, cut_short, drawable, methods_of, records
+from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.figures.data import (
+    FigureData,
+    cut_short,
+    drawable,
+    methods_of,
+    records,
+    settings_apart,
+)
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
@@ -40,16 +47,22 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
-    unique_cells(cells, CELL)
-    cells = drawable(against_baseline(cells, asked.baseline))
     drawings = []
-    for name in asked.plain or ("accuracy", "time", "speedup", "size"):
-        kind = measure(name)
-        known = cells[cells[kind.column].notna() & cells["rows"].notna()]
-        present = [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
-        if present:
-            drawings.append(_picture(known, present, kind, asked.baseline))
+    for setting, here in settings_apart(cells[cells["dataset"].map(is_of_a_series).astype(bool)]):
+        compared = drawable(against_baseline(here, asked.baseline))
+        for name in asked.plain or ("accuracy", "time", "speedup", "size"):
+            kind = measure(name)
+            known = compared[compared[kind.column].notna() & compared["rows"].notna()]
+            present = [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
+            if present:
+                drawings.append(_picture(known, present, kind, asked.baseline, setting))
     return drawings
+
+
+def is_of_a_series(dataset: str) -> bool:
+    """Whether a data set, or the one whose place it takes, is one of a series, be that one measured or not."""
+    published_one = published.made_here().get(dataset) or dataset
+    return any(published_one in published.series(name) for name in SERIES)
 
 
 def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
@@ -63,7 +76,7 @@ def members(name: str, datasets: Collection[str]) -> list[str]:
     return [*series, *(made for made, of in published.standing_in(datasets).items() if of in series)]
 
 
-def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str) -> Drawing:
+def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str, setting: str) -> Drawing:
     methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
     points = {name: _points(cells[_inside(cells, name) & cells["method"].isin(methods)]) for name in present}
     differ = not kind.derived and any(_coincide(one, kind) for one in points.values())
@@ -83,7 +96,7 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
             set_titles(below, f"{SERIES[name]}, differences", "training rows m", f"from the mean ({unit})")
     some_cut = any(bool(cut_short(one, kind).any()) for one in points.values())
     legend(figure, axes, cut_short=some_cut)
-    caption = f"{title_of(kind, baseline)} against the number of training rows"
+    caption = f"{title_of(kind, baseline)} against the number of training rows{setting and f', {setting}'}"
     caption += "" if kind.derived else "; bands are one standard deviation"
     caption += "; differences are from the mean of the methods" if differ else ""
     caption += f"{HOLLOW_NOTE}." if some_cut else "."

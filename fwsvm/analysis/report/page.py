@@ -46,7 +46,7 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
         "Tables": sections.tables(cells) if len(cells) else nothing,
         "Figures": "",
         "Tests": sections.tests(cells) if len(cells) else nothing,
-        "Claims": sections.claims(every),
+        "Claims": sections.or_error(lambda: sections.claims(every)),
         "Configuration": sections.configuration(results.folders),
         "Environment": sections.environment(results.frame),
     }
