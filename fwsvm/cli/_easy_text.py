@@ -164,14 +164,13 @@ def tested(data: "Dataset", found: "SearchResult", row: "Row") -> list[str]:
             ),
             f"On new rows of the same kind the share lies between {low:.1f} and {high:.1f} % (95 % interval).",
         ]
+    lacking = "There are no test rows" if data.test is None else "The test rows could not be predicted"
     if (best := found.best) is None:
-        return [
-            "There are no test rows, and nothing was cross-validated: how good the machine is is not known."
-        ]
+        return [f"{lacking}, and nothing was cross-validated: how good the machine is is not known."]
     low, high = (100 * end for end in interval(best.right, best.judged))
     return [
         (
-            f"There are no test rows. In cross-validation {100 * best.accuracy:.2f} % were right (95 % interval "
+            f"{lacking}. In cross-validation {100 * best.accuracy:.2f} % were right (95 % interval "
             f"{low:.1f} to {high:.1f} %), a little more than to be expected of new "
             "rows, for C and gamma were chosen by it."
         ),

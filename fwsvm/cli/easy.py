@@ -103,6 +103,7 @@ def _done(
     from fwsvm.cli._lines import echo
     from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.data import catalogue
+    from fwsvm.experiments.accuracy import UNMEASURED
     from fwsvm.experiments.width_and_penalty import choose_width_and_penalty
     from fwsvm.files.atomic import as_utf8, replacing
     from fwsvm.problems import model_files
@@ -139,7 +140,11 @@ def _done(
     _write(model, result, row, settings)
     steps.kept = f"The machine is in {model}"
     steps("save", *text.saved(model, loaded))
-    said = text.report(steps.said, loaded, chosen, result, model, text.confused(result, loaded))
+    try:
+        confusion = text.confused(result, loaded)
+    except UNMEASURED:  # which step 5 has said
+        confusion = None
+    said = text.report(steps.said, loaded, chosen, result, model, confusion)
     with replacing(report, binary=True) as stream:
         stream.write(as_utf8(said))
     click.echo(f"\nAll of this is in {report}.")

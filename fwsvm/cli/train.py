@@ -137,7 +137,8 @@ def _here(
                     loaded.train.X, codes, result, settings, watch=told, count=counted
                 )
             except accuracy.UNMEASURED as error:
-                return accuracy.unmeasured(result, "Probabilities", error), row, exit_codes.FAILED
+                result = accuracy.unmeasured(result, "Probabilities", error)
+                return result, row | {"message": result.message}, exit_codes.FAILED
             return more or result, row, 0 if more else exit_codes.INTERRUPTED
     return result, row, 0
 

@@ -164,20 +164,22 @@ class Cluster:
         self.client.close()
 
 
-def patiently(client: Any, look: Callable[[float], Any], again: str) -> Any:
+def patiently(
+    client: Any, look: Callable[[float], Any], again: str, patience: float = PATIENCE_SECONDS
+) -> Any:
     """Return what ``look`` returns, which is given seconds and asked again where it raises `TimeoutError` after them.
 
     Raises
     ------
     UsageError
-        There has been no worker for a while; ``again`` says what to do once there are some.
+        There has been no worker for ``patience`` seconds; ``again`` says what to do once there are some.
     """
     alone = 0.0
     while True:
         with contextlib.suppress(TimeoutError):
             return look(LOOK_SECONDS)
         alone = 0.0 if client.nthreads() else alone + LOOK_SECONDS
-        if alone >= PATIENCE_SECONDS:
+        if alone >= patience:
             raise UsageError(
                 f"the cluster has had no worker for {alone:g} s; start some with `dask worker`, and {again}"
             )

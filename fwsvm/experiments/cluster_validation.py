@@ -6,7 +6,7 @@ from fwsvm.distributed import folds as there
 from fwsvm.distributed.fit import fit, resolve
 from fwsvm.distributed.machine_parts import sent
 from fwsvm.errors import DataError
-from fwsvm.experiments import record, samples
+from fwsvm.experiments import accuracy, record, samples
 from fwsvm.experiments.cluster_training import Remote, data_columns, identity_columns
 from fwsvm.experiments.cross_validation import Fold
 from fwsvm.experiments.plan import SELECT
@@ -54,8 +54,13 @@ def cross_validate(
             yield Fold(result, record.row(columns, result, **more), 0, 0)
             continue
         enter(Phase.PREDICT)
-        machine = sent(table.cluster, result.model)
-        answers = table.ask(there.right_of_held_out, asked, table.same(machine))
+        try:
+            machine = sent(table.cluster, result.model)
+            answers = table.ask(there.right_of_held_out, asked, table.same(machine))
+        except accuracy.UNMEASURED as error:
+            result = accuracy.unmeasured(result, accuracy.TEST, error)
+            yield Fold(result, record.row(columns, result, **more), 0, 0)
+            continue
         right, count = sum(right for right, _ in answers), sum(count for _, count in answers)
         yield Fold(
             result, record.row(columns, result, **more, test_accuracy=right / max(1, count)), count, right

@@ -16,7 +16,7 @@ from fwsvm.solvers.result import Result
 Row = dict[str, Any]
 
 #: Fields of a result that are columns.
-MEASURED = tuple(field.name for field in fields(Result) if field.name in COLUMNS)
+OF_RESULT = tuple(field.name for field in fields(Result) if field.name in COLUMNS)
 
 
 def data_columns(data: Dataset) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> R
     values |= environment().as_columns()
     if result is not None:
         values |= {name: value for name, value in result.settings.items() if name in COLUMNS}
-        values |= {name: getattr(result, name) for name in MEASURED}
+        values |= {name: getattr(result, name) for name in OF_RESULT}
         values["status"] = str(result.status)
     unknown = [name for name in (*data, *more) if name not in COLUMNS]
     if unknown:

@@ -4,9 +4,11 @@ Samples and folds are stratified and depend on the labels and the seed alone, so
 setting, worker and machine.
 """
 
+import contextlib
 import functools
 import hashlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -41,8 +43,7 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     try:
         found = load(wanted, offline=offline)
     except DataError as error:
-        entry = lockfile.read().find(wanted.name)
-        return DataInfo(name=wanted.name if entry is None else entry.name, missing=str(error))
+        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error))
     return DataInfo(
         name=found.name,
         fingerprint=found.fingerprint,
@@ -52,6 +53,16 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
         classes=len(found.classes),
         notices=found.notices,
     )
+
+
+def _name_in_rows(name: str) -> str:
+    """Return the name that rows have for data that cannot be loaded: that of `load` where it can be."""
+    if Path(name).is_file():
+        return str(Path(name))
+    with contextlib.suppress(DataError):  # of a damaged lock, which the message of the data tells of
+        if (entry := lockfile.read().find(name)) is not None:
+            return entry.name
+    return name
 
 
 @functools.lru_cache(maxsize=1)

@@ -140,6 +140,7 @@ def test_cross_validation_on_a_cluster_is_that_of_one_machine_but_for_the_folds(
     # each of its own two thirds of the rows
     widths = [[fold["gamma"] for fold in found["rows"]] for found in (far, near)]
     assert widths[0] == pytest.approx(widths[1], rel=0.05)
+    assert len(set(widths[0])) == 3
 
 
 def test_a_worker_of_another_version_is_refused(cluster, data, monkeypatch):

@@ -106,9 +106,11 @@ def events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    monkeypatch: pytest.MonkeyPatch, client: Client, tasks: list[Cell], resources: Resources, at_once: int
-) -> list[Record]:
+    monkeypatch: pytest.MonkeyPatch, client: Client, tasks: list[Cell], resources: Resources, at_once: int,
+    host: str = "10.0.0.1",
+) -> list[Record]:  # fmt: skip
     monkeypatch.setattr(cluster, "connect", lambda _address: client)
+    monkeypatch.setattr(cluster, "_own_host", lambda: host)
     found: list[Record] = []
     executor = cluster.ClusterExecutor("tcp://10.0.0.1:8786", resources)
     try:
@@ -118,12 +120,15 @@ def run(
     return found
 
 
-@pytest.mark.parametrize(("at_once", "share"), [(1, 64), (3, 32), (5, 16)])
+@pytest.mark.parametrize(
+    ("at_once", "host", "share"),
+    [(1, "10.0.0.1", 64), (3, "10.0.0.1", 32), (5, "10.0.0.1", 16), (5, "10.0.0.2", 64)],
+)
 def test_runs_share_the_memory_of_a_machine(
-    monkeypatch: pytest.MonkeyPatch, at_once: int, share: int
+    monkeypatch: pytest.MonkeyPatch, at_once: int, host: str, share: int
 ) -> None:
-    """No machine of this cluster has more than four at a time."""
-    found = run(monkeypatch, Client(), cells(3), Resources(cache_mib=100), at_once)
+    """The first machine has four at a time, the second one."""
+    found = run(monkeypatch, Client(), cells(3), Resources(cache_mib=100), at_once, host)
     assert {record.status for record in found} == {Status.CONVERGED}
     assert {record.row["cache_mib"] for record in found} == {share}
     assert {record.row["parallel_cells"] for record in found} == {at_once}
@@ -158,7 +163,7 @@ def test_an_experiment_that_has_no_worker_left_does_not_wait_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connection, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(cluster, "PATIENCE", 0.02)
     said = r"has had no worker for 0\.02 s; start some with `dask worker`, and run the command again"
     with pytest.raises(UsageError, match=said):
         run(monkeypatch, Deserted(), cells(1), Resources(), at_once=1)

@@ -318,7 +318,7 @@ def test_what_one_of_two_extended_files_says_alone_needs_a_word(tmp_path: Path) 
     (tmp_path / "other.yaml").write_text(BASE.replace("wdbc, digits", "letter"))
     both = "name: child\nextends: [trial.yaml, other.yaml]\n"
     with pytest.raises(
-        UsageError, match=r"trial.yaml:5: seed is in one of several extended files; say it in"
+        UsageError, match=r"trial.yaml:5: seed is in some of the extended files alone; say it in"
     ):
         child(tmp_path, BASE + "seed: 1\n", both)
     assert child(tmp_path, BASE + "seed: 1\n", both + "seed: 2\n").seed == 2

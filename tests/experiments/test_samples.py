@@ -66,6 +66,15 @@ def test_a_sample_can_keep_some_rows_of_every_class(
         assert (kept == k).sum() == drawn or drawn < least
 
 
+def test_data_that_cannot_be_read_has_the_name_it_will_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.svm").write_text("1 x\n")
+    found = samples.data_info(DataSpec("./rows.svm"))
+    assert (found.name, bool(found.missing)) == ("rows.svm", True)
+
+
 def test_a_sample_without_a_class_is_refused_by_its_name(tmp_path: Path) -> None:
     file = tmp_path / "rare.svm"
     file.write_text("".join(f"{'rare' if i == 7 else i % 2} 1:{i}\n" for i in range(1, 400)))

@@ -103,7 +103,7 @@ def test_a_grid_does_not_train_again_what_it_could_not_predict(
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, *calls: int) -> None:
-    """Let memory run out the so-many-th times that an accuracy is computed, counted from 1."""
+    """Make these calls of `accuracy`, counted from 1, run out of memory."""
     real, made = accuracy.accuracy, []
 
     def sometimes(*given: object) -> object:
@@ -165,3 +165,19 @@ def test_a_machine_of_a_cluster_whose_workers_are_gone_is_kept(
     result, row = cluster_training.train(remote, asked, resolve(remote.table, asked))
     assert (row["status"], row["train_accuracy"], row["test_accuracy"] > 0.5) == ("converged", None, True)
     assert f"The training accuracy could not be computed: {lost}." in result.message
+
+
+def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fwsvm.experiments import prediction
+
+    with contextlib.chdir(tmp_path):
+        assert run("subset", "wdbc", "300", "train.svm", "test.svm").exit_code == 0
+        monkeypatch.setattr(accuracy, "on_test_rows", raising(UsageError(NO_ROOM)))
+        monkeypatch.setattr(prediction, "predict", raising(UsageError(NO_ROOM)))
+        done = run("easy", "train.svm", "test.svm", "--time-limit", "10")
+        assert done.exit_code == 0, done.output
+        assert "The test rows could not be predicted" in " ".join(done.output.split())
+        assert Path("train.svm.model").exists()
+        assert list(tmp_path.glob("*.report.md"))

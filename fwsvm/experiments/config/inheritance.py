@@ -111,11 +111,11 @@ def _merge_extended(layers: list[Keys], own: Keys, of_data: Iterable[str]) -> Ke
     for key in apart:
         if key not in of_data:
             first, *others = [layer[key] for layer in layers if key in layer]
-            if not others:
+            second = next((other for other in others if not _equal(other, first)), None)
+            if second is None:
                 raise first.error(
-                    f"{key} is in one of several extended files; say it in the file that extends them"
+                    f"{key} is in some of the extended files alone; say it in the file that extends them"
                 )
-            second = others[0]
             where = f"{first.file}:{first.line}"
             raise second.error(f"{key} is not what {where} says; say it in the file that extends both")
     joined = {key: layers[0][key] for key in alike}

@@ -9,7 +9,7 @@ import functools
 import queue
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.plan import Cell
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
+
+PATIENCE = 3600.0  # seconds without a worker: jobs of a batch system may wait in its queue
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,14 @@ class _Attempt:
 
 
 def _run(
-    task: Task, resources: Resources, stop: str, beside: int, dataset: Dataset | None = None
+    task: Task, resources: Resources, stop: str, machines: Mapping[str, int], dataset: Dataset | None = None
 ) -> list[Record] | None:
     """Run a task on a worker of the cluster; None asks for the data.
 
-    ``beside`` is how many runs share the memory of this machine.
+    ``machines`` says of each host how many runs it can have at once, which share its memory.
     """
     cell, asked_to_stop = task[0], distributed().Event(stop)
+    beside = min(resources.parallel_cells, machines.get(_own_host(), 1))
     whole = resources.cache_mib or _free_at_first(stop)
     resources = replace(resources, cache_mib=_share(whole, beside), offline=True)
     if dataset is None:
@@ -69,13 +72,22 @@ def _run(
 
 @functools.lru_cache(maxsize=1)
 def _free_at_first(_stop: str) -> int:
-    """Return this machine's default for all runs that one event stops: once they are under way less is free."""
+    """Return this machine's default as the first run of a process finds it: later ones find less free."""
     return default_cache_mib()
 
 
 def _share(whole: int, runs: int) -> int:
     """Return a run's part of cache memory, rounded down to a power of two so that it is reproducible."""
     return 1 << (max(1, whole // runs).bit_length() - 1)
+
+
+def _host(address: str) -> str:
+    return str(distributed().comm.get_address_host(address))
+
+
+def _own_host() -> str:
+    """Return the host of the worker that this runs on, as the client knows it."""
+    return _host(distributed().get_worker().address)
 
 
 class ClusterExecutor:
@@ -99,7 +111,7 @@ class ClusterExecutor:
         found: Counter[str] = Counter()
         with errors(self.client):
             for address, threads in self.client.nthreads().items():
-                found[distributed().comm.get_address_host(address)] += threads
+                found[_host(address)] += threads
         return found
 
     def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
@@ -112,7 +124,6 @@ class ClusterExecutor:
         """
         machines = self._machines()
         at_once = max(1, min(at_once, machines.total()))
-        beside = min(at_once, max(machines.values(), default=1))
         resources = replace(self.resources, parallel_cells=at_once)
         stop = distributed().Event(f"fwsvm-{secrets.token_hex(8)}", client=self.client)
         waiting = [_Attempt(task) for task in reversed(tasks)]
@@ -122,7 +133,7 @@ class ClusterExecutor:
         def submit(attempt: _Attempt, data: Any = None) -> None:
             with errors(self.client):
                 future = self.client.submit(
-                    _run, attempt.cells, resources, stop.name, beside, data, pure=False
+                    _run, attempt.cells, resources, stop.name, machines, data, pure=False
                 )
                 future.add_done_callback(done.put)
             running[future] = attempt
@@ -179,7 +190,7 @@ class ClusterExecutor:
                 raise TimeoutError from None
 
         with errors(self.client):
-            return patiently(self.client, look, "run the command again, which goes on from here")
+            return patiently(self.client, look, "run the command again, which goes on from here", PATIENCE)
 
     def _if_there(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function of the cluster at the end of a run, when nothing is to be done where it is lost, or late."""
