@@ -4,8 +4,8 @@ The system reads the pages of a mapped file as they are touched, and counts them
 told that they are no longer needed. They then stay in the system's cache of files as long as nobody wants the room.
 Who passes over mapped rows goes through `blocks`; who picks some of them does so within `at_random`.
 
-Pages of a private mapping that were written to would be forgotten with what was written, so only those of mappings that
-nobody writes to are let go of: mappings for reading alone, and those that this package opens (`never_written`).
+Pages of a private mapping that were written to would be forgotten with what was written. Such mappings are let go of
+only where nobody writes to them (`never_written`); those for reading alone, or shared with their file, always are.
 """
 
 import contextlib
@@ -29,6 +29,7 @@ _TAKEN_FOR_LARGE: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _NEVER_WRITTEN: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 #: Rows that are picked before the memory of their pages is given back: the system maps 64 KiB around each page.
 PICKED = 1024
+MANY = 10  # of so many rows more than one is picked: the file is read from front to end
 
 _CAN_LET_GO = hasattr(mmap, "MADV_DONTNEED")  # Linux, macOS; elsewhere the system decides alone
 
@@ -44,16 +45,29 @@ def mapping_of(array: np.ndarray) -> mmap.mmap | None:
 
 
 def never_written(array: np.ndarray) -> np.ndarray:
-    """Return an array that was mapped as compiled code takes it, for writing, and that nobody writes to."""
+    """Register an array's copy-on-write mapping as never written to, and return the array.
+
+    Compiled code takes arrays that may be written. Who has such rows (`fwsvm.data.load`) copies them to change them.
+    """
     if (found := mapping_of(array)) is not None:
         _NEVER_WRITTEN.add(found)
     return array
 
 
-def is_as_in_file(mapping: mmap.mmap) -> bool:
-    """Whether a mapping holds what its file holds, today and later."""
+def is_constant(mapping: mmap.mmap) -> bool:
+    """Whether nobody writes through a mapping."""
     with memoryview(mapping) as view:
         return view.readonly or mapping in _NEVER_WRITTEN
+
+
+def _is_shared(array: np.ndarray) -> bool:
+    """Whether what is written to an array's mapping is written to its file, whose pages then hold it."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.mode in {"r+", "w+"}:
+            return True
+        base = base.base
+    return False
 
 
 def is_mapped(X: Any) -> bool:
@@ -71,7 +85,7 @@ def taken_for_large(array: np.ndarray) -> np.ndarray:
     """Return a copy of an array, which is mapped however small it is: what is compiled for such rows is tried on it."""
     found = mmap.mmap(-1, max(1, array.nbytes))
     _TAKEN_FOR_LARGE.add(found)
-    _NEVER_WRITTEN.add(found)  # but here, and such a mapping keeps it
+    _NEVER_WRITTEN.add(found)  # written below alone: it is shared memory, which keeps what is written
     copy = np.frombuffer(found, array.dtype, array.size).reshape(array.shape)
     copy[...] = array
     return copy
@@ -99,7 +113,7 @@ def in_memory(X: RowMatrix, some: slice) -> RowMatrix:
 def let_go(X: RowMatrix, some: slice | None = None) -> None:
     """Let the system take back the memory of mapped rows, all or a slice of them; others stay where they are.
 
-    So do rows of a mapping that somebody may have written to, which the system cannot read again.
+    So do rows of a private mapping that somebody may have written to, which the system cannot read again.
 
     Of an array of one dimension the slice is one of its numbers.
     """
@@ -133,16 +147,25 @@ def picked(X: RowMatrix, which: np.ndarray) -> RowMatrix:
     """Return copies of the rows ``which`` (row numbers), in that order, of rows in memory or mapped."""
     if not is_mapped(X):
         return X[which]
+    if which.dtype == bool and MANY * np.count_nonzero(which) > len(which):
+        parts = [X[some][which[some]] for some in blocks(X)]
+        return _joined(parts)
     if which.dtype == bool:
         which = np.flatnonzero(which)
     parts = []
     for first in range(0, max(1, len(which)), PICKED):
         with at_random(X):
             parts.append(X[which[first : first + PICKED]])
+    return _joined(parts)
+
+
+def _joined(parts: list[RowMatrix]) -> RowMatrix:
     if len(parts) == 1:
         return parts[0]
     return (
-        sparse.csr_array(sparse.vstack(parts, format="csr")) if sparse.issparse(X) else np.concatenate(parts)
+        sparse.csr_array(sparse.vstack(parts, format="csr"))
+        if sparse.issparse(parts[0])
+        else np.concatenate(parts)
     )
 
 
@@ -154,7 +177,7 @@ def _arrays(X: Any) -> list[np.ndarray]:
 
 
 def _let_go_of(found: mmap.mmap, array: np.ndarray) -> None:
-    if not _CAN_LET_GO or not array.size or not is_as_in_file(found):
+    if not _CAN_LET_GO or not array.size or not (is_constant(found) or _is_shared(array)):
         return
     begins = np.frombuffer(found, np.uint8, 1).__array_interface__["data"][0]
     at = array.__array_interface__["data"][0] - begins

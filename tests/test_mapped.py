@@ -191,10 +191,23 @@ def test_scaled_rows_are_those_scaled_in_memory(written, scale: str, tmp_path: P
 # ---------------------------------------------------------------- pages
 
 
-def test_pages_are_let_go_of_and_come_back(tmp_path: Path) -> None:
+def opened_for_reading(path: Path) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def opened_here(path: Path) -> np.ndarray:
+    return npy._array(path)
+
+
+def shared_with_the_file(path: Path) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r+"))
+
+
+@pytest.mark.parametrize("opened", [opened_for_reading, opened_here, shared_with_the_file])
+def test_pages_are_let_go_of_and_come_back(opened, tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(5000, 100))
     np.save(tmp_path / "X.npy", X)
-    there = np.asarray(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    there = opened(tmp_path / "X.npy")
     assert mapping_of(there[10:20].reshape(-1)) is mapping_of(there)
     before = _resident(there)
     seen = np.concatenate([there[some].copy() for some in blocks(there)])
@@ -229,6 +242,19 @@ def test_parts_of_one_mapping_have_surveys_of_their_own(tmp_path: Path) -> None:
     least = [survey_of_mapped(part).least for part in (there[:half], there[half : 2 * half])]
     assert np.array_equal(least[0], X[:half].min(axis=0))
     assert np.array_equal(least[1], X[half : 2 * half].min(axis=0))
+
+
+def test_columns_of_one_mapping_have_surveys_of_their_own(tmp_path: Path) -> None:
+    there = np.load(dense_file(tmp_path), mmap_mode="r")
+    X = np.array(there)
+    for part, rows in ((there[:, :4], X[:, :4]), (there[:, ::2], X[:, ::2])):
+        assert np.array_equal(survey_of_mapped(part).most, rows.max(axis=0))
+
+
+def test_most_rows_are_picked_as_few_are(tmp_path: Path) -> None:
+    there = mapped(text_file(tmp_path)).X
+    for which in (np.arange(ROWS) % 7 > 0, np.arange(ROWS) % 70 == 0):
+        assert (picked(there, which) != sparse.csr_array(there)[which]).nnz == 0
 
 
 def test_rows_that_are_scaled_where_they_lie_are_surveyed_again(tmp_path: Path) -> None:

@@ -85,9 +85,8 @@ def _read_copy(place: Path) -> Parsed | None:
 
 def _array(path: Path) -> np.ndarray:
     mode: Literal["c"] | None = "c" if path.stat().st_size >= MAPPED_FROM else None
-    found = np.asarray(
-        np.load(path, mmap_mode=mode, allow_pickle=False)
-    )  # plain, as compiled code knows arrays
+    # plain, as compiled code knows arrays
+    found = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
     return never_written(found)
 
 

@@ -92,7 +92,10 @@ class KernelMachine(Classifier):
             raise ValueError(
                 f"decision_function_shape is 'ovr' or 'ovo', not {shown(self.decision_function_shape)}"
             )
-        super()._train(X, y, sample_weight, **settings)
+        return super()._train(X, y, sample_weight, **settings)
+
+    def _trained(self, X: Any, y: Any, sample_weight: Any, settings: dict[str, Any]) -> Self:
+        super()._trained(X, y, sample_weight, settings)
         self._show_machine()
         return self
 

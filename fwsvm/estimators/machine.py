@@ -4,9 +4,10 @@ scikit-learn sorts the classes, and a decision value > 0 means the second of two
 So two classes are passed on in reverse order; more keep their order.
 """
 
+import contextlib
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -92,9 +93,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
         A fit that ends before its machine is there leaves everything as it was.
         """
+        with self._as_before_if_it_fails():
+            return self._trained(X, y, sample_weight, settings)
+
+    @contextlib.contextmanager
+    def _as_before_if_it_fails(self) -> Iterator[None]:
         before = dict(self.__dict__)
         try:
-            return self._trained(X, y, sample_weight, settings)
+            yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)

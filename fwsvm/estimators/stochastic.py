@@ -85,6 +85,10 @@ class StochasticSVC(KernelMachine):
         no meaning here. For K classes the pairs' problems have K / 2 times lambda, as in `fit` of classes of one size.
         """
         self._refuse_portions()
+        with self._as_before_if_it_fails():
+            return self._went_on(X, y, classes)
+
+    def _went_on(self, X: Any, y: Any, classes: Any) -> Self:
         first = not hasattr(self, "classes_")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         check_classification_targets(y)

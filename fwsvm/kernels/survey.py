@@ -1,6 +1,7 @@
 """What one pass over mapped rows finds, remembered as long as the file is mapped: rows on a disk are read once for it.
 
-All that training asks of the rows before it begins: whether values are finite, their ranges, how far rows are apart.
+Rows that somebody may write to are read anew each time that they are asked for. Before it begins, training asks whether
+values are finite, for their ranges, and how far rows are apart.
 """
 
 import weakref
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks, is_as_in_file, is_mapped, let_go, mapping_of
+from fwsvm._mapped import RowMatrix, blocks, is_constant, is_mapped, let_go, mapping_of
 from fwsvm._stretches import NUMBERS
 from fwsvm.numerics.compile import njit
 
@@ -42,7 +43,7 @@ class Survey(NamedTuple):
         return float(max(self.most.max(initial=0.0), -self.least.min(initial=0.0)))
 
 
-_KNOWN: dict[tuple[int, int, tuple[int, ...]], Survey] = {}
+_KNOWN: dict[tuple[object, ...], Survey] = {}
 
 
 def survey_of_mapped(X: Any) -> Survey | None:
@@ -55,11 +56,12 @@ def survey_of_mapped(X: Any) -> Survey | None:
     numbers = X if isinstance(X, np.ndarray) else X.data
     mapping = mapping_of(numbers)
     assert mapping is not None  # noqa: S101 - the rows are mapped
-    key = id(mapping), int(numbers.__array_interface__["data"][0]), X.shape
+    address = int(numbers.__array_interface__["data"][0])
+    key = id(mapping), address, numbers.strides, numbers.dtype.str, X.shape
     if key in _KNOWN:
         return _KNOWN[key]
     found = _sparse(X) if sparse.issparse(X) else _dense(X)
-    if is_as_in_file(mapping):
+    if is_constant(mapping):
         _KNOWN[key] = found
         weakref.finalize(mapping, _KNOWN.pop, key, None)
     return found

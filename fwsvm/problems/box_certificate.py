@@ -54,9 +54,8 @@ def certificate(
 def rounding(qp: BoxQP, alpha: np.ndarray, w: np.ndarray, margins: np.ndarray) -> Rounding:
     """Return the `Rounding` at w (n + 1,) with alpha and margins y_i <w, x_i>, both (m,).
 
-    A product is off by |w| |x_i| in units of the last place, for rows of more than sixteen numbers times the root of a
-    sixteenth of these, as sums of kernel values are. P feels it by the slope of the row's loss, and D, whose |w|^2 is
-    that of a rounded w, by alpha_i.
+    A product of k numbers is off by about eps |w| |x_i| sqrt(max(1, k / 16)), as sums of kernel values are. P feels it
+    by the slope of the row's loss, and D, whose |w|^2 is that of a rounded w, by alpha_i.
     """
     if len(qp.points) > AT_ONCE:
         some = stretches(len(alpha), len(alpha))

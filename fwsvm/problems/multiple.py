@@ -14,8 +14,8 @@ from fwsvm.problems.box_certificate import BoxCertificate, certificate, gap_and_
 from fwsvm.problems.box_qp import BoxQP, margins_of_parts
 
 LEAST, MOST = 0.5, 2.0
-HALVINGS, MORE = 20, 40  # of the interval that holds theta; and more where a certificate asks
-NEAR = 1e-11  # of |theta w|^2 / 2: how far P(theta w) may be above its least where there are more halvings
+HALVINGS, MOST_HALVINGS = 20, 52  # of the interval that holds theta, for a look and for a certificate
+NEAR = 1e-11  # of |theta w|^2 / 2: how far P(theta w) of a certificate may be above its least
 MATTERS = 1e-9  # rounding of P in parts of it, above which w may be lengthened
 LONGER, MOST_LONGER = 4.0, 1e-3  # by how much, in units of a margin's rounding, and up to which rounding
 
@@ -56,25 +56,18 @@ def best_multiple(points, margins, square, wanted):
     """
     at_one = _slope(points, margins, square, 1.0)
     least, most = (1.0, MOST) if at_one < 0.0 else (LEAST, 1.0)
-    for _ in range(HALVINGS):
+    slope = np.inf if at_one < 0.0 else at_one  # at most, where known
+    for _ in range(HALVINGS if wanted > 0.0 else MOST_HALVINGS):
         if max(-at_one * (most - 1.0), at_one * (1.0 - least)) < wanted:
             return Multiple(1.0, 0.0)
+        if wanted == 0.0 and slope * (most - least) <= NEAR * 0.5 * most * most * square:
+            break
         middle = 0.5 * (least + most)
-        if _slope(points, margins, square, middle) < 0.0:
+        at_middle = _slope(points, margins, square, middle)
+        if at_middle < 0.0:
             least = middle
         else:
-            most = middle
-    if wanted == 0.0:
-        slope = _slope(points, margins, square, most)
-        for _ in range(MORE):
-            if slope * (most - least) <= NEAR * 0.5 * most * most * square:
-                break
-            middle = 0.5 * (least + most)
-            at_middle = _slope(points, margins, square, middle)
-            if at_middle < 0.0:
-                least = middle
-            else:
-                most, slope = middle, at_middle
+            most, slope = middle, at_middle
     decrease = _decrease(points, margins, square, most)
     return Multiple(most, decrease) if decrease > 0.0 else Multiple(1.0, 0.0)
 

@@ -139,22 +139,27 @@ def _unpacked(path: Path, _changed: int, size: int) -> Path:
 def _refuse_long_list(path: Path, size: int) -> None:
     """Refuse an archive whose list of members, of which zipfile makes objects at once, is longer than `MAX_LIST`.
 
-    Its length is in the last record, before which a zip of many members has two more. All are where `fwsvm archive` has
-    them, or zipfile could find others.
+    Its length is in the last record, before which a zip of many members has two more. They must be the file's last
+    bytes: else zipfile may read another end than the one looked at here.
     """
     with path.open("rb") as file:
         file.seek(max(0, size - END_64 - LOCATOR_64 - END))
         last = file.read()
     end, locator, end_64 = last[-END:], last[-END - LOCATOR_64 : -END], last[: -END - LOCATOR_64]
     is_64 = locator.startswith(b"PK\x06\x07")
-    ours = end.startswith(b"PK\x05\x06") and end.endswith(
-        b"\0\0"
-    )  # the length of the comment that follows it
+    # the last two bytes are the length of the comment that follows
+    ours = end.startswith(b"PK\x05\x06") and end.endswith(b"\0\0")
     if is_64:
         at = struct.unpack_from("<Q", locator, 8)[0]
         ours = ours and end_64.startswith(b"PK\x06\x06") and at == size - len(last)
     if not ours:
-        raise ResultsError(f"{path}: not a whole zip archive: it does not end as `fwsvm archive` ends one")
+        whole = b"PK\x05\x06" in last
+        wrong = (
+            "it ends in a comment, which `fwsvm archive` does not write"
+            if whole
+            else "not a whole zip archive"
+        )
+        raise ResultsError(f"{path}: {wrong}")
     listed = struct.unpack_from("<Q", end_64, 40)[0] if is_64 else struct.unpack_from("<L", end, 12)[0]
     if listed > MAX_LIST:
         raise ResultsError(

@@ -192,14 +192,10 @@ def checked(
         counted = weights > 0
         if known is not None:
             stored = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-            most = (
-                3 * stored * np.count_nonzero(counted) // len(counted)
-            )  # as they are, and in double precision
-            require(
-                int(most),
-                "the rows that have a weight, copied into memory,",
-                "write these to a file of their own",
-            )
+            # two copies while they are collected, or one beside one in double precision
+            needed = max(2, 1 + 8 // X.dtype.itemsize) * stored * np.count_nonzero(counted) // len(counted)
+            what = "copying the rows of positive weight into memory"
+            require(int(needed), what, "write these rows to a file of their own")
         X, codes, weights = picked(X, counted), codes[counted], weights[counted]
         X = X.astype(np.float64, copy=False)
     absent = [c for k, c in enumerate(classes) if not (codes == k).any()]

@@ -30,7 +30,7 @@ from fwsvm.errors import DataError
 
 PIECE = 1 << 24  # bytes of text that are parsed at a time
 STREAMED_FROM = 1 << 26  # bytes of a file below which all of its rows are read into memory at once
-LONGEST_LINE = 1 << 30  # bytes, of which all are in memory
+LONGEST_LINE = 1 << 30  # bytes; a line is held in memory whole
 
 
 def is_large(path: Path) -> bool:

@@ -20,9 +20,8 @@ NEWLINE = 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes that are read from a pipe or another file of unknown size.
 MAX_PIPE_BYTES = 1 << 30
-ASKED_EVERY = (
-    1 << 26
-)  # bytes of unpacked text after which it is asked whether there is memory for as many more
+#: Bytes of unpacked text after which it is asked whether there is memory for as many more.
+ASKED_EVERY = 1 << 26
 
 NOT_TEXT = {
     b"PK\x03\x04": "is a zip archive; unpack it and give the file inside",
