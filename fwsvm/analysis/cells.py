@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fwsvm import promises
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import MEASURED
+from fwsvm.analysis.measures import MEASURED_COLUMNS
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
@@ -88,10 +88,10 @@ def cells_of_runs(frame: pd.DataFrame) -> pd.DataFrame:
     cells = pd.DataFrame(
         [_cell(group, key) for key, group in rows.groupby(SETTING, dropna=False, sort=False)]
     )
-    return with_short_names(cells)
+    return with_short_method_names(cells)
 
 
-def with_short_names(cells: pd.DataFrame) -> pd.DataFrame:
+def with_short_method_names(cells: pd.DataFrame) -> pd.DataFrame:
     """Shorten method names such as ``scs(metric=rkhs)`` to ``scs`` if there is one variant only.
 
     The parameters move to the column ``parameters``.
@@ -110,7 +110,9 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     finished = group[group["status"].isin(DONE)]
     in_part = (finished["status"] == "time_limit") & (finished["subproblems"] > 1)
     whole = ~in_part.to_numpy(dtype=bool)
-    for column, numbers in zip(MEASURED, finished[MEASURED].to_numpy(dtype=float).T, strict=True):
+    for column, numbers in zip(
+        MEASURED_COLUMNS, finished[MEASURED_COLUMNS].to_numpy(dtype=float).T, strict=True
+    ):
         values = numbers[~np.isnan(numbers) & (whole | (column in KEPT_IF_CUT_SHORT))]
         with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
             cell[column] = float(values.mean()) if values.size else float("nan")
@@ -190,6 +192,14 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     short by a limit, a cell gets the quotient of the bounds and is marked as censored; ``cut_short`` keeps whether its
     own was.
     """
+    if cells.empty:
+        return _against_baseline(cells, baseline)
+    each = cells.groupby(["experiment", "profile"], dropna=False, sort=False)
+    return pd.concat([_against_baseline(some, baseline) for _, some in each])
+
+
+def _against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Return `against_baseline` of one experiment."""
     problem = ["experiment", "profile", "protocol", "dataset", "kernel", "C"]
     own = cells[cells["method"] == baseline]
     for name in ("tolerance", "search", "stop", "width_rule", "gamma_set", "degree", "coef0"):
@@ -198,7 +208,7 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
             problem.append(name)
     base = cells.loc[cells["method"] == baseline, [*problem, "train_seconds", "test_accuracy", "censored"]]
     base = base.drop_duplicates(problem)
-    joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base"))
+    joined = cells.merge(base, on=problem, how="left", suffixes=("", "_base")).set_axis(cells.index)
     joined["speedup"] = joined["train_seconds_base"] / joined["train_seconds"]
     joined["relative_accuracy"] = (joined["test_accuracy_base"] - joined["test_accuracy"]) / joined[
         "test_accuracy_base"

@@ -64,9 +64,16 @@ def contest(cells: pd.DataFrame, name: str) -> Contest | None:
     """
     kind = measure(name)
     single = without_sweeps(cells)
-    tolerances = single.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].nunique(dropna=False)
+    tolerances = single.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].transform("nunique")
+    several = (
+        tolerances.gt(1)
+        .groupby([single[name] for name in PROBLEM], dropna=False)
+        .transform("any")
+        .astype(bool)
+    )
     parts = [
-        (single, [*PROBLEM, "tolerance"] if tolerances.gt(1).any() else PROBLEM),
+        (single[~several], PROBLEM),
+        (single[several], [*PROBLEM, "tolerance"]),
         (sweeps(cells), SWEPT),
     ]
     values, uncertain, judged = [], 0, 0

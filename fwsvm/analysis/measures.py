@@ -69,7 +69,7 @@ _ALL = (
 )
 MEASURES = {measure.name: measure for measure in _ALL}
 #: Their columns in runs.csv.
-MEASURED = [measure.column for measure in _ALL if not measure.derived]
+MEASURED_COLUMNS = [measure.column for measure in _ALL if not measure.derived]
 
 
 def measure(name: str) -> Measure:

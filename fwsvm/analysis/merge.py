@@ -60,9 +60,12 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
         for inside in result_folders(path):
             folders.append(_read(inside))
             refuse_too_many(sum(len(folder.rows) for folder in folders))
-    for name in OF_FOLDER:
+    for name in (*OF_FOLDER, *(path.name for path in files(out))):
         if present(out / name):
-            raise ResultsError(f"{out}: already has a {name}; name a new folder with --out")
+            raise ResultsError(
+                f"{out}: already contains {name}; name a new folder with --out, or delete what a merge that was "
+                "interrupted has left"
+            )
     header = _common_header(folders)
     placed = ((row, str(folder.path)) for folder in folders for row in folder.rows)
     mixed = [*_mixed_code(folders), *different_data(placed), *_mixed_configurations(folders)]
@@ -123,7 +126,8 @@ def _mixed_configurations(folders: list[_Folder]) -> Iterator[str]:
     """Yield what to say if configurations of one experiment differ in more than the machine's part."""
     seen: dict[str, tuple[dict[str, Any], Path]] = {}
     for folder in folders:
-        for _, content in _configurations(folder.path):
+        # the last of a name is the one that a run wrote, beside a user's own in the same folder
+        for content in {str(each.get("name")): each for _, each in _configurations(folder.path)}.values():
             first, where = seen.setdefault(str(content.get("name")), (content, folder.path))
             unlike = sorted(key for key in {*first, *content} if first.get(key) != content.get(key))
             if unlike:

@@ -8,7 +8,7 @@ from fwsvm.analysis.claims.checks import ADULT, WEB, better, growing_speedup
 from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.claims.model import View
 from fwsvm.analysis.papers import CLAIMS
-from fwsvm.errors import UsageError
+from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row
 from tests.analysis.test_results import cells_of
 
@@ -130,6 +130,18 @@ def test_times_of_different_experiments_are_never_compared() -> None:
         row(dataset="w1a", method="fw", train_seconds=1, experiment="other"),
     )
     assert better("fw", "cvm", "time", WEB)(View(cells, ("cvm", "fw", "mfw"))) is None
+
+
+def test_a_doubled_cell_stops_the_claims_that_read_it_alone() -> None:
+    rows = [row(dataset=d, method=m, train_seconds=t) for d in ADULT for m, t in (("cvm", 2), ("mfw", 1))]
+    rows += [row(dataset="w1a", method="mfw", tolerance=t) for t in (0.1, 0.01)]
+    rows += [
+        row(dataset="a1a", method="mfw", status="error", search="", stop="", tolerance="", train_seconds="")
+    ]
+    (verdict,) = check_claims(cells_of(*rows), ["003-adult-mfw-faster"])
+    assert verdict.word == "reproduced"
+    with pytest.raises(ResultsError, match="several results for w1a, mfw: tolerance"):
+        check_claims(cells_of(*rows), ["003-web-faster"])
 
 
 def test_claims_over_C_are_decided_by_sweeps() -> None:  # noqa: N802 - C is the penalty

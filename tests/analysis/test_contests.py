@@ -89,6 +89,18 @@ def test_several_tolerances_are_a_contest_each(tmp_path) -> None:
     assert found.won.to_dict() == {"fw": 2, "mfw": 0}
 
 
+def test_tolerances_of_one_problem_leave_the_others_as_they_are(tmp_path) -> None:
+    rows = [
+        row(dataset="a", method="fw", tolerance=0.1, train_seconds=1),
+        row(dataset="a", method="fw", tolerance=0.01, train_seconds=2),
+        row(dataset="b", method="fw", tolerance=0.01, train_seconds=1),
+        row(dataset="b", method="cvm", tolerance=0.001, train_seconds=2),
+    ]
+    found = contest(of(tmp_path, rows), "time")
+    assert found is not None
+    assert found.won.to_dict() == {"fw": 1, "cvm": 0}
+
+
 def test_nothing_is_compared_where_a_method_stands_alone(tmp_path) -> None:
     assert (
         contest(of(tmp_path, [row(dataset="a", method="fw"), row(dataset="b", method="mfw")]), "time") is None

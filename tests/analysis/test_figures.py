@@ -119,7 +119,7 @@ def test_the_rank_diagram_states_the_critical_difference() -> None:
     assert "MFW  1.54" in texts
 
 
-@pytest.mark.parametrize("form", style.FORMATS)
+@pytest.mark.parametrize("form", style.PICTURE_FORMATS)
 def test_the_same_rows_give_the_same_file(form: str) -> None:
     first, second = (
         named(draw(FigureData(published.cells("004")), ["datasets"]))["datasets-time"] for _ in range(2)
@@ -196,6 +196,18 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None
 def test_pictures_name_synthetic_sets_by_kind_and_rows() -> None:
     names = ["synthetic:gaussians?rows=300&features=20&test=300&noise=0&seed=0", "kdd99-10pc", "wdbc"]
     assert [label_of(name) for name in names] == ["gaussians 300", "KDD99-10pc", "wdbc"]
+
+
+def test_a_method_of_one_setting_stands_beside_each_of_the_others(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method=m, tolerance=tolerance, train_seconds=t, rows=100)
+        for d in ("usps", "letter")
+        for m, tolerance, t in (("cvm", 0.1, 8), ("fw", 0.1, 2), ("fw", 0.01, 4), ("scs", "", 1))
+    ]
+    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("speedup",))
+    shown = [{point["method"].lower() for points in one.rows.values() for point in points} for one in drawn]
+    assert shown == [{"fw", "scs"}, {"fw", "scs"}]
+    assert ["tolerance 0.1" in drawn[0].caption, "tolerance 0.01" in drawn[1].caption] == [True, True]
 
 
 def test_settings_of_one_method_are_pictures_of_their_own(tmp_path) -> None:

@@ -106,13 +106,22 @@ def test_a_folder_of_two_experiments_brings_both_configurations(tmp_path: Path) 
     assert (tmp_path / "out" / "experiment-2.yaml").read_text() == "name: web\nprotocol: fw-svms\n"
 
 
+def test_a_users_own_configuration_beside_that_of_its_runs_is_no_other_experiment(tmp_path: Path) -> None:
+    one = write(
+        tmp_path / "one", [row(dataset="a1a", method="fw")], "name: trial\nprofiles: {small: {C: 1}}\n"
+    )
+    (one / "experiment-2.yaml").write_text("name: trial\nC: 1\n")
+    two = write(tmp_path / "two", [row(dataset="a2a", method="fw")], "name: trial\nC: 1\n")
+    assert merge([one, two], tmp_path / "out").rows == 2
+
+
 def test_nothing_is_overwritten_and_other_columns_are_refused(tmp_path: Path) -> None:
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
-    with pytest.raises(ResultsError, match=r"already has a runs\.csv"):
+    with pytest.raises(ResultsError, match=r"already contains runs\.csv"):
         merge([one], one)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "experiment.yaml").write_text("name: mine\n")
-    with pytest.raises(ResultsError, match=r"already has a experiment\.yaml"):
+    with pytest.raises(ResultsError, match=r"already contains experiment\.yaml"):
         merge([one], tmp_path / "own")
     two = write(tmp_path / "two", [row(dataset="a2a", method="fw")])
     text = (two / "runs.csv").read_text()

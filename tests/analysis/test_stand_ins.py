@@ -11,7 +11,7 @@ from fwsvm.analysis.figures import FigureData, draw
 from fwsvm.analysis.figures.style import texts
 from fwsvm.analysis.report.summary import summary_words
 from fwsvm.analysis.tables import drawing
-from fwsvm.analysis.tables.render import FORMATS, render
+from fwsvm.analysis.tables.render import TABLE_FORMATS, render
 from tests.analysis.folders import row
 from tests.analysis.test_results import cells_of
 
@@ -28,7 +28,7 @@ def rows(times: dict[str, float] | None = None):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_tables_mark_and_explain_them(form: str) -> None:
     text = render(drawing.draw_tables(cells_of(*rows()), ["003-3"]), form)
     mark = r"w2a\textdagger{}" if form == "latex" else "w2a†"

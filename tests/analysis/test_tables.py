@@ -138,7 +138,7 @@ def test_pairs_of_classes_that_a_limit_left_out_are_said_to_be_cut() -> None:
     )
     text = render(drawing.draw_tables(cells, ["accuracy"]), "markdown")
     assert "| cut" in text
-    assert "before all pairs of classes were solved" in " ".join(text.split())
+    assert "before all problems of its classes were solved" in " ".join(text.split())
 
 
 def test_none_is_best_while_a_rival_cut_short_might_be() -> None:

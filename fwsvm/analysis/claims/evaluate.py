@@ -14,7 +14,7 @@ import pandas as pd
 from fwsvm.analysis import published, variants
 from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, cell_names
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles
-from fwsvm.analysis.measures import MEASURED
+from fwsvm.analysis.measures import MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
 from fwsvm.errors import UsageError
@@ -139,8 +139,8 @@ def _turns(claim: Claim, as_run: pd.DataFrame, varied: pd.DataFrame) -> tuple[st
 def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
     """Return the cells without what says nothing of runs that were cut short: all but their costs."""
     kept = varied.copy()
-    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED if m not in KEPT_IF_CUT_SHORT]] = float(
-        "nan"
+    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED_COLUMNS if m not in KEPT_IF_CUT_SHORT]] = (
+        float("nan")
     )
     return kept
 

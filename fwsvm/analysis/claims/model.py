@@ -53,7 +53,7 @@ class View:
         self.methods = methods
         self.all = cells[cells["method"].isin(methods)]
         self._plain = without_sweeps(self.all)
-        self._found: dict[str, dict[tuple[str, str], dict[str, object]]] = {}
+        self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
 
     def value(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> float:
         """Return the mean of a measure, NaN where it was not measured."""
@@ -62,10 +62,14 @@ class View:
         return float(value) if isinstance(value, int | float) else float("nan")
 
     def cell(self, dataset: str, method: str, kernel: str = "rbf") -> dict[str, object] | None:
-        """Return the cell of a data set and method, or None."""
+        """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
         if kernel not in self._found:
             self._found[kernel] = self._by_name(kernel)
-        return self._found[kernel].get((dataset, method))
+        found = self._found[kernel].get((dataset, method))
+        if found is None:
+            return None
+        (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
+        return {str(name): value for name, value in cell.items()}
 
     def cut_short(self, dataset: str, method: str) -> bool:
         """Return whether a time limit makes this cell's time a lower bound."""
@@ -103,15 +107,17 @@ class View:
         named = others.assign(dataset=others["dataset"].replace(places))
         return View(named, self.methods), dict(places)
 
-    def _by_name(self, kernel: str) -> dict[tuple[str, str], dict[str, object]]:
+    def _by_name(self, kernel: str) -> dict[tuple[str, str], pd.DataFrame]:
         here = self._plain[self._plain["kernel"].isin([kernel, ""])]
-        found: dict[tuple[str, str], dict[str, object]] = {}
+        found: dict[tuple[str, str], pd.DataFrame] = {}
         for _, cells in here.groupby("dataset", sort=False):
-            measured = cells["method"].where(cells["used"] > 0) if "used" in cells else cells["method"]
-            counts = measured.groupby(cells["experiment"], sort=False).nunique()
-            chosen = unique_cells(cells[cells["experiment"] == counts.idxmax()], ["dataset", "method"])
-            for cell in chosen.to_dict("records"):
-                found[str(cell["dataset"]), str(cell["method"])] = {str(k): v for k, v in cell.items()}
+            measured = cells[cells["used"] > 0] if "used" in cells else cells
+            if measured.empty:
+                continue
+            counts = measured.groupby("experiment", sort=False)["method"].nunique()
+            of_one = measured[measured["experiment"] == counts.idxmax()]
+            for method, same in of_one.groupby("method", sort=False):
+                found[str(cells["dataset"].iloc[0]), str(method)] = same
         return found
 
 

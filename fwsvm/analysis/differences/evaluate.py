@@ -43,7 +43,7 @@ class ComparedColumn:
     ratio: bool
 
 
-MEASURED = {
+COMPARED = {
     "accuracy": ComparedColumn("accuracy", "test_accuracy", larger_is_better=True, ratio=False),
     "time": ComparedColumn("time", "train_seconds", larger_is_better=False, ratio=True),
 }
@@ -134,8 +134,8 @@ def compare_results(
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
     done = both[both["status_old"].isin(DONE) & both["status_new"].isin(DONE)]
-    notices += [said for name in measures if (said := _lost(done, MEASURED[name], named))]
-    found = [one for name in measures for one in _of_measure(done, MEASURED[name], margins[name], named)]
+    notices += [said for name in measures if (said := _lost(done, COMPARED[name], named))]
+    found = [one for name in measures for one in _of_measure(done, COMPARED[name], margins[name], named)]
     groups = [set(side[GROUP].itertuples(index=False, name=None)) for side in sides]
     return Comparison(
         tuple(found),

@@ -13,10 +13,10 @@ from typing import Any
 from fwsvm.analysis import published
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.registry import FIGURES, Asked, figure, kind, kinds
-from fwsvm.analysis.figures.style import FORMATS, INK, Drawing, require_matplotlib, texts
+from fwsvm.analysis.figures.style import INK, PICTURE_FORMATS, Drawing, require_matplotlib, texts
 from fwsvm.plugins import load_plugins
 
-__all__ = ["FORMATS", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
+__all__ = ["PICTURE_FORMATS", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")

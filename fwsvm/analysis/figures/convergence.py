@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fwsvm.analysis.cells import SETTING, final_rows, with_short_names
+from fwsvm.analysis.cells import SETTING, final_rows, with_short_method_names
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
 from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
@@ -77,7 +77,7 @@ def _curves(rows: pd.DataFrame) -> list[str]:
 
     Runs of one name are repetitions: alike in all of `SETTING`.
     """
-    rows = with_short_names(rows)
+    rows = with_short_method_names(rows)
     setting = [name for name in SETTING if name not in {"dataset", "method"}]
     apart = (rows.groupby("method")[setting].nunique(dropna=False) > 1).any()
     named = [name for name in setting if apart[name] or (name == "C" and rows["C"].nunique() > 1)]

@@ -17,6 +17,8 @@ from fwsvm.results.kinds import listed, shortened
 MAX_PICTURES = 200
 #: What a picture of one kernel has one point of.
 CELL = ["dataset", "method"]
+#: Settings whose runs are never compared with each other.
+APART = ("experiment", "profile", "protocol")
 
 
 @dataclass(frozen=True)
@@ -58,32 +60,32 @@ class FigureData:
         return order
 
 
-def settings_apart(cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield cells of one setting each, with the setting in words: '' where no data set and method has several.
+def settings_apart(cells: pd.DataFrame, said: str = "") -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
-    Settings are all of `SETTING` but the kernel and C, of which figures have pictures and sweeps.
+    Settings are those of `SETTING` but the kernel and C, of which figures have pictures and sweeps. A method that has
+    one value of a setting of which others have several stands beside each of these, unless it is of another experiment.
 
     Raises
     ------
     ResultsError
         Cells of one data set and method differ in C alone, and it is no sweep.
     """
-    grouped = cells.groupby(CELL, dropna=False, sort=False)
-    apart = [
-        name
-        for name in SETTING
-        if name not in {*CELL, "kernel", "C", "lambda"} and grouped[name].nunique(dropna=False).gt(1).any()
-    ]
-    if not apart:
-        yield "", unique_cells(cells, CELL)
+    for name in (*APART, *(name for name in SETTING if name not in {*APART, *CELL, "kernel", "C", "lambda"})):
+        counts = cells.groupby(CELL, dropna=False)[name].nunique(dropna=False)
+        if not counts.gt(1).any():
+            continue
+        varied = cells["method"].isin(counts[counts > 1].index.get_level_values("method"))
+        for value in cells.loc[varied, name].unique():
+            here = cells[name].isna() if pd.isna(value) else cells[name] == value
+            word = f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            known = not pd.isna(value) and bool(value != "")
+            yield from settings_apart(
+                cells[here if name in APART else here | ~varied],
+                ", ".join([said] * bool(said) + [word] * known),
+            )
         return
-    for values, part in cells.groupby(apart, dropna=False, sort=False):
-        said = ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in zip(apart, values, strict=True)
-            if value == value and value != ""  # noqa: PLR0124 - NaN is unlike itself
-        )
-        yield said, unique_cells(part, CELL)
+    yield said, unique_cells(cells, CELL)
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:

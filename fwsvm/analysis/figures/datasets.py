@@ -46,8 +46,8 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     drawings = []
     for kernel, here in cells.groupby("kernel", sort=False):
         suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-        for setting, part in settings_apart(here):
-            compared = drawable(against_baseline(part, asked.baseline))
+        for setting, part in settings_apart(against_baseline(here, asked.baseline)):
+            compared = drawable(part)
             for name in asked.plain or ("accuracy", "time", "speedup", "size"):
                 kind = measure(name)
                 if compared[kind.column].notna().any():

@@ -48,8 +48,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     drawings = []
-    for setting, here in settings_apart(cells[cells["dataset"].map(is_of_a_series).astype(bool)]):
-        compared = drawable(against_baseline(here, asked.baseline))
+    cells = cells[cells["dataset"].map(is_of_a_series).astype(bool)]
+    for setting, here in settings_apart(against_baseline(cells, asked.baseline)):
+        compared = drawable(here)
         for name in asked.plain or ("accuracy", "time", "speedup", "size"):
             kind = measure(name)
             known = compared[compared[kind.column].notna() & compared["rows"].notna()]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf")
+PICTURE_FORMATS = ("png", "svg", "pdf")
 MAX_NAME_BYTES = 120  # bytes of a file's name; systems take 255, with the ending
 MAX_LABEL = 40
 MAX_INCHES = 200.0  # 30,000 pixels

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import pandas as pd
 
-from fwsvm.analysis.measures import MEASURED
+from fwsvm.analysis.measures import MEASURED_COLUMNS
 from fwsvm.errors import UsageError
 
 TITLES = {
@@ -113,7 +113,13 @@ def cells(paper: str) -> pd.DataFrame:
         digits = frame[f"{column}_text"].str.rstrip("*")
         numbers = pd.to_numeric(digits.where(digits != ""))
         frame[column] = numbers / 100 if column == "test_accuracy" else numbers
-    for column in ("C", "tolerance", "lambda", *MEASURED, *(f"{name}_sd" for name in MEASURED)):
+    for column in (
+        "C",
+        "tolerance",
+        "lambda",
+        *MEASURED_COLUMNS,
+        *(f"{name}_sd" for name in MEASURED_COLUMNS),
+    ):
         if column not in frame:
             frame[column] = float("nan")
     frame["experiment"] = f"paper {paper}"

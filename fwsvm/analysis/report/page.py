@@ -11,7 +11,7 @@ from fwsvm.analysis.report import plotting, sections
 from fwsvm.analysis.report.pictures import Pictures
 from fwsvm.analysis.report.summary import summary_words
 from fwsvm.analysis.results import Results
-from fwsvm.analysis.tables.html import with_short_names
+from fwsvm.analysis.tables.html import with_short_dataset_names
 from fwsvm.errors import FwsvmError
 from fwsvm.files.atomic import as_utf8
 from fwsvm.results.kinds import listed, shortened
@@ -52,7 +52,9 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     }
     names = [str(name) for name in dict.fromkeys(every["dataset"])]
     shown |= {
-        title: with_short_names(text, names) for title, text in shown.items() if title != "Configuration"
+        title: with_short_dataset_names(text, names)
+        for title, text in shown.items()
+        if title != "Configuration"
     }
     shown["Summary"] += pictures.kind(ON_TOP) if len(cells) else ""
     shown["Figures"] = pictures.all_but(ON_TOP) if len(cells) else nothing

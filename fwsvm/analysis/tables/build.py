@@ -21,7 +21,7 @@ MARK_MEANINGS = {
     "¶": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
     "—": "not finished in time, nor was a rival; a star stands only where a rival finished",
-    "cut": "ended by its time limit before all pairs of classes were solved: there is no machine to measure",
+    "cut": "ended by its time limit before all problems of its classes were solved: there is no machine to measure",
 }
 
 

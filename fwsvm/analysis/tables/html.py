@@ -42,7 +42,7 @@ def abbreviated(full: str, short: str) -> str:
     return f'<span class=short title="{html.escape(full)}">{html.escape(short)}</span>'
 
 
-def with_short_names(fragment: str, datasets: Iterable[str]) -> str:
+def with_short_dataset_names(fragment: str, datasets: Iterable[str]) -> str:
     """Return an HTML fragment with long names of data sets shortened wherever they stand in its text."""
     names = {
         html.escape(full): abbreviated(full, short)

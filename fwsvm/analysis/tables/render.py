@@ -196,7 +196,7 @@ def _or_empty(value: object) -> object:
     return "" if isinstance(value, float) and math.isnan(value) else without_formula(value)
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "terminal": terminal,
     "markdown": markdown,
     "latex": latex,
@@ -210,4 +210,4 @@ def render(tables: Sequence[Table], form: str, *, colour: bool = False) -> str:
         return tidy_csv(tables)
     if form == "terminal":
         return "\n\n".join(terminal(table, colour=colour) for table in tables) + "\n"
-    return "\n\n".join(FORMATS[form](table) for table in tables) + "\n"
+    return "\n\n".join(TABLE_FORMATS[form](table) for table in tables) + "\n"
