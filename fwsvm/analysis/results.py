@@ -97,9 +97,10 @@ def read(paths: Iterable[Path]) -> Results:
 def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list[str]]:
     """Return the protocol of each run of a folder, and what to say of configurations that cannot be read.
 
-    It is what the experiment's configuration has; '' where that has none, or the folder has no configuration. `UNKNOWN`
-    is that of runs of an experiment whose configuration is not among those of the folder. Runs without one that looked
-    at all rows ran under the default protocol.
+    It is what the experiment's configuration has for the run's method, else for its data set, else for all; '' where it
+    has none, or the folder has no configuration. `UNKNOWN` is that of runs of an experiment whose configuration is not
+    among those of the folder. Runs without one that looked at all rows, or whose experiment has a configuration without
+    one, ran under the default protocol.
     """
     found, notices = frame["search"].map({"full": "default"}).fillna(""), []
     paths = configuration.files(folder)
@@ -112,8 +113,16 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
             continue
         own = frame["experiment"] == str(content.get("name"))
         configured |= own
+        found = found.mask(own & (frame["search"] != ""), "default")
         if isinstance(content.get("protocol"), str):
             found = found.mask(own, content["protocol"])
+        for column, of in (("dataset", "datasets"), ("method", "methods")):
+            names = frame[column].astype(str).str.partition("(")[0].str.strip()
+            for entry in content[of] if isinstance(content.get(of), list) else ():
+                if isinstance(entry, dict) and isinstance(entry.get("protocol"), str):
+                    found = found.mask(own & (names == str(entry.get("name"))), entry["protocol"])
+    named = frame["method"].astype(str).str.extract(r"\bprotocol=([\w-]+)")[0]
+    found = named.fillna(found)
     return found.mask(~configured & (found == ""), UNKNOWN), notices
 
 
