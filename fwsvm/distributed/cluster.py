@@ -164,17 +164,16 @@ class Cluster:
         self.client.close()
 
 
-def patiently(
-    client: Any, look: Callable[[float], Any], again: str, patience: float = PATIENCE_SECONDS
-) -> Any:
+def patiently(client: Any, look: Callable[[float], Any], again: str, patience: float | None = None) -> Any:
     """Return what ``look`` returns, which is given seconds and asked again where it raises `TimeoutError` after them.
 
     Raises
     ------
     UsageError
-        There has been no worker for ``patience`` seconds; ``again`` says what to do once there are some.
+        There has been no worker for ``patience`` seconds, `PATIENCE_SECONDS` by default; ``again`` says what to do once
+        there are some.
     """
-    alone = 0.0
+    patience, alone = PATIENCE_SECONDS if patience is None else patience, 0.0
     while True:
         with contextlib.suppress(TimeoutError):
             return look(LOOK_SECONDS)

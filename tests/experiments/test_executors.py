@@ -326,6 +326,7 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
 ) -> None:
     pytest.importorskip("distributed")
     from fwsvm.distributed import cluster as connection
+    from fwsvm.experiments.executors import cluster
     from fwsvm.experiments.executors.cluster import ClusterExecutor
 
     short, long = cell(0.1), cell(1e-12, time_limit=60.0)
@@ -345,7 +346,7 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
         finally:
             executor.close()
     assert [record.cell.run_id for record in found] == [short.run_id]
-    monkeypatch.setattr(connection, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
     with started(tmp_path, 1) as there:
         executor = ClusterExecutor(there.address, Resources())
         there.workers[0].kill()
