@@ -51,8 +51,12 @@ def require(
 
 def default_cache_mib() -> int:
     """Return the default budget for kernel columns: half of what is available, a power of two so that it is steady."""
-    half = max(64, _available_in(int(time.monotonic())) // (2 * MIB))
-    return 1 << (half.bit_length() - 1)
+    return shared_cache_mib(max(128, _available_in(int(time.monotonic())) // MIB), 2)
+
+
+def shared_cache_mib(whole: int, runs: int) -> int:
+    """Return a run's part of cache memory in MiB, rounded down to a power of two so that it is reproducible."""
+    return 1 << (max(1, whole // runs).bit_length() - 1)
 
 
 @functools.lru_cache(maxsize=1)

@@ -207,6 +207,7 @@ def _run(
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm.cli._runs import RunsDisplay
+    from fwsvm.experiments import written_config
     from fwsvm.experiments.forecast import describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
@@ -216,7 +217,7 @@ def _run(
     with ResultsStore(folder) as store:
         expected = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
-        store.write_config(experiment.resolved, f"{asked}{profile}")
+        written_config.write(folder, experiment.resolved, f"{asked}{profile}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
         done = sum(e.done for e in expected)
         rows = {data: found.rows for data, found in known.items() if not found.missing}

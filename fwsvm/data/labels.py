@@ -92,6 +92,12 @@ def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, 
     return tuple(sorted(label_text(label) for label in found.tolist()))
 
 
+def lacking(codes: NDArray[np.integer], classes: tuple[str, ...]) -> str | None:
+    """Return the first class that none of the rows with these class numbers is of; None if each has a row."""
+    counts = np.bincount(codes, minlength=len(classes))
+    return None if counts.all() else classes[int(np.argmin(counts))]
+
+
 def first_labels(some: tuple[str, ...], most: int = 5) -> str:
     """Return the first of some labels, for a sentence."""
     return ", ".join(some[:most]) + (", ..." if len(some) > most else "")

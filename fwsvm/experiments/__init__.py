@@ -4,14 +4,15 @@
     shipped       experiments that come with fwsvm; only: a part of an experiment
     samples       a data set's name to rows: subsampled and split for validation, stratified and seeded
     plan          an experiment to cells, each with a run id, and to tasks; forecast: the state of each cell
-    labels        names of methods in rows: what was changed, and what tells two alike apart
+    method_labels names of methods in rows: what was changed, and what tells two alike apart
     runner        parameter search, then reported runs; skips finished cells, stores each record as it arrives
     executors     where tasks run: in this process, in worker processes, on a Dask cluster
     forkserver    the process that workers are forked from
     execute       a task to records: train along C, certify, predict
     accuracy      of the machine on test and training rows; scores, probability: what else is said of predictions
     record        one run to one row; environment: machine and software columns
-    store         runs.csv, traces/, log.jsonl, experiment.yaml, safe against kills; runs reused from other folders
+    store         runs.csv, traces/ and log.jsonl, safe against kills; runs reused from other folders
+    written_config  experiment.yaml beside them
     selection     rows of a search to C and width; ties to the smallest C, then the largest sigma^2
     racing        the runs of a search; in a race candidates that cannot win leave early
     summary       the final table; time_left: how long the rest takes

@@ -7,7 +7,7 @@ import numpy as np
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import QUOTED, encode
+from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments import samples, scores, training
@@ -60,10 +60,10 @@ def cross_validate(
         if scores.SCORES[name].every_class:
             _require_every_class(data, codes, parts, name)
     for part, held_out in enumerate(parts):
-        lost = [c for k, c in enumerate(data.classes) if not (codes[~held_out] == k).any()]
-        if lost:
+        lost = lacking(codes[~held_out], data.classes)
+        if lost is not None:
             raise DataError(
-                f"{data.name}: class {clipped(lost[0], QUOTED)} has too few rows to be in every training part"
+                f"{data.name}: class {clipped(lost, QUOTED)} has too few rows to be in every training part"
             )
         train, test = (take(data.train, np.flatnonzero(which)) for which in (~held_out, held_out))
         of_part = scaled(replace(data, train=train, test=test))

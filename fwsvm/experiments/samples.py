@@ -15,13 +15,11 @@ import numpy as np
 from fwsvm import data
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import classes, encode
+from fwsvm.data.labels import QUOTED, classes, encode, lacking
 from fwsvm.data.lock import lockfile
 from fwsvm.data.splits import permutation, take
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
-
-LONGEST_NAME = 60  # characters of a class that a message quotes
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,11 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
 
 
 def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
-    left = np.bincount(encode(drawn.labels, whole.classes), minlength=len(whole.classes))
-    if not left.all():
-        lost = clipped(whole.classes[int(np.argmin(left))], LONGEST_NAME)
-        raise DataError(f"{whole.name}: {drawn.rows:,} of its rows hold none of class {lost}; take more rows")
+    lost = lacking(encode(drawn.labels, whole.classes), whole.classes)
+    if lost is not None:
+        raise DataError(
+            f"{whole.name}: {drawn.rows:,} of its rows hold none of class {clipped(lost, QUOTED)}; take more rows"
+        )
 
 
 def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:

@@ -7,7 +7,6 @@ the end, which the next start truncates and reports. A lock admits one writing p
 import contextlib
 import csv
 import io
-import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -16,9 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import yaml
-
-from fwsvm import __version__, bounded_yaml
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
@@ -32,8 +28,6 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 BLOCK = 1 << 16  # bytes that are searched for a line end at a time
-#: In the first line of configurations that are written here; those of users have none.
-WRITTEN_BY, LONGEST_COMMENT = ", by fwsvm ", 1 << 16
 
 
 @dataclass(frozen=True)
@@ -131,23 +125,6 @@ class ResultsStore:
         """Write one event with its facts to log.jsonl."""
         record = {"time": utc_now(), "event": event, **facts}
         self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
-
-    def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
-        """Write the experiment with profile, inheritance and ranges resolved; other experiments here keep theirs.
-
-        The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
-        """
-        with replacing(self._config_path(str(resolved["name"])), WriteError) as stream:
-            stream.write(
-                f"# {ascii(comment)[1:-1]}{WRITTEN_BY}{__version__}\n"
-            )  # a name may have line breaks
-            yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
-
-    def _config_path(self, experiment: str) -> Path:
-        """Return the file of this experiment that an earlier run wrote, or the first name that no file has."""
-        numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
-        paths = itertools.chain([self.folder / "experiment.yaml"], numbered)
-        return next(path for path in paths if not present(path) or _is_of(path, experiment))
 
     def _append_to(self, path: Path, *, whole_lines: bool = False) -> int:
         refuse_link(path, self.folder)
@@ -269,19 +246,6 @@ def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
-
-
-def _is_of(path: Path, experiment: str) -> bool:
-    """Return whether a configuration was written by `ResultsStore.write_config` for this experiment, not by a user."""
-    try:
-        found = bounded_yaml.read(path, ResultsError)
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            return (
-                WRITTEN_BY in stream.readline(LONGEST_COMMENT)
-                and str(found.value["name"].value) == experiment
-            )
-    except (OSError, ResultsError, LookupError, TypeError):
-        return False
 
 
 def _whole_lines(path: Path) -> int:

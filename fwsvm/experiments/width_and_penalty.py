@@ -13,7 +13,7 @@ import numpy as np
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import encode
+from fwsvm.data.labels import encode, lacking
 from fwsvm.data.splits import take
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments import accuracy, samples
@@ -168,9 +168,9 @@ class _Search:
 
 
 def _require_all_classes(data: Dataset, codes: np.ndarray) -> None:
-    lost = [name for k, name in enumerate(data.classes) if not (codes == k).any()]
-    if lost:
+    lost = lacking(codes, data.classes)
+    if lost is not None:
         raise DataError(
-            f"{data.name}: class {clipped(lost[0], 60)} has a single row, and a part of the rows is held out in turn; "
+            f"{data.name}: class {clipped(lost, 60)} has a single row, and a part of the rows is held out in turn; "
             "add rows of it or leave it out"
         )

@@ -86,9 +86,7 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
             None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
         )
         in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
-        turns = (
-            () if kept is None or varied is None or varied.empty else _turns(claim, _as_run(kept, ()), varied)
-        )
+        turns = () if kept is None or varied is None or varied.empty else _turns(claim, as_run, kept, varied)
         verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
     return verdicts
 
@@ -106,23 +104,24 @@ def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noq
     return cells[cells["protocol"].isin(AS_RUN)]
 
 
-def _turns(claim: Claim, as_run: pd.DataFrame, varied: pd.DataFrame) -> tuple[str, ...]:
+def _turns(
+    claim: Claim, as_run: CheckResult | None, cells: pd.DataFrame, varied: pd.DataFrame
+) -> tuple[str, ...]:
     """Return the settings that change what a claim's check finds on a data set, with the values that do.
 
-    ``as_run`` are the cells as run that the claim's verdict comes from. A data set where the runs with changed settings
-    start from another finding than all of those, or than those on the same data set, does not explain the verdict, and
-    is left out.
+    ``as_run`` is what it finds on the ``cells`` as run. A data set where the runs with changed settings start from
+    another finding than that, or than cells as run on the same data set, does not explain the verdict, and is left out.
     """
-    on_all = claim.check(View(as_run, claim.methods))
+    starts: dict[str, CheckResult] = {}
+    for dataset, here in varied.groupby("dataset", sort=False):
+        before = claim.check(View(here[here["setting"] == ""], claim.methods))
+        there = claim.check(View(_as_run(cells[cells["dataset"] == dataset], claim.methods), claim.methods))
+        if before is not None and all(one is None or one.holds == before.holds for one in (as_run, there)):
+            starts[str(dataset)] = before
     found = []
     for setting in variants.SETTINGS.values():
-        for dataset, here in varied.groupby("dataset", sort=False):
-            before = claim.check(View(here[here["setting"] == ""], claim.methods))
-            there = claim.check(View(as_run[as_run["dataset"] == dataset], claim.methods))
-            if before is None or any(
-                one is not None and one.holds != before.holds for one in (on_all, there)
-            ):
-                continue
+        for dataset, before in starts.items():
+            here = varied[varied["dataset"] == dataset]
             once = " (one run a cell)" if here["used"].max() == 1 else ""
             turned = []
             for value in variants.values(here, setting):
@@ -131,7 +130,7 @@ def _turns(claim: Claim, as_run: pd.DataFrame, varied: pd.DataFrame) -> tuple[st
             if turned:
                 what = "does not hold" if before.holds else "holds"
                 found.append(
-                    f"{setting.title}: on {listed_titles([str(dataset)])} it {what} with {', '.join(turned)}{once}"
+                    f"{setting.title}: on {listed_titles([dataset])} it {what} with {', '.join(turned)}{once}"
                 )
     return tuple(found)
 

@@ -110,14 +110,11 @@ class View:
     def _by_name(self, kernel: str) -> dict[tuple[str, str], pd.DataFrame]:
         here = self._plain[self._plain["kernel"].isin([kernel, ""])]
         found: dict[tuple[str, str], pd.DataFrame] = {}
-        for _, cells in here.groupby("dataset", sort=False):
-            measured = cells[cells["used"] > 0] if "used" in cells else cells
-            if measured.empty:
-                continue
-            counts = measured.groupby("experiment", sort=False)["method"].nunique()
-            of_one = measured[measured["experiment"] == counts.idxmax()]
+        for dataset, cells in here[here["used"] > 0].groupby("dataset", sort=False):
+            counts = cells.groupby("experiment", sort=False)["method"].nunique()
+            of_one = cells[cells["experiment"] == counts.idxmax()]
             for method, same in of_one.groupby("method", sort=False):
-                found[str(cells["dataset"].iloc[0]), str(method)] = same
+                found[str(dataset), str(method)] = same
         return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fwsvm._memory import default_cache_mib
+from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.data.dataset import Dataset
 from fwsvm.distributed.cluster import TIMEOUT_SECONDS, connect, distributed, errors, patiently
 from fwsvm.errors import FwsvmError, UsageError
@@ -51,7 +51,7 @@ def _run(
     cell, asked_to_stop = task[0], distributed().Event(stop)
     beside = min(resources.parallel_cells, machines.get(_own_host(), 1))
     whole = resources.cache_mib or _free_at_first(stop)
-    resources = replace(resources, cache_mib=_share(whole, beside), offline=True)
+    resources = replace(resources, cache_mib=shared_cache_mib(whole, beside), offline=True)
     if dataset is None:
         try:
             if samples.load(cell.data, offline=resources.offline).fingerprint != cell.fingerprint:
@@ -74,11 +74,6 @@ def _run(
 def _free_at_first(_stop: str) -> int:
     """Return this machine's default as the first run of a process finds it: later ones find less free."""
     return default_cache_mib()
-
-
-def _share(whole: int, runs: int) -> int:
-    """Return a run's part of cache memory, rounded down to a power of two so that it is reproducible."""
-    return 1 << (max(1, whole // runs).bit_length() - 1)
 
 
 def _host(address: str) -> str:

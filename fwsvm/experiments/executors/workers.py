@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING
 
-from fwsvm._memory import default_cache_mib
+from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.execute import Record, Resources, failure_record, interrupted_record, run_task
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.forkserver import worker_context
@@ -146,13 +146,12 @@ class Workers:
         self._end(self.idle)
 
     def _share(self, at_once: int) -> Resources:
-        """Return each run's resources; cache memory is rounded down to a power of two, so that it is reproducible."""
+        """Return each run's resources, which has an equal part of the cache memory."""
         whole = self.resources.cache_mib or default_cache_mib()
-        share = max(1, whole // at_once)
         return replace(
             self.resources,
             threads=self.resources.threads or (1 if at_once > 1 else None),
-            cache_mib=1 << (share.bit_length() - 1),
+            cache_mib=shared_cache_mib(whole, at_once),
             parallel_cells=at_once,
         )
 
