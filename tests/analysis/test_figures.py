@@ -150,6 +150,21 @@ def test_a_method_of_ones_own_gets_its_own_style(tmp_path) -> None:
     assert styles["mine"] != styles["yours"]
 
 
+def test_no_two_of_forty_curves_look_alike() -> None:
+    for known in ([], ["fw", "swap"]):
+        among = [*known, *(f"mine {number}" for number in range(40 - len(known)))]
+        looks = [style.style_of(name, among) for name in among]
+        assert len({(look["color"], look["marker"]) for look in looks}) == 40
+
+
+def test_a_legend_names_what_has_a_point() -> None:
+    figure, (panel,) = style.panels(1)
+    panel.plot([1, 2], [np.nan, np.nan], label="nothing")
+    panel.plot([1, 2], [np.nan, 3.0], label="a point")
+    style.legend(figure, [panel])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a point"]
+
+
 def test_times_of_zero_leave_a_log_axis_empty(tmp_path) -> None:
     rows = [row(dataset="usps", method=m, train_seconds=0.0) for m in ("fw", "cvm")]
     drawings = draw(source_of(write(tmp_path, rows)), ["datasets"])

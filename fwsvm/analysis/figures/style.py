@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results.kinds import shortened
@@ -152,10 +154,24 @@ def plain_label(text: str) -> str:
 
 
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
-    """Return colour, marker, dashes and label of a method, the same in every picture of these methods."""
+    """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
+
+    Unknown methods take the colours that are free in turn, then these with each other's markers: no two of sixteen
+    are alike, and where no method is known no two of eighty.
+    """
     unknown = [name for name in among if name not in STYLES]
-    spare = (*SPARE, *(style for name, style in STYLES.items() if name not in among))
-    colour, marker, dashes = STYLES.get(method) or spare[unknown.index(method) % len(spare)]
+    used = {STYLES[name][0] for name in among if name in STYLES}
+    free: dict[str, tuple[str, str, Any]] = {}
+    for style in (*SPARE, *STYLES.values()):
+        if style[0] not in used:
+            free.setdefault(style[0], style)
+    spare = list(free.values())
+    if method in STYLES:
+        colour, marker, dashes = STYLES[method]
+    else:
+        turn, place = divmod(unknown.index(method), len(spare))
+        colour, _, dashes = spare[place]
+        marker = spare[(place + turn) % len(spare)][1]
     return {
         "color": colour,
         "marker": marker,
@@ -173,11 +189,12 @@ LINE_OF_LEGEND = 0.18  # inches
 
 
 def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> None:
-    """Put one legend for all panels above them; ``cut_short`` explains hollow markers in it."""
+    """Put one legend for all panels above them, of what has a point; ``cut_short`` explains hollow markers in it."""
     entries: dict[str, Any] = {
         label: handle
         for panel in axes
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+        if _has_points(handle)
     }
     if entries and cut_short:
         from matplotlib.lines import Line2D
@@ -194,6 +211,15 @@ def legend(figure: "Figure", axes: list["Axes"], *, cut_short: bool = False) -> 
             list(entries.values()), list(entries), loc="outside upper center", ncols=columns,
             frameon=False, fontsize=8, handlelength=2.6,
         )  # fmt: skip
+
+
+def _has_points(handle: Any) -> bool:
+    """Return whether what a legend would name is drawn: lines without a finite point are not."""
+    from matplotlib.lines import Line2D
+
+    return not isinstance(handle, Line2D) or bool(
+        np.isfinite(np.asarray(handle.get_ydata(), dtype=float)).any()
+    )
 
 
 def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
