@@ -53,6 +53,7 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | None = None) -> "Results":
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
+    from fwsvm.analysis.cells import some_read_as_sweeps
     from fwsvm.analysis.same_data import different_in_folders
     from fwsvm.cli._files import refuse_overwriting_results
     from fwsvm.cli._lines import echo
@@ -60,7 +61,7 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     read = results.read(paths).select(where)
     if out is not None:
         refuse_overwriting_results(read.folders, out, read=paths)
-    for notice in (*read.notices, *different_in_folders(read.frame)):
+    for notice in (*read.notices, *different_in_folders(read.frame), *some_read_as_sweeps(read.frame)):
         echo(f"fwsvm: {notice}", 2, err=True)
     return read
 

@@ -13,13 +13,18 @@ from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row, write, write_trace
 
 
-def cells_of(*rows) -> pd.DataFrame:
-    """Return the cells of some rows, by way of a DataFrame typed as `read_runs` types it."""
+def frame_of(*rows) -> pd.DataFrame:
+    """Return some rows as a DataFrame typed as `read_runs` types it."""
     frame = pd.DataFrame(list(rows), dtype=object)
     for name in results.NUMBERS:
         frame[name] = pd.to_numeric(frame[name].replace("", None))
     frame["shared"] = frame["shared"] == "true"
-    return cells.cells_of_runs(frame)
+    return frame
+
+
+def cells_of(*rows) -> pd.DataFrame:
+    """Return the cells of some rows."""
+    return cells.cells_of_runs(frame_of(*rows))
 
 
 def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path) -> None:
@@ -184,6 +189,14 @@ def test_sweeps_are_told_from_single_values_of_the_penalty() -> None:
     )
     assert cells.without_sweeps(table)["C"].tolist() == [1, 4]
     assert cells.sweeps(table)["C"].tolist() == [1, 2]
+
+
+def test_what_looks_like_a_sweep_among_single_penalties_is_said() -> None:
+    single = [row(dataset=data, method=method, C=1) for data in "ab" for method in ("fw", "cvm")]
+    sweep = [row(dataset="a", method="fw", C=c, experiment="sweep") for c in (1, 2)]
+    assert cells.some_read_as_sweeps(frame_of(*single, *sweep)) == []
+    (said,) = cells.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
+    assert "several values of C for b/fw, and one for the others" in said
 
 
 def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> None:
