@@ -15,9 +15,10 @@ import numpy as np
 from fwsvm import data
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import QUOTED, classes, encode, lacking
+from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.lock import lockfile
-from fwsvm.data.splits import permutation, take
+from fwsvm.data.splits import take
+from fwsvm.data.stratified import evenly_spaced, fold, holdout, subsample
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
@@ -108,24 +109,9 @@ def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
 def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
     """Return the data set with a stratified part of its training rows as test rows."""
     codes = encode(found.train.labels, found.classes)
-    drawn = validation_mask(codes, ValidationRule(holdout=wanted.test_fraction), wanted.seed, 0)
+    drawn = holdout(codes, wanted.test_fraction or 0.0, wanted.seed)
     rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
     return replace(found, train=rest, test=test)
-
-
-def subsample(table: LabelledRows, rows: float | None, seed: int, *, least: int = 0) -> LabelledRows:
-    """Return a stratified sample of ``rows`` rows, or below 1 of that fraction, in the file's order; None keeps all.
-
-    Of a class of which fewer than ``least`` rows were drawn, as many are taken besides, or all that there are.
-    """
-    rows = table.rows if rows is None else max(2, round(rows * table.rows)) if rows < 1 else round(rows)
-    if rows >= table.rows:
-        return table
-    codes = encode(table.labels, classes(table.labels))
-    order, drawn = stratified_order(codes, seed), _evenly_spaced(table.rows, rows / table.rows)
-    for k in np.flatnonzero(np.bincount(codes[order[drawn]], minlength=codes.max() + 1) < least):
-        drawn[np.flatnonzero(codes[order] == k)[:least]] = True
-    return take(table, np.sort(order[drawn]))
 
 
 def refuse_more_folds(name: str, rows: int, folds: int) -> None:
@@ -137,43 +123,13 @@ def refuse_more_folds(name: str, rows: int, folds: int) -> None:
 def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
     """Return a boolean mask (m,) of the rows held out for validation.
 
-    With a holdout, every class keeps a training row: if a class would lose all, one of its rows is exchanged for a row
-    of the class with most training rows. Folds are not adjusted.
+    With a holdout every class keeps a training row. Folds are not adjusted.
     """
-    order = stratified_order(codes, seed)
-    chosen = np.zeros(len(codes), dtype=bool)
-    marks = (
-        np.arange(len(codes)) % rule.folds == part
-        if rule.folds
-        else _evenly_spaced(len(codes), rule.holdout or 0.0)
-    )
-    chosen[order[marks]] = True
-    if not rule.folds:
-        for lost in np.setdiff1d(codes, codes[~chosen]):
-            left = np.bincount(codes[~chosen], minlength=1)
-            if left.max() > 1:
-                chosen[np.flatnonzero((codes == left.argmax()) & ~chosen)[0]] = True
-                chosen[np.flatnonzero(codes == lost)[0]] = False
-    return chosen
+    return fold(codes, rule.folds, part, seed) if rule.folds else holdout(codes, rule.holdout or 0.0, seed)
 
 
 def validation_count(m: int, rule: ValidationRule, part: int) -> int:
     """Return how many of m rows are held out."""
     if rule.folds:
         return len(range(part, m, rule.folds))
-    return int(_evenly_spaced(m, rule.holdout or 0.0).sum())
-
-
-def stratified_order(codes: np.ndarray, seed: int) -> np.ndarray:
-    """Return row numbers (m,), grouped by class, in random order within each class.
-
-    Evenly spaced elements of it are a stratified sample, up to one row for each class.
-    """
-    order = permutation(len(codes), seed)
-    return order[np.argsort(codes[order], kind="stable")]
-
-
-def _evenly_spaced(m: int, part: float) -> np.ndarray:
-    """Return a boolean mask (m,) of which the fraction ``part`` is True, evenly spaced."""
-    steps = np.floor(np.arange(m + 1) * part + 0.5)
-    return np.asarray(np.diff(steps) > 0)
+    return int(evenly_spaced(m, rule.holdout or 0.0).sum())

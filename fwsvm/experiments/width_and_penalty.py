@@ -15,6 +15,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode, lacking
 from fwsvm.data.splits import take
+from fwsvm.data.stratified import subsample
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments import accuracy, samples
 from fwsvm.experiments.experiment import ValidationRule
@@ -99,7 +100,7 @@ def choose_width_and_penalty(
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
     samples.refuse_more_folds(data.name, data.train.rows, folds)
-    table = samples.subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
+    table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
     codes, rule = encode(table.labels, data.classes), ValidationRule(folds=folds)
     parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]
     for held_out in parts:
