@@ -5,6 +5,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fwsvm.cli._lines import echo
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Print = Callable[[str, str], None]
 LABEL = 16  # columns of a line's label
 MIB = 1 << 20
+MOST_CLASSES = 100  # that are named, in their order; the model has all
 
 
 def printer(*, to_stderr: bool) -> Print:
@@ -44,6 +47,8 @@ def print_problem(
     if class_weight is not None:
         say("class weights", _class_weights(class_weight, data))
     say("stop", _stop(resolved))
+    if resolved.stop == "meb":
+        say("", f"Delta^2 = max K~_ii = {_largest_diagonal(resolved, class_weight, data):.6g}")
     say("memory", _memory(resolved, data))
     if warning := scaling_warning(data.train.X, family(resolved.kernel_name)):
         echo(f"fwsvm: {warning}", 2, err=True)
@@ -92,7 +97,7 @@ def _density(data: "Dataset") -> str:
 def _classes(classes: tuple[str, ...], multiclass: str) -> str:
     if len(classes) == 2:
         return f"{classes[0]} is +1, {classes[1]} is -1"
-    shown = ", ".join(classes[:8]) + (", ..." if len(classes) > 8 else "")
+    shown = ", ".join(classes[:MOST_CLASSES]) + (", ..." if len(classes) > MOST_CLASSES else "")
     return f"{len(classes)} ({shown}), {multiclass}"
 
 
@@ -102,7 +107,7 @@ def _class_weights(given: "str | Mapping[str, float]", data: "Dataset") -> str:
 
     each = of_classes(given, encode(data.train.labels, data.classes), data.classes)
     shown = [f"{name} {value:.4g}" for name, value in zip(data.classes, each, strict=True)]
-    return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") + " (times C)"
+    return ", ".join(shown[:MOST_CLASSES]) + (", ..." if len(shown) > MOST_CLASSES else "") + " (times C)"
 
 
 def _kernel(resolved: "Resolved") -> str:
@@ -144,6 +149,23 @@ def _stop(resolved: "Resolved") -> str:
     if resolved.time_limit is not None:
         said += f", at most {resolved.time_limit:g} s"
     return said
+
+
+def _largest_diagonal(resolved: "Resolved", class_weight: "ClassWeight", data: "Dataset") -> float:
+    """Return max K~_ii, in parts of which the meb rule states its goal; of several classes that of all pairs."""
+    from fwsvm._mapped import is_mapped
+    from fwsvm.data.labels import encode
+    from fwsvm.kernels.kernel import self_values
+    from fwsvm.kernels.rows import as_rows
+    from fwsvm.problems.simplex_qp import self_values_of_mapped
+    from fwsvm.solvers.class_weight import of_classes
+
+    X, kernel, penalties = data.train.X, resolved.kernel, np.asarray(resolved.C)
+    own = self_values_of_mapped(kernel, X) if is_mapped(X) else self_values(kernel, as_rows(X))
+    if class_weight is not None:
+        codes = encode(data.train.labels, data.classes)
+        penalties = penalties * of_classes(class_weight, codes, data.classes)[codes]
+    return float((own + 1.0 + 1.0 / penalties).max())
 
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:

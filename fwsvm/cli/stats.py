@@ -70,6 +70,7 @@ def command(
     its Tables 2 and 3.
     """
     from fwsvm.analysis import comparisons, papers
+    from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers.p003 import statistics
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
@@ -80,7 +81,8 @@ def command(
         cells = matching(published_cells(published), where)
         cells = cells[cells["kernel"] == "rbf"] if published == "003" and not where else cells
     else:
-        cells = read_cells(results, where, timed="accuracy" not in measures, mixed_load=mixed_load, out=out)
+        timed = not measures or any(measure(name).timed for name in measures)
+        cells = read_cells(results, where, timed=timed, mixed_load=mixed_load, out=out)
     chosen = _design(cells, "003" if numbers and plan is None else plan, measures, methods)
     of_003 = chosen is papers.DESIGNS["003"]
     if numbers and (not of_003 or published is not None):

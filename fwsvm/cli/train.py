@@ -139,7 +139,9 @@ def _here(
             except accuracy.UNMEASURED as error:
                 result = accuracy.unmeasured(result, "Probabilities", error)
                 return result, row | {"message": result.message}, exit_codes.FAILED
-            return more or result, row, 0 if more else exit_codes.INTERRUPTED
+            if more is None:
+                return result, row, exit_codes.INTERRUPTED
+            return more, row | {"message": more.message}, 0
     return result, row, 0
 
 
@@ -216,15 +218,16 @@ def _count(display: Display, done: int, folds: int) -> None:
 def _trained(
     display: Display, data: "Dataset", settings: "Settings", resolved: "Resolved", *, as_json: bool
 ) -> "tuple[Result, Row]":
-    """Train with progress; a run that a `RangeError` refuses has a row, too."""
+    """Train with progress; a run that an error ends has a row, too."""
+    from fwsvm._memory import ran_out
     from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.errors import RangeError
     from fwsvm.experiments import training
     from fwsvm.results.writing import json_values
 
     try:
         return training.train(data, settings, TrainingDisplay(display), resolved)
-    except RangeError as error:
+    except (FwsvmError, MemoryError) as error:
         if as_json:
-            click.echo(json.dumps(json_values(training.range_error_row(data, settings, resolved, error))))
+            message = ran_out(error) if isinstance(error, MemoryError) else str(error)
+            click.echo(json.dumps(json_values(training.error_row(data, settings, resolved, message))))
         raise

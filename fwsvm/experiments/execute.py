@@ -123,9 +123,10 @@ def run_task(
             more |= task.columns()
             if not continues:
                 task.path.begin_again()
-            more["shared"] = bool(ahead) or not task.path.is_cold
+            warm = not task.path.is_cold
             if not ahead and not cell.predecessors:
                 ahead = _trained_together(task.path, _along(cells[place:]), resources, watch)
+            more["shared"] = bool(ahead) or warm
             if ahead:
                 run, more["started_utc"] = ahead.pop(0)
             else:
@@ -134,7 +135,7 @@ def run_task(
         except (Exception, KeyboardInterrupt) as error:
             yield from finish()
             position = ()
-            yield _error_record(cell, error, **more)
+            yield _error_record(cell, error, is_loaded=task is not None, **more)
             if isinstance(error, KeyboardInterrupt):
                 raise
             continue
@@ -167,12 +168,14 @@ def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Itera
         raise KeyboardInterrupt
 
 
-def _error_record(cell: Cell, error: BaseException, result: Result | None = None, **more: Any) -> Record:
-    """Return the record of a run that an error ended."""
+def _error_record(
+    cell: Cell, error: BaseException, result: Result | None = None, *, is_loaded: bool = True, **more: Any
+) -> Record:
+    """Return the record of a run that an error ended; it is missing if its data could not be loaded."""
     if isinstance(error, KeyboardInterrupt):
         return interrupted_record(cell, result, **more)
     if isinstance(error, FwsvmError):
-        status = Status.MISSING if isinstance(error, DataError) else Status.ERROR
+        status = Status.MISSING if isinstance(error, DataError) and not is_loaded else Status.ERROR
         return failure_record(cell, status, str(error), "", result, **more)
     if isinstance(error, MemoryError):
         return failure_record(cell, Status.ERROR, ran_out(error), "", result, **more)

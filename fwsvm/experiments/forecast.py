@@ -35,7 +35,10 @@ class PlannedRun:
 def planned_runs(
     experiment: Experiment, known: Mapping[DataSpec, DataInfo], rows: RowsById
 ) -> list[PlannedRun]:
-    """Return every cell of the experiment with its state, in the order in which they run."""
+    """Return every cell of the experiment with its state, in the order in which they run.
+
+    A cell that two spellings of a data set ask for is one run.
+    """
     expected: list[PlannedRun] = []
     for data in experiment.datasets:
         trials = [trial for trial in experiment.trials if trial.data == data]
@@ -63,7 +66,8 @@ def planned_runs(
                 for cell in plan.final_cells(experiment, trial, known[data], values)
             ]
             expected += _with_repeated(finals)
-    return expected
+    first = {run.cell.run_id: run for run in reversed(expected)}
+    return [run for run in expected if run.state in {"missing", "open"} or run is first[run.cell.run_id]]
 
 
 def _with_repeated(runs: Collection[PlannedRun]) -> list[PlannedRun]:

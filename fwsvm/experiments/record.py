@@ -28,6 +28,7 @@ def data_columns(data: Dataset) -> dict[str, Any]:
         "features": data.train.features,
         "classes": len(data.classes),
         "load_seconds": data.load_seconds,
+        "source": data.source,
     }
 
 

@@ -195,9 +195,12 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
     ------
     ResultsError
         A folder has rows of another version.
+    WriteError
+        It is one of ``results/reference``, whose runs are of another machine and time.
     """
     found: dict[str, ReusableRun] = {}
     for folder in folders:
+        refuse_reference(folder)
         if not present(folder / "runs.csv"):  # it may be made later
             notices.append(f"nothing to reuse: {no_results(folder)}")
         for run_id, row in read_rows(folder / "runs.csv", notices).items():

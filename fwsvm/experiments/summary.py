@@ -30,18 +30,27 @@ NUMBERS = {
 }
 #: Columns in which the runs of a line are alike, beside data set and method.
 SETTING = ("kernel", "gamma", "sigma2", "degree", "coef0", "C", "lambda", "search", "stop", "tolerance")
+#: Columns in which runs are alike whose seconds can be averaged.
+LOAD = ("machine", "threads", "parallel_cells")
 Row = Mapping[str, str]
 
 
 def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
-    """Return the table as text of 80 columns, with means over repetitions, and notes on runs that promise little."""
+    """Return the table as text of 80 columns, with means over repetitions, and notes.
+
+    Notes say which runs promise little, whose seconds do, and what sets lines apart that the table shows alike.
+    """
     lines_of, last, notes = [], None, []
-    for (name, *_), group in _groups(finals, rows).items():
+    groups = _groups(finals, rows)
+    for (name, *_), group in groups.items():
         method = _method(group)
         lines_of.append([_short(name) if name != last else "", method, *_averages(group), _status(group)])
         last = name
         if void := _promise_note(group):
             notes.append(f"little is promised by {_short(name)}, {method}: {void}")
+        if why := _load_note(group):
+            notes.append(f"seconds of {_short(name)}, {method} say little: {why}")
+    notes += _alike(lines_of, list(groups))
     names = ["data set", "method", *NUMBERS, "status"]
     widths = [max(map(len, column)) for column in zip(names, *lines_of, strict=True)]
     widths[0] = min(widths[0], LONGEST_NAME)
@@ -93,6 +102,20 @@ def _short(name: str) -> str:
     return f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip()
 
 
+def _alike(lines: list[list[str]], groups: list[tuple[str, ...]]) -> list[str]:
+    """Return, for lines that show one data set, method, C and width, the settings that set them apart."""
+    alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for (_, method, C, width, *_), (name, _, *setting) in zip(lines, groups, strict=True):
+        alike.setdefault((name, method, C, width), []).append(tuple(setting))
+    notes = []
+    for (name, method, *_), settings in alike.items():
+        values = {of: each for of, *each in zip(SETTING, *settings, strict=True) if len(set(each)) > 1}
+        said = "; ".join(f"{of} {', '.join(one or 'none' for one in each)}" for of, each in values.items())
+        if said:
+            notes.append(f"lines of {_short(name)}, {method}, in their order: {said}")
+    return notes
+
+
 def _averages(group: list[Row]) -> list[str]:
     cells = []
     for column, factor, form in NUMBERS.values():
@@ -107,6 +130,17 @@ def _promise_note(group: list[Row]) -> str:
     done = [row for row in group if Status(row["status"]).done]
     gaps = [float(row["relative_gap"]) for row in done if row["relative_gap"]]
     return promises.in_short(gaps, [row["message"] for row in done])
+
+
+def _load_note(group: list[Row]) -> str:
+    """Return why the seconds of the finished runs of a group say little, or ''."""
+    done = [row for row in group if Status(row["status"]).done]
+    unlike = [name for name in LOAD if len({row[name] for row in done}) > 1]
+    why = [f"the runs differ in {', '.join(unlike)}"] if unlike else []
+    why += (
+        ["some took over what another run had computed"] if any(r["shared"] == "true" for r in done) else []
+    )
+    return "; ".join(why)
 
 
 def _status(group: list[Row]) -> str:

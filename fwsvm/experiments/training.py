@@ -8,7 +8,6 @@ from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
-from fwsvm.errors import RangeError
 from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
@@ -63,11 +62,11 @@ def train(
     return result, record.row(record.data_columns(data), result, **more)
 
 
-def range_error_row(data: Dataset, settings: Settings, resolved: Resolved, error: RangeError) -> Row:
-    """Return the row of a run that a `RangeError` refused."""
+def error_row(data: Dataset, settings: Settings, resolved: Resolved, message: str) -> Row:
+    """Return the row of a run on loaded data that an error ended."""
     asked = {name: value for name, value in resolved.as_columns().items() if name in COLUMNS}
     more: dict[str, Any] = {
-        "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": str(error),
+        "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": message,
         "role": "final", "started_utc": utc_now(), "parallel_cells": 1, "shared": False,
         "method": method_label(settings),
     }  # fmt: skip

@@ -9,7 +9,7 @@ from fwsvm.results.kinds import Identity, Kind, Number, Text, Truth, Word
 from fwsvm.status import Status
 
 #: The schema of the rows that this version writes. Rows without a schema are of schema 1.
-SCHEMA = 2
+SCHEMA = 3
 
 COUNT, FRACTION, REAL = Number(0, 1e18), Number(0, 1), Number()
 SECONDS, MEBIBYTES = Number(0, 1e12), Number(0, 1e12)
@@ -109,7 +109,11 @@ COLUMNS: dict[str, Column] = {
     "certified": Column(Truth(), "Whether the gap is exact and within the tolerance.", variability=FOUND),
     "primal": Column(REAL, "Primal objective of the standard form, from scratch.", variability=FOUND),
     "dual": Column(REAL, "Dual objective of the standard form, from scratch.", variability=FOUND),
-    "support_vectors": Column(COUNT, "Training rows with a non-zero weight.", variability=FOUND),
+    "support_vectors": Column(
+        COUNT,
+        "Training rows with a non-zero weight; of one-versus-rest machines one counts for each class.",
+        variability=FOUND,
+    ),
     "iterations": Column(COUNT, "Iterations.", variability=FOUND),
     "steps": Column(
         COUNT, "Steps taken: iterations that changed the point, or coordinates visited.", variability=FOUND
@@ -166,6 +170,7 @@ COLUMNS: dict[str, Column] = {
         2,
         variability=VOLATILE,
     ),
+    "source": Column(Text(), "Which of the sources of the data set its files are of.", 3),
 }
 
 

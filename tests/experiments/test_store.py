@@ -208,7 +208,7 @@ def test_the_columns_are_those_agreed_on() -> None:
     seed fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors
     iterations steps kernel_evaluations cache_hit_rate test_accuracy train_accuracy load_seconds
     compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells
-    shared machine cpu blas python numpy numba fwsvm commit started_utc schema
+    shared machine cpu blas python numpy numba fwsvm commit started_utc schema source
     """
     assert list(COLUMNS) == agreed.split()
     assert all(column.sentence.endswith(".") for column in COLUMNS.values())
@@ -249,3 +249,4 @@ def test_the_table_in_the_end_averages_runs_of_one_setting_alone() -> None:
     assert "25.00" in found
     assert "75.00" in found
     assert "50.00" not in found
+    assert found.endswith("lines of d, swap, in their order: gamma 0.1, 1.0\n")

@@ -99,7 +99,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
     widths: dict[
         tuple[str, int, str], tuple[LocatedValue, bool]
     ] = {}  # of selects, and whether any method has them
-    seen: set[DataSpec] = set()
+    seen: dict[str, DataSpec] = {}
     runs = 0
     for entry in datasets:
         inherited = merge_keys(
@@ -115,9 +115,13 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
             else None,
             seed=seed,
         )
-        if data in seen:
-            raise entry["name"].error(f"{data.name} is listed twice")
-        seen.add(data)
+        if (before := seen.setdefault(data.name, data)) is not data:
+            if before == data:
+                raise entry["name"].error(f"{data.name} is listed twice")
+            raise entry["name"].error(
+                f"{data.name} is listed twice, with other rows or of another source; results are told apart by the "
+                "name: make two experiments of them"
+            )
         for method in _methods_for(entry, methods):
             trials.append(trial_of(data, inherited, method, methods))
             if (selection := trials[-1].selection) is not None:

@@ -1,0 +1,139 @@
+"""Rows and tables say what was run on what: sources, statuses, what was shared, and whose seconds mean little."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import fwsvm
+from fwsvm.cli import main
+from tests.analysis.folders import row, write
+
+GRID = "name: trial\ndatasets: [{}]\nmethods: [swap]\ntolerance: 1e-2\n"
+
+
+def run(*words: str | Path) -> Result:
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    return done
+
+
+def grid(folder: Path, text: str, *options: str | Path) -> tuple[Result, list[dict[str, str]]]:
+    (folder / "trial.yaml").write_text(text)
+    done = run("grid", folder / "trial.yaml", "--out", folder / "out", "--offline", *options)
+    runs = folder / "out" / "runs.csv"
+    return done, list(csv.DictReader(runs.read_text().splitlines())) if runs.exists() else []
+
+
+def test_a_row_names_the_source_of_its_data(tmp_path: Path) -> None:
+    row_of = json.loads(run("train", "--json", "--offline", "-m", "swap", "wdbc").stdout)
+    assert row_of["source"] == fwsvm.data.load("wdbc").source != ""
+    _, rows = grid(tmp_path, GRID.format("wdbc"))
+    assert [each["source"] for each in rows] == [row_of["source"]]
+
+
+def test_rows_whose_values_no_kernel_takes_are_an_error_and_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "far.svm").write_text("".join(f"{1 - 2 * (i % 2)} 1:{i + 1}e30\n" for i in range(6)))
+    done, rows = grid(tmp_path, GRID.format(tmp_path / "far.svm"))
+    assert done.exit_code == 4
+    assert [each["status"] for each in rows] == ["error"]
+    assert "scale the data first" in rows[0]["message"]
+
+
+def test_a_run_that_an_error_ends_has_its_object(tmp_path: Path) -> None:
+    done = run("train", "--json", "-m", "wolfe", "--cache-mb", "1", "synthetic:gaussians?rows=3000")
+    assert done.exit_code == 2
+    found = json.loads(done.stdout)
+    assert (found["status"], found["method"], found["rows"]) == ("error", "wolfe", 3000)
+    assert found["message"] in " ".join(done.stderr.split())
+
+
+def test_the_meb_rule_says_what_its_tolerance_is_a_part_of(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.where(np.arange(20) % 2, 1, -1)
+    lines = [
+        f"{label} " + " ".join(f"{k + 1}:{v!r}" for k, v in enumerate(x))
+        for label, x in zip(y, X.tolist(), strict=True)
+    ]
+    (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
+    settings = (
+        "-m",
+        "fw",
+        "--kernel",
+        "quadratic",
+        "--gamma",
+        "0.5",
+        "-C",
+        "4",
+        "--stop",
+        "meb",
+        "--tol",
+        "1e-3",
+    )
+    plain = run("train", *settings, tmp_path / "rows.svm").stdout
+    own = (0.5 * (X * X).sum(axis=1)) ** 2
+    assert f"Delta^2 = max K~_ii = {own.max() + 1 + 1 / 4:.6g}" in plain
+    weighted = run(
+        "train", *settings, "--class-weight", "1=0.1", "--class-weight", "-1=0.1", tmp_path / "rows.svm"
+    )
+    assert f"Delta^2 = max K~_ii = {own.max() + 1 + 1 / 0.4:.6g}" in weighted.stdout
+
+
+def test_the_order_of_ten_classes_is_told() -> None:
+    said = " ".join(run("train", "-m", "swap", "--tol", "0.5", "digits").stdout.split())
+    assert f"10 ({', '.join(fwsvm.data.load('digits').classes)})" in said
+
+
+def test_all_runs_that_are_trained_together_are_shared(tmp_path: Path) -> None:
+    lines = [f"{i % 3} 1:{i % 7} 2:{(i * 5) % 11}\n" for i in range(60)]
+    (tmp_path / "three.svm").write_text("".join(lines))
+    text = GRID.format(tmp_path / "three.svm").replace("swap", "auto")
+    _, rows = grid(tmp_path, text + "select: {folds: 2, C: [1, 2, 4]}\n")
+    chosen = [each for each in rows if each["role"] == "select"]
+    assert len(chosen) == 6
+    assert {each["shared"] for each in chosen} == {"true"}
+
+
+def test_one_data_set_with_rows_of_two_sizes_is_refused(tmp_path: Path) -> None:
+    done, rows = grid(tmp_path, GRID.format("{name: wdbc, rows: 100}, {name: wdbc, rows: 200}"))
+    assert done.exit_code == 2
+    assert "wdbc is listed twice, with other rows" in " ".join(done.output.split())
+    assert not rows
+
+
+def test_committed_runs_are_not_taken_over(tmp_path: Path) -> None:
+    folder = write(tmp_path / "results" / "reference" / "web", [row(dataset="wdbc", method="swap")])
+    done, rows = grid(tmp_path, GRID.format("wdbc"), "--reuse", folder)
+    assert done.exit_code != 0
+    assert "reference" in done.stderr
+    assert not rows
+
+
+def test_seconds_of_runs_under_unlike_load_are_told_of(tmp_path: Path) -> None:
+    text = GRID.format("wdbc") + "repetitions: 2\n"
+    done, rows = grid(tmp_path, text, "--threads", "1")
+    assert "say little" not in done.output
+    path = tmp_path / "out" / "runs.csv"
+    path.write_text(path.read_text().replace(f",{rows[1]['machine']},", ",elsewhere,", 1))
+    done, _ = grid(tmp_path, text, "--threads", "1")
+    assert "seconds of wdbc, swap say little: the runs differ in machine" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("measures", "refused"), [(("time", "accuracy"), True), (("accuracy", "size"), False)]
+)
+def test_statistics_of_times_need_one_load_whatever_else_is_asked(
+    tmp_path: Path, measures, refused: bool
+) -> None:
+    rows = [
+        row(dataset=f"d{i}", method=method, parallel_cells=1 + i % 2, train_seconds=1 + i + (method == "fw"))
+        for i in range(8)
+        for method in ("fw", "swap")
+    ]
+    words = [word for name in measures for word in ("--measure", name)]
+    done = run("stats", write(tmp_path, rows), *words)
+    assert (done.exit_code != 0) == refused
+    assert ("different loads" in done.output) == refused
