@@ -197,9 +197,16 @@ class CPath:
             and part.end.warm_start is not None
             and not is_certified(parts[part.number].outcome)
         }
-        if starts:
-            left = time_left(trained.resolved.time_limit, solved.seconds)
-            resolved = replace(trained.resolved, deferred=0.0, time_limit=left)
+        # of several the one with most iterations decides how many are left for each
+        most = trained.resolved.max_iterations
+        spent = max((parts[number].counters.iterations for number in starts), default=0)
+        if most is not None and spent >= most:
+            parts |= {number: _joined(parts[number], None, Status.MAX_ITERATIONS) for number in starts}
+        elif starts:
+            resolved = replace(
+                trained.resolved, deferred=0.0, time_limit=time_left(trained.resolved.time_limit, solved.seconds),
+                max_iterations=None if most is None else most - spent,
+            )  # fmt: skip
             more = solve_all(
                 trained.read.X, self.weights, trained.problems, resolved, run.watch, starts, self.columns,
                 numbers=list(starts),

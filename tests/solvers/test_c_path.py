@@ -214,3 +214,24 @@ def test_a_run_that_failed_leaves_no_half_used_start():
     assert path.is_cold
     path.begin_again()
     assert not path.is_cold
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_who_goes_on_has_the_iterations_that_are_left(classes, monkeypatch):
+    X, codes, names = clouds(classes)
+
+    def ends(most):
+        path = CPath(X, codes, names)
+        with rash(monkeypatch):
+            run = path.train(settings("swap-2o", 4.0, max_iterations=most))
+        first = max(part.counters.iterations for part in run.trained.solved.parts)
+        ((run, result),) = path.certify([run])
+        return first, result, max(part.counters.iterations for part in run.trained.solved.parts)
+
+    early, whole, needed = ends(None)
+    assert whole.certified
+    assert early < needed
+    for most in (early, (early + needed) // 2):
+        _, cut, done = ends(most)
+        assert done <= most
+        assert cut.status is Status.MAX_ITERATIONS
