@@ -170,6 +170,11 @@ def _record(course: Course, solver: Solver) -> None:
     begun = time.perf_counter()
     at = solver.iterate()
     course.look_seconds += time.perf_counter() - begun
-    line = TracePoint(course.clock.seconds, at.iterations, at.objective, at.gap, at.support_vectors)
-    if not course.trace or line.iteration > course.trace[-1].iteration:
-        course.trace.append(line)
+    if at.iterations == solver.counters.iterations:  # else its numbers are those of a point before
+        add_point(course, at.iterations, at.objective, at.gap, at.support_vectors)
+
+
+def add_point(course: Course, iterations: int, objective: float, gap: float, support_vectors: int) -> None:
+    """Add a point to the trace, as of now, unless it is the last one."""
+    if not course.trace or iterations > course.trace[-1].iteration:
+        course.trace.append(TracePoint(course.clock.seconds, iterations, objective, gap, support_vectors))

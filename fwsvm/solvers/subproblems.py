@@ -13,7 +13,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary, Machine
 from fwsvm.solvers.certify import Candidate, Certified
 from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, run
+from fwsvm.solvers.loop import Clock, Course, Limits, Progress, Watch, add_point, run
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters, Iterate, Outcome, Solver
 from fwsvm.solvers.tuning import LOOKS_SHARE, WATCH_EVERY
@@ -173,6 +173,9 @@ def solve(
         )  # which holds no gradient while it waits
     else:
         end, course = _certified(Candidate(problem, resolved, at), course)
+        if total == 1:
+            found = end.outcome
+            add_point(course, counters.iterations, found.objective, found.gap, at.support_vectors)
     check = course.check_seconds + time.perf_counter() - started
     after = at.warm_start if columns is not None and columns.keeps_values else None
     return Part(number, rows, course, counters, at.support_vectors, check, end, method), after

@@ -54,6 +54,7 @@ class View:
         self.all = cells[cells["method"].isin(methods)]
         self._plain = without_sweeps(self.all)
         self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
+        self._cells: dict[tuple[str, str, str], dict[str, object]] = {}
 
     def value(self, dataset: str, method: str, name: str, kernel: str = "rbf") -> float:
         """Return the mean of a measure, NaN where it was not measured."""
@@ -65,11 +66,11 @@ class View:
         """Return the cell of a data set and method, or None; `ResultsError` where there are several."""
         if kernel not in self._found:
             self._found[kernel] = self._by_name(kernel)
-        found = self._found[kernel].get((dataset, method))
-        if found is None:
-            return None
-        (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
-        return {str(name): value for name, value in cell.items()}
+        found, key = self._found[kernel].get((dataset, method)), (kernel, dataset, method)
+        if found is not None and key not in self._cells:
+            (cell,) = unique_cells(found, ["dataset", "method"]).to_dict("records")
+            self._cells[key] = {str(name): value for name, value in cell.items()}
+        return self._cells.get(key)
 
     def cut_short(self, dataset: str, method: str) -> bool:
         """Return whether a time limit makes this cell's time a lower bound."""

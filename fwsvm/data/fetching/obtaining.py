@@ -54,11 +54,15 @@ def obtain(
 
 def _remedy(entry: Entry, sources: Sequence[DataSource], search: FileSearch, options: FetchOptions) -> str:
     """Return the end of a sentence: what was tried in vain, and what the user can do."""
-    tried = "; ".join(dict.fromkeys(search.tried)) or "no address is known"
-    unpinned = [f.file for s in sources for f in s.files if not f.pinned and f.derivation is None]
+    files = [file for source in sources for file in source.files]
+    unasked = options.offline and any(file.urls for file in files)
+    untried = "no server was asked" if unasked else "no address is known"
+    tried = "; ".join(dict.fromkeys(search.tried)) or untried
+    fetch_it = f"`fwsvm data fetch {entry.name}`, " if unasked else ""
+    unpinned = [file.file for file in files if not file.pinned and file.derivation is None]
     lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
     offline = " (offline)" if options.offline else ""
     return (
-        f"{offline}: {tried}. Remedy: `fwsvm data add {entry.name} FILE` "
+        f"{offline}: {tried}. Remedy: {fetch_it}`fwsvm data add {entry.name} FILE` "
         f"with a file fetched by hand{lock_it}, or a folder of files in FWSVM_MIRROR"
     )

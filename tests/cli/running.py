@@ -1,0 +1,28 @@
+"""The command line, run in this process, and the rows that it writes."""
+
+import csv
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from fwsvm.cli import main
+
+
+def run(*words: object, **environment: str) -> Result:
+    """Run a command line, which ends by an exit code and never by an exception that nobody caught."""
+    result = CliRunner().invoke(main, [str(word) for word in words], env=environment, catch_exceptions=False)
+    assert "Traceback" not in result.output
+    return result
+
+
+def done(*words: object, code: int = 0, **environment: str) -> Result:
+    """Run a command line, which ends by this exit code."""
+    result = run(*words, **environment)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of the results in a folder."""
+    with (folder / "runs.csv").open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
