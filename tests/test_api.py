@@ -47,34 +47,11 @@ def test_the_names_are_there_and_asking_for_others_is_an_attribute_error():
         fwsvm.fit  # noqa: B018
 
 
-def test_import_is_instant_and_brings_nothing_heavy():
-    code = "import sys, fwsvm; print('numpy' in sys.modules, 'fwsvm.api' in sys.modules)"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
-
-
 def test_the_forkserver_starts_before_what_it_is_to_import():
     """It imports while this process does; a module beside those that it imports would come after them."""
     code = "import sys, fwsvm.experiments.forkserver; print(*sys.modules)"
     imported = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     assert not {"numpy", "numba", "scipy"} & set(imported)
-
-
-def test_help_imports_the_commands_and_next_to_nothing_else():
-    code = (
-        "import sys; from fwsvm.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
-    )
-    imported = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1].split()
-    light = {
-        "fwsvm",
-        "fwsvm.errors",
-        "fwsvm.exit_codes",
-        "fwsvm.phases",
-        "fwsvm.numerics",
-        "fwsvm.numerics.threads",
-    }
-    ours = {name for name in imported if name.split(".")[0] == "fwsvm" and name.split(".")[1:2] != ["cli"]}
-    assert ours == light
-    assert not {"numpy", "rich", "importlib.metadata", "concurrent.futures", "yaml"} & set(imported)
 
 
 def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trained, file, tmp_path):

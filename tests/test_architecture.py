@@ -107,12 +107,30 @@ def test_the_commands_of_the_conventions_are_there():
     assert set(f"{work} {results}".split()) <= {words[0] for words in COMMANDS}
 
 
-def test_help_imports_nothing_heavy():
+def test_help_imports_the_commands_and_next_to_nothing_else():
+    code = (
+        "import sys; from fwsvm.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    )
+    imported = python(code).splitlines()[-1].split()
+    light = {
+        "fwsvm",
+        "fwsvm.errors",
+        "fwsvm.exit_codes",
+        "fwsvm.phases",
+        "fwsvm.numerics",
+        "fwsvm.numerics.threads",
+    }
+    ours = {name for name in imported if name.split(".")[0] == "fwsvm" and name.split(".")[1:2] != ["cli"]}
+    assert ours == light
+    assert not {*HEAVY, "importlib.metadata", "concurrent.futures"} & set(imported)
+
+
+def test_help_of_a_command_imports_nothing_heavy():
     code = (
         "import sys\n"
         "from click.testing import CliRunner\n"
         "from fwsvm.cli import main\n"
-        f"for words in {[[], *map(list, COMMANDS)]!r}:\n"
+        f"for words in {[*map(list, COMMANDS)]!r}:\n"
         "    assert CliRunner().invoke(main, [*words, '--help']).exit_code == 0, words\n"
         f"print(*[name for name in {HEAVY!r} if name in sys.modules])\n"
     )
@@ -120,7 +138,8 @@ def test_help_imports_nothing_heavy():
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    code = f"import sys, fwsvm; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    names = (*HEAVY, "fwsvm.api")
+    code = f"import sys, fwsvm; print(*[name for name in {names!r} if name in sys.modules])"
     assert python(code).split() == []
 
 

@@ -1,22 +1,17 @@
 """Weights of classes through the command line: the machines, rows and identities that they lead to."""
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 import fwsvm
-from fwsvm.cli import main
 from fwsvm.data.labels import encode
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+from tests import naive
+from tests.cli.running import rows, run
 
 
 def row_of(*arguments: str) -> dict:
@@ -30,8 +25,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three classes of 60, 25 and 15 rows that overlap."""
     rng, path = np.random.default_rng(5), tmp_path_factory.mktemp("classes") / "three.svm"
     labels = np.repeat([1, 2, 3], [60, 25, 15])
-    rows = rng.normal(size=(100, 2)) + np.array([[0, 0], [1.5, 0], [0, 1.5]])[labels - 1]
-    lines = [f"{label} 1:{a:.6f} 2:{b:.6f}\n" for label, (a, b) in zip(labels, rows, strict=True)]
+    X = rng.normal(size=(100, 2)) + np.array([[0, 0], [1.5, 0], [0, 1.5]])[labels - 1]
+    lines = [f"{label} 1:{a:.6f} 2:{b:.6f}\n" for label, (a, b) in zip(labels, X, strict=True)]
     path.write_text("".join(lines))
     return path
 
@@ -54,7 +49,7 @@ def test_balanced_classes_count_alike(file: Path) -> None:
     assert found["objective"] == pytest.approx(given["objective"], rel=1e-12)
 
 
-def test_folds_are_balanced_by_what_they_train_on() -> None:
+def test_folds_weigh_a_class_as_is_said() -> None:
     """The same folds, solved by scikit-learn: squared hinge with C/2 and a penalised bias is our linear problem."""
     linear = pytest.importorskip("sklearn.svm").LinearSVC
     data = samples.load(DataSpec("wdbc"))
@@ -83,14 +78,52 @@ def test_folds_are_balanced_by_what_they_train_on() -> None:
     assert weighted["accuracy"] < plain["accuracy"] - 0.01
 
 
+def test_folds_are_balanced_by_the_rows_that_each_trains_on(tmp_path: Path) -> None:
+    """Four rows of one class fall unevenly into three folds; the weights of all rows have another optimum."""
+    rng, path = np.random.default_rng(2), tmp_path / "uneven.svm"
+    y = np.repeat([1.0, -1.0], [40, 4])
+    X = np.round(rng.normal(size=(44, 2)) + y[:, None], 6)
+    path.write_text(
+        "".join(f"{label:.0f} 1:{a!r} 2:{b!r}\n" for label, a, b in np.column_stack([y, X]).tolist())
+    )
+    loaded = fwsvm.data.load(str(path))
+    codes = encode(loaded.train.labels, loaded.classes)
+
+    def least(trained: np.ndarray, counted: np.ndarray) -> float:
+        """Return the optimum of these rows with penalties by which the classes of those rows count alike."""
+        each = {label: len(counted) / (2 * np.count_nonzero(counted == label)) for label in (1.0, -1.0)}
+        C = np.array([each[label] for label in y[trained].tolist()])
+        return naive.least_objective("rbf", X[trained], y[trained], C, 0.5)
+
+    options = (
+        "-C",
+        "1",
+        "--folds",
+        "3",
+        "--gamma",
+        "0.5",
+        "--tol",
+        "1e-6",
+        "--class-weight",
+        "balanced",
+        "--json",
+    )
+    folds = json.loads(run("cv", str(path), "--method", "newton", *options).stdout)["rows"]
+    for part, row in enumerate(folds):
+        trained = ~samples.validation_mask(codes, ValidationRule(folds=3), 0, part)
+        assert row["objective"] == pytest.approx(least(trained, y[trained]), rel=2e-6)
+        assert row["objective"] != pytest.approx(least(trained, y), rel=1e-3)
+    assert len(folds) == 3
+
+
 def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
     given = [[], ["balanced"], ["2=3"], ["2=3", "1=2"], ["1=2.0", "2.0=3"]]
     options = [[word for one in words for word in ("--class-weight", one)] for words in given]
-    rows = [row_of(str(file), "--method", "fw", "--tol", "0.1", *more) for more in options]
+    found = [row_of(str(file), "--method", "fw", "--tol", "0.1", *more) for more in options]
     named = ["", "(class_weight=balanced)", "(class_weight=2:3)", *["(class_weight=1:2 2:3)"] * 2]
-    assert [row["method"] for row in rows] == [f"fw{weights}" for weights in named]
-    assert len({row["run_id"] for row in rows}) == 4
-    assert rows[3]["run_id"] == rows[4]["run_id"]
+    assert [row["method"] for row in found] == [f"fw{weights}" for weights in named]
+    assert len({row["run_id"] for row in found}) == 4
+    assert found[3]["run_id"] == found[4]["run_id"]
 
 
 def test_people_are_told_the_weights(file: Path) -> None:
@@ -133,8 +166,7 @@ def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -
     )
     done = run("grid", str(config), "--out", str(tmp_path / "out"), "--workers", "1")
     assert done.exit_code == 0, done.output
-    with (tmp_path / "out" / "runs.csv").open(newline="") as lines:
-        found = {row["method"]: row for row in csv.DictReader(lines)}
+    found = {row["method"]: row for row in rows(tmp_path / "out")}
     assert set(found) == {"mfw", "swap(class_weight=1:2 3:5)", "swap(class_weight=balanced)"}
     alone = row_of(str(file), "--method", "swap", "--gamma", "0.5", "--tol", "1e-6", "--class-weight", "1=2",
                    "--class-weight", "3=5")  # fmt: skip

@@ -8,16 +8,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from fwsvm.cli import main
 from fwsvm.cli.man import page
+from tests.cli.running import run
 
 SHELLS = ("bash", "zsh", "fish")
-
-
-def run(*words: str, **environment: str) -> Result:
-    return CliRunner(env=environment).invoke(main, [*words])
 
 
 def completed(*words: str) -> list[str]:

@@ -5,20 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from fwsvm.cli import main
 from fwsvm.experiments import cross_validation, training
+from tests.cli.running import done
 from tests.cli.test_easy import pressing_ctrl_c
 
 
-def cv(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["cv", *arguments, "--offline"])
+def cv(*words: object, code: int = 0) -> Result:
+    return done("cv", *words, "--offline", code=code)
 
 
 def test_every_row_is_judged_once() -> None:
     found = cv("wdbc", "--folds", "3", "--json", "--tol", "1e-2")
-    assert found.exit_code == 0, found.stderr
     said = json.loads(found.stdout)
     rows = said["rows"]
     assert [row["fold"] for row in rows] == [0, 1, 2]
@@ -53,7 +52,6 @@ def test_the_accuracy_is_that_of_a_reference() -> None:
 
 def test_people_get_lines_and_the_accuracy() -> None:
     found = cv("wdbc", "--folds", "2", "--tol", "0.1")
-    assert found.exit_code == 0
     assert [line.split()[:2] for line in found.stdout.splitlines()[-3:-1]] == [["fold", "0"], ["fold", "1"]]
     assert found.stdout.splitlines()[-1].startswith("accuracy")
 
@@ -67,8 +65,7 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
         raise AssertionError(f"{word} is no JSON")
 
     words = ("wdbc", "--folds", "3", "--tol", "0.1", "--score", "f1", "--json")
-    found = cv(*words)
-    assert found.exit_code == 130, found.stderr
+    found = cv(*words, code=130)
     said = json.loads(found.stdout, parse_constant=refuse)
     assert (said["folds"], said["folds_ended"], len(said["rows"])) == (3, 1, 1)
     assert said["accuracy"] == said["rows"][0]["test_accuracy"]
@@ -79,27 +76,23 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
 
 def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     pressing_ctrl_c(monkeypatch, training.accuracy, "accuracy", 2)
-    found = cv("wdbc", "--folds", "3", "--tol", "0.1")
-    assert found.exit_code == 130
+    found = cv("wdbc", "--folds", "3", "--tol", "0.1", code=130)
     (said,) = (line for line in found.stdout.splitlines() if line.startswith("accuracy"))
     assert said.endswith("of 190), of one fold")
 
 
 def test_an_interrupt_between_folds_keeps_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     pressing_ctrl_c(monkeypatch, cross_validation, "take", 3)  # of the rows that the second fold tests on
-    found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json")
-    assert (found.exit_code, json.loads(found.stdout)["folds_ended"]) == (130, 1)
+    found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130)
+    assert json.loads(found.stdout)["folds_ended"] == 1
     assert "interrupted in fold 1; 1 of 3 folds count" in found.stderr
 
 
 def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:
     file = tmp_path / "few.svm"
     file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 2])))
-    found = cv(str(file), "--folds", "2")
-    assert found.exit_code == 3
-    assert "class 2 has too few rows" in found.stderr
-    found = cv(str(file), "--folds", "6")
-    assert (found.exit_code, "5 rows cannot make 6 folds" in found.stderr) == (3, True)
+    assert "class 2 has too few rows" in cv(file, "--folds", "2", code=3).stderr
+    assert "5 rows cannot make 6 folds" in cv(file, "--folds", "6", code=3).stderr
 
 
 def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
@@ -146,12 +139,11 @@ def test_the_scores_to_choose_from_are_those_there_are() -> None:
 
 
 def test_scores_that_a_data_set_cannot_have_are_refused_before_training(tmp_path: Path) -> None:
-    found = cv("digits", "--score", "auc", "--folds", "2")
-    assert (found.exit_code, "auc is for two classes, and these rows have 10" in found.stderr) == (2, True)
+    found = cv("digits", "--score", "auc", "--folds", "2", code=2)
+    assert "auc is for two classes, and these rows have 10" in found.stderr
     file = tmp_path / "few.svm"
     file.write_text("".join(f"{label} 1:{i}\n" for i, label in enumerate([1, 1, 1, 1, 1, 2, 2])))
-    found = cv(str(file), "--folds", "3", "--score", "auc")
-    said = " ".join(found.stderr.split())
-    assert (found.exit_code, "class 2 has fewer rows than there are folds" in said) == (3, True)
+    found = cv(file, "--folds", "3", "--score", "auc", code=3)
+    assert "class 2 has fewer rows than there are folds" in " ".join(found.stderr.split())
     assert "fold 0" not in found.stdout
-    assert cv("wdbc", "--score", "roc").exit_code == 2
+    cv("wdbc", "--score", "roc", code=2)

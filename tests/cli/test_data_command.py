@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from fwsvm.cli import main
 from fwsvm.data.lock import lockfile
 from fwsvm.files.lock import exclusive
+from tests.cli.running import done
 from tests.data import site as serve
 from tests.data.conftest import cache, site
 from tests.data.site import Site
@@ -24,11 +24,8 @@ TRAIN = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i + 1) for i in range(40
 TEST = b"-1 2:1\n1 3:4\n"
 
 
-def run(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, ["data", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+def run(*words: object, code: int = 0) -> Result:
+    return done("data", *words, code=code)
 
 
 def write_lock(path: Path, train_url: str, test_url: str, **train: object) -> Path:
@@ -395,10 +392,13 @@ def test_a_broken_entry_of_one_s_own_can_be_removed(lock: Path, mine: Path) -> N
     run("list")
 
 
+@pytest.mark.parametrize("lock", ["installed"], indirect=True)
+def test_without_a_checkout_there_is_nothing_to_remove_an_entry_from(lock: Path) -> None:
+    assert "does not run from a checkout" in run("remove", "unsure", "--into-checkout", code=2).stderr
+
+
+@pytest.mark.parametrize("lock", ["checkout"], indirect=True)
 def test_an_entry_of_a_checkout_is_removed_with_its_comments_around_kept(lock: Path) -> None:
-    if not lockfile.in_checkout():
-        assert "does not run from a checkout" in run("remove", "unsure", "--into-checkout", code=2).stderr
-        return
     text = lock.read_text("utf-8")
     at = text.index("  unsure:")
     lock.write_text(text[:at] + "  # before\n" + text[at:] + "\n  # after\n", "utf-8")

@@ -8,20 +8,34 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from fwsvm import data
-from fwsvm.cli import _easy_text, main
+from fwsvm.cli import _easy_text
 from fwsvm.experiments import training, width_and_penalty
 from fwsvm.experiments.cross_validation import cross_validate
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
+from tests.cli.running import run
+
+WHOLE = width_and_penalty.PENALTIES, width_and_penalty.WIDTHS
 
 
 @pytest.fixture(autouse=True)
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the search try two C with one width: one test has the whole."""
+    choices(monkeypatch, (1.0, 16.0), (1.0,))
+
+
+def choices(monkeypatch: pytest.MonkeyPatch, penalties: tuple[float, ...], widths: tuple[float, ...]) -> None:
+    monkeypatch.setattr(width_and_penalty, "PENALTIES", penalties)
+    monkeypatch.setattr(width_and_penalty, "WIDTHS", widths)
+
+
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stand in a folder with rows to train and to test on."""
     monkeypatch.chdir(tmp_path)
@@ -29,11 +43,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, [*words])
-
-
-def test_each_step_is_said_and_the_machine_is_as_good_as_is_said(folder: Path) -> None:
+def test_each_step_is_said_and_the_machine_is_as_good_as_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choices(monkeypatch, *WHOLE)
     done = run("easy", "train.svm", "test.svm")
     assert done.exit_code == 0, done.output
     titles = re.findall(r"^(\d) (\w+)  ", done.stdout, re.MULTILINE)
@@ -100,8 +113,7 @@ def test_a_machine_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewh
     assert (done.exit_code, done.stdout) == (2, "")
     (folder / "there").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr(width_and_penalty, "PENALTIES", (1.0,))
-    monkeypatch.setattr(width_and_penalty, "WIDTHS", (1.0,))
+    choices(monkeypatch, (1.0,), (1.0,))
     real = training.train
 
     def folder_goes(*given: object) -> object:
@@ -136,7 +148,8 @@ def test_rows_without_zeros_are_scaled_whatever_form_they_are_kept_in(folder: Pa
 
 def test_a_name_that_is_no_utf_8_is_written_with_its_bytes(folder: Path) -> None:
     name = os.fsdecode(b"n\xff.svm")
-    (folder / name).write_bytes((folder / "train.svm").read_bytes())
+    rows = (folder / "train.svm").read_bytes().splitlines(keepends=True)
+    (folder / name).write_bytes(b"".join(rows[:60]))  # few: the process tries every C and width
     done = subprocess.run([sys.executable, "-m", "fwsvm", "easy", name], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "n\\udcff.svm" in (folder / f"{name}.model.report.md").read_text("utf-8")
@@ -152,8 +165,7 @@ def test_labels_of_a_file_stay_text_in_the_report(folder: Path) -> None:
 
 
 def test_the_choice_is_what_cross_validation_of_each_pair_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(width_and_penalty, "PENALTIES", (0.1, 1.0, 10.0))
-    monkeypatch.setattr(width_and_penalty, "WIDTHS", (1.0, 16.0))
+    choices(monkeypatch, (0.1, 1.0, 10.0), (1.0, 16.0))
     loaded = data.load("wdbc", raw=True, scale="[0,1]")
     found = width_and_penalty.choose_width_and_penalty(loaded, Settings(seed=3), 4)
     assert (found.runs, found.cut, len(found.tried)) == (24, False, 6)
@@ -199,8 +211,18 @@ def test_a_rare_class_of_many_rows_is_in_every_part_of_the_search(
     lines = (folder / "train.svm").read_text().splitlines()
     rare = [f"rare {line.partition(' ')[2]}" for line in lines[:3]]
     (folder / "rare.svm").write_text("\n".join([*lines, *rare]) + "\n")
-    done = run("easy", "rare.svm", "--folds", "2", "--time-limit", "20")
+    parts, along = [], width_and_penalty._Search.along_C
+
+    def seen(search: object, part: Any, gamma: float) -> list[float]:
+        parts.append((part.train.labels.tolist(), part.test.labels.tolist()))
+        return along(search, part, gamma)
+
+    monkeypatch.setattr(width_and_penalty._Search, "along_C", seen)
+    done = run("easy", "rare.svm", "--folds", "2")
     assert done.exit_code == 0, done.output
+    assert len(parts) == 2
+    assert all(len(trained) + len(held_out) < len(lines) for trained, held_out in parts), "of a sample"
+    assert all("rare" in labels for part in parts for labels in part)
 
 
 def pressing_ctrl_c(monkeypatch: pytest.MonkeyPatch, where: object, name: str, after: int) -> None:
@@ -220,7 +242,7 @@ def test_an_interrupt_says_what_was_done_and_how_to_go_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as pressed:
-        pressed.setattr(width_and_penalty, "PENALTIES", (1.0, 10.0))
+        choices(pressed, (1.0, 10.0), (1.0, 4.0))
         pressing_ctrl_c(pressed, width_and_penalty.accuracy, "of_path", 9)  # three in the second width
         done = run("easy", "train.svm", "--folds", "3")
     said = " ".join(done.stderr.split())
@@ -249,7 +271,6 @@ def test_an_interrupt_of_the_training_keeps_the_machine_and_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as pressed:
-        pressed.setattr(width_and_penalty, "PENALTIES", (1.0,))
         pressing_ctrl_c(pressed, training.accuracy, "accuracy", 0)
         done = run("easy", "train.svm")
     assert done.exit_code == 130

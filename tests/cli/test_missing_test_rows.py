@@ -5,12 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from fwsvm import data
-from fwsvm.cli import main
 from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError
+from tests.cli.running import done
 from tests.cli.test_data_command import TEST, TRAIN, write_lock
 from tests.data.conftest import cache, site
 from tests.data.site import Site
@@ -28,14 +27,8 @@ def half(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return site
 
 
-def run(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, [*map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
-
-
 def test_training_is_reported_and_the_test_accuracy_is_empty(half: Site) -> None:
-    found = run("train", "tiny", "--json")
+    found = done("train", "tiny", "--json")
     row = json.loads(found.stdout)
     assert row["status"] == "converged"
     assert row["test_accuracy"] is None
@@ -49,7 +42,7 @@ def test_training_is_reported_and_the_test_accuracy_is_empty(half: Site) -> None
 def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Path) -> None:
     lacking = data.load("tiny")
     (tmp_path / "t.t").write_bytes(TEST)
-    run("data", "add", "tiny", tmp_path / "t.t")
+    done("data", "add", "tiny", tmp_path / "t.t")
     whole = data.load("tiny")
     assert (lacking.test, lacking.lacking) == (None, SAID)
     assert whole.test is not None
@@ -59,13 +52,13 @@ def test_test_rows_that_come_later_are_another_data_set(half: Site, tmp_path: Pa
 
 def test_rows_given_to_test_on_take_the_place_of_those_that_are_lacking(half: Site, tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(TEST)
-    row = json.loads(run("train", "tiny", "--test", tmp_path / "mine", "--json").stdout)
+    row = json.loads(done("train", "tiny", "--test", tmp_path / "mine", "--json").stdout)
     assert row["test_accuracy"] is not None
     assert SAID not in row["message"]
 
 
 def test_folds_need_no_test_rows(half: Site) -> None:
-    said = json.loads(run("cv", "tiny", "--folds", "2", "--json").stdout)
+    said = json.loads(done("cv", "tiny", "--folds", "2", "--json").stdout)
     assert all(row["test_accuracy"] is not None for row in said["rows"])
     assert not any(SAID in row["message"] for row in said["rows"])
 
@@ -77,7 +70,7 @@ def test_a_search_selects_by_its_own_rows_and_reports_without_the_test_accuracy(
         "name: trial\ndatasets: [tiny]\ntest_fraction: 0.25\nmethods: [swap]\n"
         "select: {holdout: 0.3, C: [1, 4]}\n"
     )
-    found = run("grid", tmp_path / "trial.yaml", "--out", tmp_path / "out")
+    found = done("grid", tmp_path / "trial.yaml", "--out", tmp_path / "out")
     assert "test rows of tiny are not to be had" in " ".join(found.stderr.split())
     (runs,) = (tmp_path / "out").rglob("runs.csv")
     with runs.open(encoding="utf-8") as file:
@@ -95,7 +88,7 @@ def test_a_search_selects_by_its_own_rows_and_reports_without_the_test_accuracy(
 def test_fetch_and_a_split_need_every_file(
     half: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "HTTP status 404" in run("data", "fetch", "tiny", code=3).stderr
+    assert "HTTP status 404" in done("data", "fetch", "tiny", code=3).stderr
     text = lockfile.lock_path().read_text("utf-8")
     path = tmp_path / "split.lock"
     path.write_text(text.replace("    sources:", "    split: {train_rows: 20}\n    sources:", 1), "utf-8")

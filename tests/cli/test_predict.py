@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from fwsvm.cli import main
+from fwsvm import data
 from fwsvm.data.formats import svmlight, svmlight_stream
 from fwsvm.problems import model_files
+from tests.cli import running
 from tests.problems import trained
 
 LABELS = ("M", "B")
@@ -32,10 +33,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(
-        main, ["predict", *(str(folder / a) if not a.startswith("-") else a for a in arguments)]
-    )
+def run(folder: Path, *words: str) -> Result:
+    return running.run("predict", *(word if word.startswith("-") else folder / word for word in words))
 
 
 def test_labels_go_to_stdout_and_the_accuracy_to_stderr(folder):
@@ -124,13 +123,19 @@ def test_linear_machines_of_several_classes_have_a_value_a_class(folder):
         assert label == "abc"[int(np.argmax([float(v) for v in values]))]
 
 
-def test_the_rows_of_a_data_set_are_its_test_rows_or_all(folder):
-    model = trained.kernel_model("rbf", ("2", "4"), features=30)
-    model_files.write(folder / "wdbc", replace(model, classes=("B", "M")))
-    result = CliRunner().invoke(main, ["predict", str(folder / "wdbc"), "wdbc"])
-    assert "wdbc: " in result.stderr
-    assert "Accuracy = " in result.stderr
-    assert set(result.stdout.split()) <= {"B", "M"}
+@pytest.mark.parametrize(
+    ("name", "features", "count"),
+    [("wdbc", 30, 569), ("synthetic:gaussians?rows=30&features=3&test=12", 3, 12)],
+)
+def test_the_rows_of_a_data_set_are_its_test_rows_or_all(folder, name, features, count):
+    loaded = data.load(name, raw=True)
+    model = replace(trained.kernel_model("rbf", LABELS, features=features), classes=loaded.classes)
+    model_files.write(folder / "machine", model)
+    done = running.done("predict", folder / "machine", name)
+    said = done.stdout.split()
+    assert said == [model.classes[code] for code in model.predict((loaded.test or loaded.train).X)]
+    assert len(said) == count
+    assert f"/{count})\n" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.experiments import training
 from fwsvm.experiments.probability import with_probabilities
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+from tests.cli.running import run
 
 
 def write(path: Path, labels: np.ndarray, rows: np.ndarray) -> Path:

@@ -1,21 +1,21 @@
 """Scaling is part of a machine: rows by name and rows of a raw file are predicted alike, each scaled once."""
 
 import json
+import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from scipy.sparse import csr_array
 
 import fwsvm
 from fwsvm import data
-from fwsvm.cli import main
 from fwsvm.data.formats import svmlight
 from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.scaling import TARGETS
+from tests.cli.running import done
 
 SCALED = [
     entry
@@ -27,12 +27,6 @@ SCALED = [
 SHIPPED = [entry.name for entry in SCALED if entry.sources[0].train[0].shipped]
 MOST = 4_000_000  # numbers: writing more as text would take the suite too long
 FAST = {"method": "avsf", "tolerance": 1e-2, "threads": 1, "max_iterations": 500_000}
-
-
-def run(*arguments: object, exits: int = 0) -> Result:
-    result = CliRunner().invoke(main, [str(a) for a in arguments])
-    assert result.exit_code == exits, result.output
-    return result
 
 
 @pytest.fixture
@@ -63,7 +57,9 @@ def test_name_and_raw_file_are_alike_in_training_and_predicting(name, tmp_path):
     assert all((other == first).all() for other in others)
 
 
+@pytest.mark.slow
 @pytest.mark.mirror
+@pytest.mark.skipif(not os.environ.get("FWSVM_MIRROR"), reason="needs real files: FWSVM_MIRROR")
 @pytest.mark.parametrize("entry", [e for e in SCALED if e.name not in SHIPPED], ids=lambda entry: entry.name)
 def test_name_and_raw_file_of_every_mirrored_set_are_alike(entry, tmp_path):
     if sum(file.rows or 0 for file in entry.sources[0].train) * entry.features > MOST:
@@ -71,7 +67,7 @@ def test_name_and_raw_file_of_every_mirrored_set_are_alike(entry, tmp_path):
     try:
         data.load(entry.name, offline=True, raw=True)
     except DataError:
-        pytest.skip("needs real files: FWSVM_MIRROR")
+        pytest.skip("its files are not in FWSVM_MIRROR")
     by_name, by_name_of_file, *by_file = four_ways(entry.name, entry.scaling, tmp_path)
     assert (by_name == by_name_of_file).all()
     assert (by_file[0] == by_file[1]).all()
@@ -84,10 +80,10 @@ def test_name_and_raw_file_of_every_mirrored_set_are_alike(entry, tmp_path):
 @pytest.mark.parametrize("method", ["swap-2o", "avsf", "pegasos"])
 def test_the_command_line_does_so_too_and_writes_the_same_machine(raw, tmp_path, method):
     how = ("-m", method, "--max-iterations", 500, "--seed", 3)
-    run("train", *how, "--model", "by-name", "wdbc")
-    run("train", *how, "--model", "by-file", "--scale", "[0,1]", raw)
+    done("train", *how, "--model", "by-name", "wdbc")
+    done("train", *how, "--model", "by-file", "--scale", "[0,1]", raw)
     labels = {
-        run("predict", model, rows).stdout for model in ("by-name", "by-file") for rows in ("wdbc", raw)
+        done("predict", model, rows).stdout for model in ("by-name", "by-file") for rows in ("wdbc", raw)
     }
     assert len(labels) == 1
     assert Path("by-name.range").read_text() == Path("by-file.range").read_text()
@@ -96,9 +92,9 @@ def test_the_command_line_does_so_too_and_writes_the_same_machine(raw, tmp_path,
 
 
 def test_a_machine_that_scales_nothing_takes_rows_as_they_are_and_says_so_of_a_name(raw):
-    run("train", "-m", "pegasos", "--max-iterations", 200, "--scale", "none", "--model", "by-name", "wdbc")
-    run("train", "-m", "pegasos", "--max-iterations", 200, "--model", "by-file", raw)
-    said = [run("predict", model, rows) for model in ("by-name", "by-file") for rows in ("wdbc", raw)]
+    done("train", "-m", "pegasos", "--max-iterations", 200, "--scale", "none", "--model", "by-name", "wdbc")
+    done("train", "-m", "pegasos", "--max-iterations", 200, "--model", "by-file", raw)
+    said = [done("predict", model, rows) for model in ("by-name", "by-file") for rows in ("wdbc", raw)]
     assert len({each.stdout for each in said}) == 1
     assert ["scales nothing" in each.stderr for each in said] == [True, False, True, False]
     assert not Path("by-name.range").exists()
@@ -106,52 +102,52 @@ def test_a_machine_that_scales_nothing_takes_rows_as_they_are_and_says_so_of_a_n
 
 def test_svm_scale_and_svm_predict_say_the_same(raw):
     svm = pytest.importorskip("libsvm.svmutil")
-    run("train", "--model", "m", "wdbc")
-    ours = run("predict", "m", raw).stdout.split()
+    done("train", "--model", "m", "wdbc")
+    ours = done("predict", "m", raw).stdout.split()
     for digits in (6, 17):
-        run("scale", "-r", "m.range", "--digits", digits, "-o", "scaled", raw)
+        done("scale", "-r", "m.range", "--digits", digits, "-o", "scaled", raw)
         y, x = svm.svm_read_problem("scaled")
         said, _, _ = svm.svm_predict(y, x, svm.svm_load_model("m"), "-q")
         assert [f"{label:g}" for label in said] == ours
 
 
 def test_rows_that_were_scaled_by_hand_are_noticed(raw):
-    run("train", "--model", "m", "wdbc")
-    run("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
-    assert "seem to be scaled to [0,1] already" in run("predict", "m", "scaled").stderr
-    assert run("predict", "m", raw).stderr.startswith("Accuracy = 98.")
+    done("train", "--model", "m", "wdbc")
+    done("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
+    assert "seem to be scaled to [0,1] already" in done("predict", "m", "scaled").stderr
+    assert done("predict", "m", raw).stderr.startswith("Accuracy = 98.")
 
 
 def test_rows_far_outside_are_warned_of_with_their_number(raw):
-    run("train", "--model", "m", "wdbc")
+    done("train", "--model", "m", "wdbc")
     lines = raw.read_text().splitlines()
     wrong = [
         f"{line.split(' 1:')[0]} 1:-500 {line.partition(' 2:')[1][1:]}{line.partition(' 2:')[2]}"
         for line in lines[:3]
     ]
     Path("wrong").write_text("\n".join([*wrong, *lines[3:10], ""]))
-    found = run("predict", "m", "wrong", "--json")
+    found = done("predict", "m", "wrong", "--json")
     assert json.loads(found.stdout)["rows_far_outside"] == 3
     assert "3 of 10 rows lie far outside the training ranges: feature 1 is -500 in one" in found.stderr
-    assert json.loads(run("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
+    assert json.loads(done("predict", "m", raw, "--json").stdout)["rows_far_outside"] == 0
 
 
 def test_test_rows_far_outside_are_said_when_training(raw):
     lines = raw.read_text().splitlines()
     Path("test").write_text("\n".join([*lines[:5], "1 1:-500 2:1e5", ""]))
-    said = run("train", "-m", "pegasos", "--max-iterations", 50, "--test", "test", "wdbc").stdout
+    said = done("train", "-m", "pegasos", "--max-iterations", 50, "--test", "test", "wdbc").stdout
     assert "1 of 6 test rows lie far outside the training ranges: feature 2 is 100000 in one" in said
     assert (
         "far outside"
-        not in run("train", "-m", "pegasos", "--max-iterations", 50, "--test", raw, "wdbc").stdout
+        not in done("train", "-m", "pegasos", "--max-iterations", 50, "--test", raw, "wdbc").stdout
     )
 
 
 def test_svm_scale_and_liblinear_s_predict_say_the_same(raw):
     linear = pytest.importorskip("liblinear.liblinearutil")
-    run("train", "-m", "avsf", "--model", "m", "--scale", "[-1,1]", raw)
-    ours = run("predict", "m", "wdbc").stdout.split()
-    run("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
+    done("train", "-m", "avsf", "--model", "m", "--scale", "[-1,1]", raw)
+    ours = done("predict", "m", "wdbc").stdout.split()
+    done("scale", "-r", "m.range", "--digits", 17, "-o", "scaled", raw)
     y, x = linear.svm_read_problem("scaled")
     said, _, _ = linear.predict(y, x, linear.load_model("m"), "-q")
     assert [f"{label:g}" for label in said] == ours
@@ -159,7 +155,7 @@ def test_svm_scale_and_liblinear_s_predict_say_the_same(raw):
 
 def test_identity_follows_the_scaling(raw):
     rows = [
-        json.loads(run("train", "-m", "pegasos", "--max-iterations", 50, "--json", *scale, what).stdout)
+        json.loads(done("train", "-m", "pegasos", "--max-iterations", 50, "--json", *scale, what).stdout)
         for scale, what in (
             ((), raw),
             (("--scale", "none"), raw),
@@ -196,10 +192,10 @@ def test_each_fold_scales_by_the_rows_it_trains_on(raw):
     assert np.max([each.maximum for each in found], axis=0).tolist() == whole.max(axis=0).tolist()
     assert any((each.maximum < whole.max(axis=0)).any() for each in found)
     said = json.loads(
-        run("cv", "wdbc", "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json").stdout
+        done("cv", "wdbc", "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json").stdout
     )
     assert [row["test_accuracy"] for row in said["rows"]] == [fold.row["test_accuracy"] for fold in folds]
-    by_file = run(
+    by_file = done(
         "cv", raw, "-m", "pegasos", "--max-iterations", 50, "--folds", 3, "--json", "--scale", "[0,1]"
     )
     assert [row["test_accuracy"] for row in json.loads(by_file.stdout)["rows"]] == [

@@ -1,13 +1,11 @@
 """What `train` and `grid` say of machines whose numbers are not finite, or finite and worth little."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
+from tests.cli.running import done, rows
 
 
 @pytest.fixture
@@ -22,26 +20,23 @@ def overflowing(tmp_path, monkeypatch):
     "method", ["swap-2o", "newton", "chunking", "decomposition", "wolfe", "pegasos", "scs"]
 )
 def test_kernel_values_that_overflow_are_an_error_row_and_no_certificate(method, overflowing):
-    words = ["train", "--method", method, "--kernel", "poly", "--degree", "1000", "--json", "rows"]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 4
-    told = json.loads(done.stdout)
+    options = ("--kernel", "poly", "--degree", "1000", "--json")
+    found = done("train", "--method", method, *options, "rows", code=4)
+    told = json.loads(found.stdout)
     assert (told["status"], told["certified"], told["objective"]) == ("error", None, None)
     assert "row 7 has the poly kernel's value inf" in told["message"]
     assert "scale the data" in told["message"]
-    assert done.stderr.endswith(f"fwsvm: {told['message']}\n")
+    assert found.stderr.endswith(f"fwsvm: {told['message']}\n")
 
 
 def test_a_grid_records_them_as_errors_and_goes_on(overflowing):
     (overflowing / "grid.yaml").write_text(
         "name: over\ndatasets: [rows]\nmethods: [wolfe, swap-2o]\nkernel: poly\ndegree: 1000\n"
     )
-    done = CliRunner().invoke(main, ["grid", "grid.yaml", "--out", "out"])
-    assert done.exit_code == 4
-    with (overflowing / "out" / "runs.csv").open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    assert [row["status"] for row in rows] == ["error", "error"]
-    assert all("the poly kernel's value inf" in row["message"] for row in rows)
+    done("grid", "grid.yaml", "--out", "out", code=4)
+    found = rows(overflowing / "out")
+    assert [row["status"] for row in found] == ["error", "error"]
+    assert all("the poly kernel's value inf" in row["message"] for row in found)
 
 
 @pytest.fixture
@@ -59,9 +54,9 @@ def noise(tmp_path, monkeypatch):
 
 
 def test_train_says_what_the_rule_does_not_promise(noise):
-    words = ["train", "-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "--json", "noisy"]
-    done = CliRunner().invoke(main, words)
-    told, said = json.loads(done.stdout), " ".join(done.stderr.split())
+    options = ("-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "--json")
+    found = done("train", *options, "noisy")
+    told, said = json.loads(found.stdout), " ".join(found.stderr.split())
     assert told["status"] == "converged"
     assert told["relative_gap"] > 0.1
     assert (
@@ -75,23 +70,22 @@ def test_a_machine_right_on_fewer_rows_than_the_larger_class_has_is_told_of(nois
     (noise / "bare").write_text(
         "1\n" * 8 + "-1 1:1\n" * 3
     )  # without an offset, rows without features are of -1
-    done = CliRunner().invoke(main, ["train", "--method", "liblinear", "--json", "bare"])
-    told = json.loads(done.stdout)
+    found = done("train", "--method", "liblinear", "--json", "bare")
+    told = json.loads(found.stdout)
     assert told["status"] == "converged"
     sentence = "It is right on 27.3% of its training rows, fewer than the larger class has (72.7%)."
     assert told["message"].endswith(sentence)
-    assert sentence in " ".join(done.stderr.split())
+    assert sentence in " ".join(found.stderr.split())
 
 
 def test_cv_and_grid_and_table_say_it_too(noise):
     (noise / "grid.yaml").write_text(
         "name: void\ndatasets: [noisy]\nmethods: [swap-2o]\nC: 10000\ngamma: 20\nstop: meb\ntolerance: 0.01\n"
     )
-    words = ["cv", "--folds", "2", "-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01", "noisy"]
-    folds = CliRunner().invoke(main, words)
+    options = ("-C", "10000", "--gamma", "20", "--stop", "meb", "--tol", "0.01")
+    folds = done("cv", "--folds", "2", *options, "noisy")
     assert "the stopping rule promises little here" in " ".join(folds.stdout.split())
-    grid = CliRunner().invoke(main, ["grid", "grid.yaml", "--out", "out"])
-    assert grid.exit_code == 0
+    grid = done("grid", "grid.yaml", "--out", "out")
     assert "little is promised by noisy, swap-2o: relative gap" in " ".join(grid.stdout.split())
-    table = CliRunner().invoke(main, ["table", "out"])
+    table = done("table", "out")
     assert "§ little is promised by noisy/swap-2o (relative gap" in " ".join(table.stdout.split())

@@ -11,9 +11,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
-from fwsvm.cli import main
+from tests.cli.running import done
 
 ROWS = "1 2147483646:1\n-1 1:1\n1 7:1 2147483646:2\n-1 1:3\n1 2147483646:1.5\n-1 1:2 7:0.5\n"
 KERNEL_METHODS = [
@@ -112,9 +111,8 @@ def test_a_linear_machine_that_no_disk_holds_is_refused_before_it_is_trained(tmp
     (tmp_path / "rows").write_text("1 1:1\n-1 3000000:1\n" * 3)
     left = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: left)
-    words = ["train", "--method", "liblinear", "--model", tmp_path / "model", tmp_path / "rows"]
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == 2, result.output
+    machine, file = tmp_path / "model", tmp_path / "rows"
+    result = done("train", "--method", "liblinear", "--model", machine, file, code=2)
     assert (
         "the file of a linear machine of 3,000,000 features and 2 classes would take 9 MiB" in result.stderr
     )

@@ -141,7 +141,7 @@ def test_a_pair_that_takes_too_many_steps_goes_on_as_a_run_of_its_own(monkeypatc
         assert start.gradient == pytest.approx(matrix @ start.weights, rel=1e-9)
         assert start.weights.sum() == pytest.approx(1.0)
     assert before.chosen == "swap-2o"
-    assert "newton" in after.chosen or after.steps != before.steps
+    assert "newton" in after.chosen
     assert after.certified
     assert after.solved == 6
     assert after.objective == pytest.approx(before.objective, rel=2e-3)

@@ -56,7 +56,7 @@ def hold(case, folder):
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_what_is_certified_is_so_by_the_saved_machine(method, tmp_path):
     seen = [hold(certificates.drawn(method, seed), tmp_path) for seed in SEEDS]
-    assert seen.count(True) >= (0 if method == "pegasos" else 5), "or nothing was put to the test"
+    assert seen.count(True) >= 5, "or nothing was put to the test"
 
 
 @UNSCALED
@@ -117,16 +117,17 @@ def test_what_the_rounding_of_distances_leaves_of_a_small_objective_is_counted(
     X = rng.normal(size=(90, 4))
     classes = np.where(X[:, 0] > 0, 1.0, 2.0 + (X[:, 1] > 0))
     X[:, 0] += np.where(classes == 1.0, 0.3, -0.3)
-    settings = {"method": method, "kernel": "rbf", "gamma": gamma, "time_limit": 2.0, "threads": 1}
-    for C, tolerance in ((1e4, 1e-4), (1e6, 1e-3), (1e8, 1e-3)):
+    settings = {"method": method, "kernel": "rbf", "gamma": gamma, "max_iterations": 1_000_000, "threads": 1}
+    large = ((1e4, 1e-4), (1e6, 1e-3), (1e8, 1e-3))
+    # the working sets of decomposition need minutes where C is large: the kernel matrix is all but constant
+    for C, tolerance in ((1.0, 1e-3), (1e2, 1e-3)) if method == "decomposition" else large:
         case = certificates.Case(
             spread * X + offset, classes, None, settings | {"C": C, "tolerance": tolerance}, form == "sparse"
         )
         result = certificates.train(case)
-        assert result.certified or result.status in {Status.STALLED, Status.TIME_LIMIT}
-        if result.certified:
-            for _, found in certificates.pairs_of(case, result, tmp_path / "machine"):
-                assert found.gap <= 1.01 * tolerance * found.objective
+        assert result.certified, result.message
+        for _, found in certificates.pairs_of(case, result, tmp_path / "machine"):
+            assert found.gap <= 1.01 * tolerance * found.objective
 
 
 def test_a_gap_below_zero_by_more_than_the_goal_proves_nothing():
@@ -136,13 +137,13 @@ def test_a_gap_below_zero_by_more_than_the_goal_proves_nothing():
 
 @pytest.mark.parametrize("method", ["liblinear", "avsf"])
 @pytest.mark.parametrize("stop", ["relative", "eps"])
-def test_a_linear_machine_whose_products_cancel_is_not_certified(method, stop):
+def test_a_linear_machine_whose_products_cancel_is_certified_only_with_its_true_value(method, stop):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(5, 6))
     X[0] *= 1e13  # a margin of this row is a difference of numbers near 1e13, which the penalty multiplies
     y = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     C = 1e9
-    result = fwsvm.train(X, y, method=method, C=C, stop=stop, time_limit=2.0, max_iterations=100_000)
+    result = fwsvm.train(X, y, method=method, C=C, stop=stop, max_iterations=100_000)
     margins = y * (X.astype(np.longdouble) @ result.model.weights[0].astype(np.longdouble))
     primal = 0.5 * np.sum(result.model.weights**2) + C * np.maximum(0.0, 1.0 - margins).sum()
     assert not result.certified or result.objective == pytest.approx(float(primal), rel=1e-3)

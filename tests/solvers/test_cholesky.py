@@ -1,5 +1,6 @@
 """The factor that newton takes from LAPACK, against numpy's."""
 
+import sys
 import threading
 import time
 
@@ -42,7 +43,10 @@ def test_a_matrix_that_cannot_be_replaced_in_place_is_refused():
         factor_in_place(np.eye(2, dtype=int))
 
 
-def test_other_threads_go_on_while_a_large_factor_is_made():
+def test_other_threads_go_on_while_a_large_factor_is_made(monkeypatch):
+    """They go on in the one call of LAPACK, for the interpreter takes no turns by itself and there is no other call."""
+    monkeypatch.setattr(cholesky, "FACTOR_PANEL", 4096)
+    assert factor_in_place(np.eye(2, order="F"))  # what a first call imports is imported here
     matrix = np.asfortranarray(np.eye(3000) + 1e-4)
     done, seen = threading.Event(), []
 
@@ -51,11 +55,15 @@ def test_other_threads_go_on_while_a_large_factor_is_made():
             seen.append(time.perf_counter())
             time.sleep(0.001)
 
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    began = time.perf_counter()
-    assert factor_in_place(matrix)
-    ended = time.perf_counter()
-    done.set()
-    watcher.join()
+    turns, watcher = sys.getswitchinterval(), threading.Thread(target=look)
+    sys.setswitchinterval(1000.0)
+    try:
+        watcher.start()
+        began = time.perf_counter()
+        assert factor_in_place(matrix)
+        ended = time.perf_counter()
+    finally:
+        sys.setswitchinterval(turns)
+        done.set()
+        watcher.join()
     assert [at for at in seen if began < at < ended]  # not one, where the lock is held

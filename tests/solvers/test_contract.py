@@ -7,6 +7,7 @@ stochastic  f = lambda/2 |w|^2 + mean hinge = lambda P            the same, time
 """
 
 import sys
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -309,13 +310,30 @@ def test_negative_weights_are_refused(name):
         fit(X, codes, CLASSES, settings(name), weights=np.full(len(codes), -1.0))
 
 
+def two_class_problems(name: str, X: np.ndarray, codes: np.ndarray) -> list[Problem]:
+    """Return each pair of classes as a problem, or each class against the rest, as the family has them."""
+    if FAMILIES[METHODS[name].family].multiclass == "one-vs-rest":
+        return [Problem(X, (codes != k).astype(np.int64)) for k in range(codes.max() + 1)]
+    pairs = combinations(range(codes.max() + 1), 2)
+    return [Problem(X[which], (codes[which] == j).astype(np.int64))
+            for i, j in pairs for which in [(codes == i) | (codes == j)]]  # fmt: skip
+
+
 @each_method
-def test_three_classes(name):
+def test_three_classes_are_the_sums_of_their_two_class_problems(name):
     rng = np.random.default_rng(8)
     codes = rng.permutation(np.repeat(np.arange(3), (10, 14, 12)))
-    X = rng.normal(size=(36, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[codes]
+    # around the origin, which decision functions without a bias go through
+    X = rng.normal(size=(36, 2)) + 3.0 * np.array([[1, 0], [-0.5, 0.9], [-0.5, -0.9]])[codes]
     result = fit(X, codes, ("x", "y", "z"), settings(name, max_iterations=5000))
-    assert result.subproblems == 3
-    assert (result.model.predict(X) == codes).mean() > 0.6
-    assert result.relative_gap <= result.gap / result.objective * 36
-    assert result.gap >= 0.0
+    optima = [optimum(name, problem) for problem in two_class_problems(name, X, codes)]
+    assert result.subproblems == len(optima) == 3
+    lower, upper = map(sum, zip(*optima, strict=True))
+    assert upper - lower <= 1e-3 * upper, "the oracle is not good enough"
+    rounding = 1e-7 * upper
+    assert lower - rounding <= result.objective <= upper + result.gap + rounding
+    # the worst of the gaps, each in proportion to its own objective
+    assert 0.0 <= result.gap <= result.relative_gap * result.objective * (1 + 1e-9)
+    assert result.relative_gap <= result.gap / min(least for least, _ in optima) * (1 + 1e-9)
+    assert result.certified == (result.relative_gap <= result.settings["tolerance"])
+    assert (result.model.predict(X) == codes).mean() >= 0.9

@@ -6,10 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.errors import UsageError
+from fwsvm.problems.binary import Binary
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.decomposition.inner import descend, filled
 from fwsvm.solvers.decomposition.run import DecompositionRun
 from fwsvm.solvers.decomposition.working_set import next_working_set
+from fwsvm.solvers.resolve import resolve
+from fwsvm.solvers.warm_start import WarmStart
 from tests import naive
 
 GAMMA = 0.5
@@ -24,6 +27,17 @@ def clouds(m=400, seed=0, apart=0.8):
 def train(X, codes, size=64, **given):
     asked = {"gamma": GAMMA, "C": 10.0, "threads": 1, **given}
     return fit(X, codes, ("a", "b"), Settings("decomposition", parameters={"size": size}, **asked))
+
+
+def ran(X, codes, start=None, **given):
+    """Return a run on these rows that has ended."""
+    chosen = Settings("decomposition", gamma=GAMMA, C=10.0, threads=1, parameters={"size": 64}, **given)
+    resolved = resolve(chosen, X)
+    problem = Binary(X, 1.0 - 2.0 * codes, np.full(len(X), 10.0), (0, 0))
+    run = DecompositionRun(problem, resolved.rule, resolved, start)
+    while run.advance(1) or run.check_stop() is None:
+        pass
+    return run
 
 
 def optimum(X, codes, C):
@@ -81,24 +95,10 @@ def test_the_size_of_working_sets_does_not_move_the_optimum():
 
 
 def test_a_start_at_the_optimum_of_half_of_the_rows_costs_less_than_none():
-    from fwsvm.problems.binary import Binary
-    from fwsvm.solvers.resolve import resolve
-    from fwsvm.solvers.warm_start import WarmStart
-
     X, codes = clouds(600, seed=2)
-    chosen = Settings("decomposition", gamma=GAMMA, C=10.0, threads=1, parameters={"size": 64})
-    resolved = resolve(chosen, X)
-
-    def ran(rows, start):
-        problem = Binary(X[:rows], 1.0 - 2.0 * codes[:rows], np.full(rows, 10.0), (0, 0))
-        run = DecompositionRun(problem, resolved.rule, resolved, start)
-        while run.advance(1) or run.check_stop() is None:
-            pass
-        return run
-
-    half, cold = ran(300, None), ran(600, None)
+    half, cold = ran(X[:300], codes[:300]), ran(X, codes)
     weights = np.concatenate([half.iterate().alpha, np.zeros(300)])
-    warm = ran(600, WarmStart(weights))
+    warm = ran(X, codes, WarmStart(weights))
     assert warm.outcome.within
     assert warm.iterate().objective == pytest.approx(cold.iterate().objective, rel=2e-3)
     assert warm.steps < cold.steps
@@ -106,6 +106,8 @@ def test_a_start_at_the_optimum_of_half_of_the_rows_costs_less_than_none():
 
 def test_rows_far_from_the_origin_end_with_values_in_double_precision_and_the_truth():
     X, codes = clouds(200, seed=3)
+    assert ran(X + 3e3, codes, tolerance=1e-6).rows.values.dtype == np.float64
+    assert ran(X, codes, tolerance=1e-3).rows.values.dtype == np.float32
     found, best = train(X + 3e3, codes, tolerance=1e-6), optimum(X, codes, 10.0)
     assert found.objective + 1e-6 * best >= best >= found.objective - found.gap - 1e-6 * best
     assert found.certified == (found.relative_gap <= 1e-6)

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from fwsvm.solvers import Settings, second_compiler, warm_up
+from fwsvm.solvers.auto.by_classes import add_class_sums
+from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
+from fwsvm.solvers.newton.gram_rows import _add
 from fwsvm.solvers.resolve import resolve
 
 WAITS = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -38,7 +41,7 @@ def has_ended(pid: int) -> bool:
 
 
 def compile_something() -> None:
-    numba.njit(lambda x: x + 1)(1)  # noqa: TID251 - nothing of it is cached
+    assert numba.njit(lambda x: x + 1)(1) == 2  # noqa: TID251 - nothing of it is cached
 
 
 @pytest.fixture
@@ -113,13 +116,18 @@ def test_one_that_fails_changes_nothing(monkeypatch):
 
 
 def test_one_that_cannot_be_started_changes_nothing(monkeypatch):
+    tried = []
+
     def start() -> None:
+        tried.append("once")
         raise OSError("no more processes")
 
     monkeypatch.setattr(second_compiler, "start", start)
     monkeypatch.setattr(second_compiler, "can_help", lambda _: True)
     with second_compiler.second_compiler(Settings()):
         compile_something()
+        compile_something()
+    assert tried == ["once"]
 
 
 def test_one_that_does_not_listen_is_ended_too(monkeypatch):
@@ -158,7 +166,14 @@ time.sleep(1000)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        signal.SIGKILL,
+    ],
+)
 def test_a_first_process_that_is_killed_leaves_none_behind(number):
     first = subprocess.Popen(
         [sys.executable, "-c", FIRST], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -207,12 +222,16 @@ assert systems() == before
 """
 
 
+@pytest.mark.slow
 def test_what_it_compiles_is_what_a_run_calls():
     done = subprocess.run([sys.executable, "-c", AHEAD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_second_process_compiles_what_it_is_asked_for_and_ends():
+@pytest.mark.slow
+def test_the_second_process_compiles_what_it_is_asked_for_and_ends(monkeypatch, tmp_path):
+    for name in ("NUMBA_CACHE_DIR", "FWSVM_CACHE"):  # nothing is compiled or carried here yet
+        monkeypatch.setenv(name, str(tmp_path / name))
     process = second_compiler.start()
     helper = second_compiler.SecondCompiler(Settings())
     helper._process = process
@@ -220,6 +239,13 @@ def test_the_second_process_compiles_what_it_is_asked_for_and_ends():
     assert process.wait(10 * DEADLINE) == 0
     assert process.stdin is not None
     process.stdin.close()
+    kept = {path.name.partition(f".{sys.implementation.cache_tag}.")[0] for path in tmp_path.rglob("*.nbc")}
+    for function in (
+        run_until_miss,
+        add_class_sums,
+        _add,
+    ):  # of the loop, of pairs of classes, of newton's systems
+        assert f"{function.py_func.__module__}.{function.py_func.__qualname__}" in kept
 
 
 PAIRS_AHEAD = """
@@ -246,6 +272,7 @@ assert all(before) and compiled() == before, before
 """
 
 
+@pytest.mark.slow
 def test_what_it_compiles_for_pairs_is_what_they_call():
     done = subprocess.run([sys.executable, "-c", PAIRS_AHEAD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
