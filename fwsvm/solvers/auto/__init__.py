@@ -12,6 +12,8 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
+from fwsvm.solvers.auto.small_pairs import solve_at_once
+from fwsvm.solvers.chunking.run import ChunkRun
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
@@ -26,8 +28,6 @@ def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
-    from fwsvm.solvers.chunking.run import ChunkRun
-
     rule.check()
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     chosen = method("swap-2o" if samples else "newton")
@@ -35,8 +35,7 @@ def _start(
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
     if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples and not _has_many(warm_start)):
         return ChunkRun(problem, settings, warm_start, columns)
-    run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
-    return run
+    return settings.family.start(problem, settings.rule, settings, warm_start, columns)
 
 
 def _has_many(warm_start: WarmStart | None) -> bool:
@@ -52,18 +51,11 @@ def _has_many(warm_start: WarmStart | None) -> bool:
 
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
-    from fwsvm.solvers.chunking.run import ChunkRun
     from fwsvm.solvers.newton.run import NewtonRun
 
     if isinstance(solver, ChunkRun):
         return "chunking"
     return "newton" if isinstance(solver, NewtonRun) and solver.took_newton_steps else "swap-2o"
-
-
-def _solve_at_once(*given: Any) -> Any:
-    from fwsvm.solvers.auto.small_pairs import solve_at_once
-
-    return solve_at_once(*given)
 
 
 def _in_time(
@@ -79,7 +71,7 @@ def _in_time(
 
 FAMILIES["auto"] = replace(
     on_simplex("auto", _start, memory.chunking, ("full", "sampled")),
-    solve_at_once=_solve_at_once,
+    solve_at_once=solve_at_once,
     chosen=_chosen,
     in_time=_in_time,
 )

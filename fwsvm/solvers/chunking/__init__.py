@@ -10,6 +10,7 @@ from typing import Any
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
+from fwsvm.solvers.chunking.run import ChunkRun
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.registry import FAMILIES, method
@@ -22,13 +23,10 @@ def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
-    from fwsvm.solvers.chunking.run import ChunkRun
-
     rule.check()
     settings = inner_settings(rule, resolved)
     if len(problem.y) < rule.fewest and not is_mapped(problem.X):
-        run: Solver = settings.family.start(problem, settings.rule, settings, warm_start, columns)
-        return run
+        return settings.family.start(problem, settings.rule, settings, warm_start, columns)
     return ChunkRun(problem, settings, warm_start, columns)
 
 

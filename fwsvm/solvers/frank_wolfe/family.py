@@ -1,9 +1,9 @@
 """What all families of methods for the problem on the simplex have in common."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from fwsvm.solvers.certify import Candidate, Certified
+from fwsvm.solvers.frank_wolfe.iterate import certify
 from fwsvm.solvers.registry import Family
 
 
@@ -27,12 +27,6 @@ def on_simplex(
         multiclass="one-vs-one",
         ridge=True,
         start=start,
-        certify=_certify,
+        certify=certify,
         memory=memory,
     )
-
-
-def _certify(candidates: Sequence[Candidate[Any]], *, exact: bool) -> list[Certified]:
-    from fwsvm.solvers.frank_wolfe.iterate import certify
-
-    return certify(candidates, exact=exact)

@@ -7,25 +7,9 @@ them, `cholesky` calls LAPACK, `line_search` finds the length of a step, `warm_u
 method is one file.
 """
 
-from typing import Any
-
-from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
-from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
+from fwsvm.solvers.newton.run import NewtonRun
 from fwsvm.solvers.registry import FAMILIES
-from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.warm_start import WarmStart
 
-
-def _start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
-    columns: SharedColumns | None = None,
-) -> Solver:  # fmt: skip
-    from fwsvm.solvers.newton.run import NewtonRun
-
-    return NewtonRun(problem, rule, resolved, warm_start, columns)
-
-
-FAMILIES["active-set"] = on_simplex("active-set", _start, memory.active_set)
+FAMILIES["active-set"] = on_simplex("active-set", NewtonRun, memory.active_set)

@@ -8,40 +8,9 @@ wolfe, scs, pegasos     a method each, with its parameters and loop (`scs_run`, 
 one_pass       the step of pegasos once for each row of a portion, from any machine of this problem
 """
 
-from collections.abc import Sequence
-from typing import Any
-
-from fwsvm.problems.binary import Binary
-from fwsvm.solvers.certify import Candidate, Certified
-from fwsvm.solvers.column_store import SharedColumns
-from fwsvm.solvers.memory import Size
 from fwsvm.solvers.registry import FAMILIES, Family
-from fwsvm.solvers.resolve import Resolved
-from fwsvm.solvers.solver import Solver
-from fwsvm.solvers.warm_start import WarmStart
-
-
-def _start(
-    problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
-    columns: SharedColumns | None = None,
-) -> Solver:  # fmt: skip
-    """Start a run; every run is cold and computes its own kernel values, so nothing is taken over."""
-    from fwsvm.solvers.stochastic.run import begin
-
-    return begin(rule, problem, resolved)
-
-
-def _certify(candidates: Sequence[Candidate[Any]], *, exact: bool) -> list[Certified]:
-    from fwsvm.solvers.stochastic.iterate import certify
-
-    return certify(candidates, exact=exact)
-
-
-def _memory(size: Size, resolved: Resolved) -> int:
-    from fwsvm.solvers.stochastic.run import memory_needed
-
-    return memory_needed(resolved.rule, size, resolved)
-
+from fwsvm.solvers.stochastic.iterate import certify
+from fwsvm.solvers.stochastic.run import begin, memory_needed
 
 FAMILIES["stochastic"] = Family(
     name="stochastic",
@@ -50,9 +19,10 @@ FAMILIES["stochastic"] = Family(
     default_kernel="rbf",
     stops=("relative", "eps"),
     multiclass="one-vs-one",
-    start=_start,
-    certify=_certify,
-    memory=_memory,
+    # every run is cold and computes its own kernel values: nothing is taken over
+    start=lambda problem, rule, resolved, start=None, _=None: begin(rule, problem, resolved),
+    certify=certify,
+    memory=lambda size, resolved: memory_needed(resolved.rule, size, resolved),
     iteration_cap=100_000,
     goes_on=False,
 )
