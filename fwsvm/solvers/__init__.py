@@ -2,14 +2,14 @@
 
 To add one, write a file in its family's folder with a NamedTuple of its parameters, registered under its name, and
 the one function its family asks for; see `fwsvm.solvers.frank_wolfe.fw` for the shortest. Other installed packages
-may offer methods too (`fwsvm.solvers.plugins`); docs/adding/method.md shows both.
+may offer methods too, in the entry point group ``fwsvm.solvers``; docs/adding/method.md shows both.
 """
 
 import importlib
 import pkgutil
 
+from fwsvm.plugins import load_plugins
 from fwsvm.solvers.fit import fit
-from fwsvm.solvers.plugins import load_solver_plugins
 from fwsvm.solvers.registry import FAMILIES, METHODS, method
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
@@ -22,6 +22,14 @@ for _package in pkgutil.iter_modules(__path__):
         for _module in pkgutil.iter_modules(_folder.__path__):
             importlib.import_module(f"{_folder.__name__}.{_module.name}")
 
-load_solver_plugins()
+
+def _check() -> None:
+    for name, each in METHODS.items():
+        if each.family not in FAMILIES:
+            known = ", ".join(sorted(FAMILIES))
+            raise ValueError(f"its method {name!r} is of the family {each.family!r}; there are {known}")
+
+
+load_plugins("fwsvm.solvers", "solver", METHODS, FAMILIES, check=_check)
 
 __all__ = ["FAMILIES", "METHODS", "Result", "Settings", "Status", "fit", "method", "resolve"]
