@@ -14,7 +14,8 @@ from scipy import sparse
 
 from fwsvm.kernels.dense_sums import add_sums
 from fwsvm.kernels.dense_tiles import DENSE, HEIGHT, DenseTiles, empty_dense_tiles, no_dense_tiles, pack_rows
-from fwsvm.kernels.sparse_tiles import WIDE, LeftBlock, clear, empty_left_block, fill, scatter, wide_row
+from fwsvm.kernels.kernel_matrix import kernel_matrix
+from fwsvm.kernels.sparse_tiles import WIDE, LeftBlock, clear, empty_left_block, scatter, wide_row
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares, together
 from fwsvm.solvers.stochastic.sample import Sample
@@ -117,16 +118,9 @@ class StoredMatrixSums:
     """
 
     def __init__(self, kernel: Any, sample: Sample, threads: int) -> None:
-        m, rows, own = len(sample), sample.store.rows, sample.store.own
+        m, every = len(sample), np.arange(len(sample))
         self.Q: np.ndarray = np.empty((m, m), sample.dtype)
-        left_block, everyone = empty_left_block(rows), np.arange(m, dtype=np.int32)
-        for first in range(0, m, WIDE):
-            some = everyone[first : first + WIDE]
-            laid = scatter(left_block, rows, own, some, WIDE)
-            fill(
-                kernel, left_block, WIDE, len(some), rows, own, everyone, m, self.Q, some.astype(np.int64), threads
-            )  # fmt: skip
-            clear(left_block, laid)
+        kernel_matrix(kernel, sample.store.rows, every, every, self.Q, threads)
         self.kernel_evaluations = m * m
 
     def add(self, which: np.ndarray, weights: np.ndarray, outs: Sequence[np.ndarray]) -> None:
