@@ -37,11 +37,6 @@ class SimdModel(PrimitiveModel):  # type: ignore[misc]
         super().__init__(dmm, fe_type, ir.VectorType(element, WIDTH))
 
 
-def _integers(value: ir.Value) -> ir.VectorType:
-    """Return the type of eight integers as wide as the numbers of ``value``."""
-    return ir.VectorType(ir.IntType(32 if value.type.element == ir.FloatType() else 64), WIDTH)
-
-
 def _constant(vector: ir.VectorType, number: float) -> ir.Constant:
     return ir.Constant(vector, [number] * WIDTH)
 
@@ -142,18 +137,22 @@ _arithmetic(operator.mul, "fmul")
 _arithmetic(operator.truediv, "fdiv")
 
 
+def _llvm(builder: Any, name: str, arguments: Any, result: Any = None) -> Any:
+    """Call the LLVM intrinsic of that name on vectors of one type, by default also that of its result."""
+    vector = arguments[0].type
+    suffix = "f32" if vector.element == ir.FloatType() else "f64"
+    kind = ir.FunctionType(vector if result is None else result, [vector] * len(arguments))
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}{suffix}")
+    return builder.call(function, arguments)
+
+
 def _unary(name: str) -> Any:
     """Return the intrinsic that applies an LLVM instruction of that name to each lane."""
 
     @intrinsic
     def operation(typingctx: Any, lanes: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            vector = arguments[0].type
-            suffix = "f32" if vector.element == ir.FloatType() else "f64"
-            function = cgutils.get_or_insert_function(
-                builder.module, ir.FunctionType(vector, [vector]), f"llvm.{name}.v{WIDTH}{suffix}"
-            )
-            return builder.call(function, arguments)
+            return _llvm(builder, name, arguments)
 
         return lanes(lanes), emit
 
@@ -169,12 +168,7 @@ def fused_muladd(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c of vectors, with one rounding where the processor has a fused multiply-add."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = arguments[0].type
-        suffix = "f32" if vector.element == ir.FloatType() else "f64"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(vector, [vector] * 3), f"llvm.fmuladd.v{WIDTH}{suffix}"
-        )
-        return builder.call(function, arguments)
+        return _llvm(builder, "fmuladd", arguments)
 
     return a(a, b, c), emit
 
@@ -185,8 +179,8 @@ def power_of_two(typingctx: Any, lanes: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (value,) = arguments
-        whole = _integers(value)
-        bias, mantissa = (127, 23) if value.type.element == ir.FloatType() else (1023, 52)
+        bits, bias, mantissa = (32, 127, 23) if value.type.element == ir.FloatType() else (64, 1023, 52)
+        whole = ir.VectorType(ir.IntType(bits), WIDTH)
         exponent = builder.add(builder.fptosi(value, whole), _constant(whole, bias))
         return builder.bitcast(builder.shl(exponent, _constant(whole, mantissa)), value.type)
 
@@ -248,14 +242,7 @@ def _reduction(instruction: str, comparison: str) -> Any:
     @intrinsic
     def among(typingctx: Any, a: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            vector = arguments[0].type
-            suffix = "f32" if vector.element == ir.FloatType() else "f64"
-            function = cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(vector.element, [vector]),
-                f"llvm.vector.reduce.{instruction}.v{WIDTH}{suffix}",
-            )
-            return builder.call(function, arguments)
+            return _llvm(builder, f"vector.reduce.{instruction}", arguments, arguments[0].type.element)
 
         return a.dtype(a), emit
 
