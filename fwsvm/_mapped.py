@@ -11,7 +11,7 @@ only where nobody writes to them (`never_written`); those for reading alone, or 
 import contextlib
 import mmap
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -149,24 +149,23 @@ def picked(X: RowMatrix, which: np.ndarray) -> RowMatrix:
         return X[which]
     if which.dtype == bool and MANY * np.count_nonzero(which) > len(which):
         parts = [X[some][which[some]] for some in blocks(X)]
-        return _joined(parts)
+        return stacked(parts)
     if which.dtype == bool:
         which = np.flatnonzero(which)
     parts = []
     for first in range(0, max(1, len(which)), PICKED):
         with at_random(X):
             parts.append(X[which[first : first + PICKED]])
-    return _joined(parts)
+    return stacked(parts)
 
 
-def _joined(parts: list[RowMatrix]) -> RowMatrix:
+def stacked(parts: Sequence[RowMatrix]) -> RowMatrix:
+    """Return the rows of all parts in order, sparse where any part is."""
     if len(parts) == 1:
         return parts[0]
-    return (
-        sparse.csr_array(sparse.vstack(parts, format="csr"))
-        if sparse.issparse(parts[0])
-        else np.concatenate(parts)
-    )
+    if any(map(sparse.issparse, parts)):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts], format="csr"))
+    return np.concatenate(parts)
 
 
 def _arrays(X: Any) -> list[np.ndarray]:

@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
+from fwsvm._mapped import stacked
 from fwsvm.distributed.cluster import Cluster, received
 from fwsvm.distributed.tuning import MESSAGE_BYTES
 from fwsvm.problems.machines import KernelModel, LinearModel
@@ -44,7 +45,7 @@ def joined(parts: list[KernelModel | LinearModel]) -> KernelModel | LinearModel:
         return parts[0]
     return replace(
         kernels[0],
-        support=csr_array(vstack([part.support for part in kernels])),
+        support=stacked([part.support for part in kernels]),
         counts=np.sum([part.counts for part in kernels], axis=0),
         coefficients=np.concatenate([part.coefficients for part in kernels]),
     )

@@ -6,9 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped, stacked
 from fwsvm._memory import require
 from fwsvm.errors import RangeError
 from fwsvm.kernels.precomputed import Precomputed
@@ -166,11 +165,7 @@ def decisions_together(
     coefficients = np.zeros((len(every), len(machines), first.coefficients.shape[1]))
     for k, (machine, mine) in enumerate(zip(machines, numbers, strict=True)):
         coefficients[place[np.searchsorted(every, mine)], k] = machine.coefficients
-    supports = [machine.support for machine in machines]
-    stacked = (
-        sparse.csr_array(sparse.vstack(supports)) if sparse.issparse(first.support) else np.vstack(supports)
-    )
-    support = stacked[firsts[order]]
+    support = stacked([machine.support for machine in machines])[firsts[order]]
     counts = np.bincount(np.concatenate(classes)[firsts], minlength=len(first.counts))
     biases = np.stack([machine.biases for machine in machines])
     return list(_decisions(first.kernel, support, counts, coefficients, biases, X, threads))

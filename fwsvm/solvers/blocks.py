@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
 from fwsvm._occurring import occurring
 from fwsvm.errors import UsageError
@@ -229,5 +229,4 @@ def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[RowMatri
             "the blocks ended sooner when gone through again; give an iterable that starts anew each time, "
             "such as a list or an object with __iter__"
         )
-    stacked = sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(parts[0]) else np.concatenate(parts)
-    return stacked.astype(np.float64, copy=False), np.concatenate(codes)
+    return stacked(parts).astype(np.float64, copy=False), np.concatenate(codes)

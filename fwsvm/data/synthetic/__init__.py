@@ -15,9 +15,9 @@ from typing import Protocol
 from urllib.parse import parse_qsl
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.data import memory
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import UsageError, nearest
@@ -126,7 +126,7 @@ def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -
     for start in range(0, rows, block_rows):
         stop = min(start + block_rows, rows)
         pieces = [_piece(drawn(cell), cell, start, stop) for cell in range(start // CELL, -(-stop // CELL))]
-        yield _stack([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
+        yield stacked([X for X, _ in pieces]), np.concatenate([labels for _, labels in pieces])
 
 
 def _check_room(made: SyntheticSpec, rows: int) -> None:
@@ -147,14 +147,6 @@ def _piece(drawn: GeneratedRows, cell: int, start: int, stop: int) -> GeneratedR
     X, labels = drawn
     rows = slice(max(start - cell * CELL, 0), min(stop - cell * CELL, CELL))
     return X[rows], labels[rows]
-
-
-def _stack(parts: list[RowMatrix]) -> RowMatrix:
-    if len(parts) == 1:
-        return parts[0]
-    return (
-        np.concatenate(parts) if isinstance(parts[0], np.ndarray) else csr_array(vstack(parts, format="csr"))
-    )
 
 
 def table(made: SyntheticSpec, *, part: int = TRAIN, block_rows: int = CELL) -> LabelledRows:

@@ -13,9 +13,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, stacked
 from fwsvm.kernels.kernel_matrix import kernel_matrix
 from fwsvm.kernels.limits import refuse_overflow
 from fwsvm.kernels.rows import Rows, as_rows, some_rows
@@ -100,16 +99,10 @@ def after_one_pass(
     kept = kept[np.argsort(classes[kept], kind="stable")]
     return replace(
         model,
-        support=_stacked(model.support, X)[kept],
+        support=stacked([model.support, X])[kept],
         counts=np.bincount(classes[kept], minlength=K),
         coefficients=coefficients[kept],
     )
-
-
-def _stacked(support: RowMatrix, X: RowMatrix) -> RowMatrix:
-    if sparse.issparse(support) or sparse.issparse(X):
-        return sparse.csr_array(sparse.vstack([sparse.csr_array(support), sparse.csr_array(X)]))
-    return np.vstack([support, X])
 
 
 def before_portions(X: RowMatrix, classes: Sequence[str], settings: Settings) -> Result:
