@@ -22,12 +22,10 @@ from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import no_results, present, refuse_link, refuse_reference
-from fwsvm.results.reading import runs_table, trace_table
+from fwsvm.results.reading import runs_table, trace_table, whole_part
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
-
-BLOCK = 1 << 16  # bytes that are searched for a line end at a time
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,9 @@ class ResultsStore:
         refuse_link(path, self.folder)
         try:
             if whole_lines and path.exists():
-                os.truncate(path, _whole_lines(path))
+                with path.open("rb") as stream:
+                    end, _ = whole_part(stream)
+                os.truncate(path, end)
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         except OSError as error:
             raise _unwritable(path, error) from error
@@ -249,19 +249,6 @@ def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
     known = rows.get(row["run_id"])
     if known is None or Status(row["status"]).done or not Status(known["status"]).done:
         rows[row["run_id"]] = row
-
-
-def _whole_lines(path: Path) -> int:
-    """Return the length of a file in bytes without a last line that a kill left torn."""
-    with path.open("rb") as stream:
-        end = stream.seek(0, os.SEEK_END)
-        while end > 0:
-            start = max(0, end - BLOCK)
-            stream.seek(start)
-            if (last := stream.read(end - start).rfind(b"\n")) >= 0:
-                return start + last + 1
-            end = start
-    return 0
 
 
 def _csv_line(fields: Iterable[str]) -> str:

@@ -110,7 +110,10 @@ def trace_table(path: Path, folder: Path) -> CsvTable:
 
 def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Sequence[str]) -> CsvTable:
     with opened(path, folder, MOST_BYTES) as stream:
-        whole, torn = _whole(stream, path)
+        try:
+            whole, torn = whole_part(stream)
+        except OSError as error:
+            raise unreadable(path, error) from None
     lines = _lines(path, folder, whole)
     header = tuple(next(lines, (1, []))[1])
     if header or whole:
@@ -150,20 +153,16 @@ def _refuse_newer(path: Path, number: int, field: str) -> None:
         )
 
 
-def _whole(stream: BinaryIO, path: Path) -> tuple[int, bool]:
+def whole_part(stream: BinaryIO) -> tuple[int, bool]:
     """Return the bytes up to the end of the last whole line, and whether more follow."""
-    try:
-        size = stream.seek(0, 2)
-        end, step = size, 2**16
-        while end > 0:
-            begin = max(0, end - step)
-            stream.seek(begin)
-            found = stream.read(end - begin).rfind(b"\n")
-            if found >= 0:
-                return begin + found + 1, begin + found + 1 < size
-            end = begin
-    except OSError as error:
-        raise unreadable(path, error) from None
+    size = end = stream.seek(0, 2)
+    while end > 0:
+        begin = max(0, end - 2**16)
+        stream.seek(begin)
+        found = stream.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1, begin + found + 1 < size
+        end = begin
     return 0, size > 0
 
 
