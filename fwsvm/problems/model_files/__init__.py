@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from fwsvm.errors import ModelError
+from fwsvm.errors import ModelError, shown
 from fwsvm.files.atomic import is_written_in_place, replacing
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.problems.model_files import liblinear, libsvm
 from fwsvm.problems.model_files._header import read_header
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.problems.model_files._lines import Lines
 
 
 def range_path(path: str | Path) -> Path:
@@ -46,7 +46,7 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
         raise ModelError(f"{path}: a number of the model is not finite, so it is not written")
     if unprintable := [name for name in model.classes if not name.isprintable()]:
         raise ModelError(
-            f"{path}: the label {quoted(unprintable[0])} is not printable, so the model is not written"
+            f"{path}: the label {shown(unprintable[0])} is not printable, so the model is not written"
         )
     beside = range_path(path)
     if model.ranges is not None and not is_written_in_place(path):

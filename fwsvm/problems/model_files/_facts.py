@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fwsvm.errors import ModelError
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.errors import ModelError, shown
+from fwsvm.problems.model_files._lines import Lines
 from fwsvm.problems.model_files._numbers import LARGEST
 
 MARK = "#fwsvm "
@@ -46,10 +46,10 @@ def read(lines: Lines, rest: Iterator[str]) -> dict[str, Any]:
         if line.startswith(MARK):
             record = _parsed(lines, line.removeprefix(MARK))
             if again := next((key for key in record if key in found), None):
-                raise lines.refusal(f"the fact {quoted(again)} is told twice")
+                raise lines.refusal(f"the fact {shown(again)} is told twice")
             found |= record
         elif line and not line.startswith("#"):
-            raise lines.refusal(f"the header announces no more lines, but here is {quoted(line)}")
+            raise lines.refusal(f"the header announces no more lines, but here is {shown(line)}")
     if not isinstance(found.get("facts", {}), dict):
         raise lines.refusal("the fact 'facts' must be an object")
     return found
@@ -73,7 +73,7 @@ def features(lines: Lines, found: Mapping[str, Any], used: int) -> int:
     """Return the number of features: the one in the facts, at least the largest index used."""
     told = found.get("features", used)
     if type(told) is not int or not used <= told < LARGEST:
-        raise lines.refusal(f"the fact 'features' must be {used} to {LARGEST - 1}, not {quoted(str(told))}")
+        raise lines.refusal(f"the fact 'features' must be {used} to {LARGEST - 1}, not {shown(str(told))}")
     return told
 
 

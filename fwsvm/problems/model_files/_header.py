@@ -1,11 +1,11 @@
 """A model file's header: one keyword and its values a line, up to the line that opens the body."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fwsvm.errors import ModelError
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.errors import ModelError, shown
+from fwsvm.problems.model_files._lines import Lines
 from fwsvm.problems.model_files._numbers import LARGEST, finite_number, whole
 
 
@@ -54,21 +54,18 @@ class Header:
 
     def wholes(self, keyword: str, count: int) -> list[int]:
         """Return a keyword's ``count`` whole numbers that fit an int."""
-        values = []
-        for text in self._values(keyword, count):
-            value = whole(text)
-            if value is None:
-                raise self.refusal(keyword, f"has {quoted(text)}, which is not a whole number of 32 bits")
-            values.append(value)
-        return values
+        return self._each(keyword, count, whole, "a whole number of 32 bits")
 
     def numbers(self, keyword: str, count: int) -> list[float]:
         """Return a keyword's ``count`` finite numbers."""
+        return self._each(keyword, count, finite_number, "a finite number")
+
+    def _each(self, keyword: str, count: int, parse: Callable[[str], Any], what: str) -> list[Any]:
         values = []
         for text in self._values(keyword, count):
-            value = finite_number(text)
+            value = parse(text)
             if value is None:
-                raise self.refusal(keyword, f"has {quoted(text)}, which is not a finite number")
+                raise self.refusal(keyword, f"has {shown(text)}, which is not {what}")
             values.append(value)
         return values
 
@@ -93,7 +90,7 @@ def read_header(
         if keyword in ends and not values:
             return Header(lines, entries, keyword)
         if keyword not in keywords:
-            raise lines.refusal(f"{quoted(keyword)} is no keyword of a model file's header")
+            raise lines.refusal(f"{shown(keyword)} is no keyword of a model file's header")
         if keyword in entries:
             raise lines.refusal(f"{keyword} stands in line {entries[keyword].line} already")
         entries[keyword] = HeaderField(values, lines.number)

@@ -7,11 +7,10 @@ have stands under its own name, which LIBSVM's programs refuse; parameters that 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.kernel import KERNELS, SHARED, KernelFamily, Range, family_of
 from fwsvm.parameters import types_of
 from fwsvm.problems.model_files._header import Header
-from fwsvm.problems.model_files._lines import quoted
 from fwsvm.problems.model_files._numbers import shortest
 
 
@@ -37,7 +36,7 @@ def read(header: Header, found: Mapping[str, Any]) -> Any:
     word = header.word("kernel_type")
     families = {family.libsvm or family.name: family for family in KERNELS.values() if family.equal is None}
     if word not in families:
-        raise header.refusal("kernel_type", f"is {quoted(word)}, a kernel that fwsvm does not have")
+        raise header.refusal("kernel_type", f"is {shown(word)}, a kernel that fwsvm does not have")
     family = families[word]
     for parameter in sorted(set(SHARED) - set(family.parameters)):
         if parameter in header:
@@ -92,4 +91,4 @@ def _told(header: Header, kernel: Any, family: KernelFamily, told: Any) -> Any:
         same = other.make(**{name: getattr(kernel, name) for name in other.parameters})
         if other.equal(same) == kernel and type(other.equal(same)) is type(kernel):
             return same
-    raise header.refusal("kernel_type", f"does not fit the fact 'kernel', {quoted(str(told))}")
+    raise header.refusal("kernel_type", f"does not fit the fact 'kernel', {shown(str(told))}")

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from fwsvm.errors import ModelError
 
-SHOWN = 40  # characters of a wrong line that a message quotes
-
 
 class Lines:
     """The lines of a text file without surrounding blanks; ``number`` is the line at hand, from 1."""
@@ -35,12 +33,3 @@ class Lines:
     def refusal(self, why: str, number: int | None = None) -> ModelError:
         """Return the error that says what is wrong in a line, by default the one at hand."""
         return ModelError(f"{self.path}:{self.number if number is None else number}: {why}")
-
-
-def quoted(text: str) -> str:
-    """Return the start of a wrong text as a message shows it.
-
-    >>> quoted("svm_type")
-    "'svm_type'"
-    """
-    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

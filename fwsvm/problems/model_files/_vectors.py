@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.errors import shown
+from fwsvm.problems.model_files._lines import Lines
 from fwsvm.problems.model_files._numbers import LARGEST, NUMBER
 
 _END = r"(?![^ \t])"
@@ -92,7 +93,7 @@ def _refuse_other_than_numbers(lines: Lines, start: int, vectors: csr_array) -> 
 def _why_not(line: str, width: int) -> str:
     """Return what is wrong with a line that is no support vector."""
     word = next((w for w in line.split() if not _LINE.fullmatch(w) and not _LINE.fullmatch(f"0 {w}")), None)
-    return f"{quoted(word)} is neither a number nor index:value" if word else _layout(width)
+    return f"{shown(word)} is neither a number nor index:value" if word else _layout(width)
 
 
 def _layout(width: int) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm.errors import shown
 from fwsvm.problems.machines import LinearModel
 from fwsvm.problems.model_files import _facts, _scaling
 from fwsvm.problems.model_files._header import Header
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.problems.model_files._lines import Lines
 from fwsvm.problems.model_files._numbers import LARGEST, finite_number, shortest
 
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
@@ -60,7 +61,7 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> LinearModel:
     solver = header.word("solver_type")
     if solver not in READ:
         raise header.refusal(
-            "solver_type", f"is {quoted(solver)}, not a classifier that fwsvm can predict with"
+            "solver_type", f"is {shown(solver)}, not a classifier that fwsvm can predict with"
         )
     K = header.whole("nr_class", 2)
     labels = header.wholes("label", K)
@@ -94,6 +95,6 @@ def _matrix(lines: Lines, rest: Iterator[str], count: int, width: int) -> NDArra
         for word in words:
             weight = finite_number(word)
             if weight is None:
-                raise lines.refusal(f"the weight {quoted(word)} is not a finite number")
+                raise lines.refusal(f"the weight {shown(word)} is not a finite number")
             values.append(weight)
     return np.array(values, dtype=np.float64).reshape(count, width)

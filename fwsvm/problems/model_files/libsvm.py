@@ -10,12 +10,13 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array
 
+from fwsvm.errors import shown
 from fwsvm.kernels.kernel import SHARED
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.model_files import _facts, _kernels, _scaling
 from fwsvm.problems.model_files._header import Header
-from fwsvm.problems.model_files._lines import Lines, quoted
+from fwsvm.problems.model_files._lines import Lines
 from fwsvm.problems.model_files._numbers import shortest
 from fwsvm.problems.model_files._vectors import read_vectors
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
@@ -62,7 +63,7 @@ def read(header: Header, lines: Lines, rest: Iterator[str]) -> KernelModel:
     header.only(KEYWORDS)
     if header.word("svm_type") not in SVM_TYPES:
         raise header.refusal(
-            "svm_type", f"is {quoted(header.word('svm_type'))}; fwsvm reads {' and '.join(SVM_TYPES)}"
+            "svm_type", f"is {shown(header.word('svm_type'))}; fwsvm reads {' and '.join(SVM_TYPES)}"
         )
     K = header.whole("nr_class", 2)
     count = header.whole("total_sv", 0)
