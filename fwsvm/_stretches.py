@@ -22,17 +22,3 @@ def all_finite(X: np.ndarray | sparse.csr_array) -> bool:
     """Return whether all numbers of an array, or stored in a sparse one, are finite."""
     values = np.atleast_1d(np.asarray(X.data if sparse.issparse(X) else X))
     return all(bool(np.isfinite(values[some]).all()) for some in stretches(len(values), values.size))
-
-
-def feature_widths(X: np.ndarray | sparse.csr_array) -> np.ndarray:
-    """Return the largest value of each feature less its smallest, shape (n,); what is not stored is 0."""
-    most, least = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
-    for some in stretches(X.shape[0], X.nnz if isinstance(X, sparse.csr_array) else X.size):
-        part = sparse.csc_array(X[some]) if sparse.issparse(X) else X[some]
-        above, below = part.max(axis=0), part.min(axis=0)
-        if sparse.issparse(part):
-            above, below = above.toarray(), below.toarray()
-        most, least = np.maximum(most, np.ravel(above)), np.minimum(least, np.ravel(below))
-    with np.errstate(over="ignore"):  # a width beyond doubles is infinite
-        widths: np.ndarray = most - least
-    return widths

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm._occurring import occurring
+from fwsvm._stretches import stretches
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
 SCALINGS = ("none", *TARGETS)
@@ -79,7 +80,8 @@ def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     rows, columns = occurring(X)
     low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
-    for some in blocks(rows) if is_mapped(rows) else [slice(0, rows.shape[0])]:
+    numbers = rows.nnz if isinstance(rows, csr_array) else rows.size
+    for some in blocks(rows) if is_mapped(rows) else stretches(rows.shape[0], numbers):
         least, most = rows[some].min(axis=0), rows[some].max(axis=0)
         if isinstance(rows, csr_array):
             least, most = least.toarray().ravel(), most.toarray().ravel()

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._mapped import RowMatrix
-from fwsvm._occurring import occurring
-from fwsvm._stretches import feature_widths
 from fwsvm.scaling.ranges import extremes
 
 #: Rows are uneven where the widest feature's range is more than this many times the median one's: two orders of
@@ -32,7 +30,9 @@ class Uneven(NamedTuple):
 
 def uneven(X: RowMatrix) -> Uneven | None:
     """Return how uneven the ranges of the features that vary are, of rows X, shape (m, n); None up to `UNEVEN`."""
-    return uneven_widths(feature_widths(occurring(X).X))
+    seen = Seen()
+    seen.add(X)
+    return seen.uneven
 
 
 def uneven_widths(widths: NDArray[np.float64]) -> Uneven | None:
