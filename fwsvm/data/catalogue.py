@@ -229,11 +229,19 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     train = scaled_copies.scaled(data.train, ranges, data.fingerprint, "train")
     test, notices = data.test, data.notices
     if test is not None:
-        outside = scaling.outside(test.X, ranges)
-        notices = (*notices, *([outside.sentence(test.rows, "test rows")] if outside else []))
-        test = scaled_copies.scaled(test, ranges, data.fingerprint, "test")
+        test, more = scaled_test_rows(test, ranges, data.fingerprint)
+        notices = (*notices, *more)
     seconds = data.load_seconds + time.perf_counter() - started
     return replace(data, train=train, test=test, load_seconds=seconds, notices=notices)
+
+
+def scaled_test_rows(
+    test: LabelledRows, ranges: scaling.Ranges, fingerprint: str
+) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Return test rows scaled by the ranges of training rows, and a notice where rows are far outside of them."""
+    outside = scaling.outside(test.X, ranges)
+    notices = (outside.sentence(test.rows, "test rows"),) if outside else ()
+    return scaled_copies.scaled(test, ranges, fingerprint, "test"), notices
 
 
 def shape_notices(

@@ -33,11 +33,6 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
     return float(np.mean(predicted == encode(table.labels, classes)))
 
 
-def on_training_rows(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
-    """Return ``train_accuracy`` of a run."""
-    return {"train_accuracy": accuracy(result, table, classes)}
-
-
 def on_test_rows(result: Result, test: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
     """Return ``test_accuracy`` and ``predict_seconds`` of a run."""
     started = time.perf_counter()
@@ -102,10 +97,13 @@ def is_costly(result: Result, table: LabelledRows) -> bool:
     )
 
 
-def with_accuracy_note(result: Result, train_accuracy: float | None, counts: np.ndarray) -> Result:
-    """Return the result, its message saying so if the training accuracy is below the largest class's share.
+def on_training_rows(
+    result: Result, measure: Callable[[Result], float], counts: np.ndarray
+) -> tuple[Result, dict[str, Any]]:
+    """Return the result of a run and ``train_accuracy``, as `measured` does.
 
-    ``counts`` are the training rows of each class, shape (K,). An accuracy that is not known is None.
+    The message says so if it is below the largest class's share. ``counts`` are the training rows of each class, (K,).
     """
-    note = "" if train_accuracy is None else promises.of_accuracy(train_accuracy, counts.tolist())
-    return replace(result, message=f"{result.message} {note}") if note else result
+    result, known = measured(result, TRAINING, lambda of: {"train_accuracy": measure(of)})
+    note = promises.of_accuracy(known["train_accuracy"], counts.tolist()) if known else ""
+    return replace(result, message=f"{result.message} {note}") if note else result, known

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fwsvm import scaling
 from fwsvm._memory import peak_memory_mib, reset_peak_memory
-from fwsvm.data.catalogue import fingerprint_of, read_file, unknown_labels
+from fwsvm.data.catalogue import fingerprint_of, read_file, scaled_test_rows, unknown_labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.partitions import cut
@@ -21,7 +20,6 @@ from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.results.writing import utc_now
-from fwsvm.scaling import Ranges
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved
@@ -72,22 +70,13 @@ def opened(
             notices = (*notices, *more, *unknown_labels(test, held_out, table.found.classes))
         if table.ranges is not None:
             recipe["scaling"] = scale
-            held_out, notices = _scaled(held_out, table.ranges, notices)
+            if held_out is not None:
+                held_out, more = scaled_test_rows(held_out, table.ranges, fingerprint_of(recipe))
+                notices = (*notices, *more)
         seconds = time.perf_counter() - started
         yield Remote(data, table, held_out, fingerprint_of(recipe), seconds, notices)
     finally:
         cluster.close()
-
-
-def _scaled(
-    test: LabelledRows | None, ranges: Ranges, notices: tuple[str, ...]
-) -> tuple[LabelledRows | None, tuple[str, ...]]:
-    """Return test rows scaled as the training rows are, and what there is to say."""
-    if test is None:
-        return None, notices
-    outside = scaling.outside(test.X, ranges)
-    said = (outside.sentence(test.rows, "test rows"),) if outside else ()
-    return LabelledRows(scaling.apply(test.X, ranges), test.labels, ranges), (*notices, *said)
 
 
 def train(
@@ -103,11 +92,8 @@ def train(
         "started_utc": started,
     }
     try:
-        result, known = accuracy.measured(
-            result, accuracy.TRAINING, lambda of: {"train_accuracy": accuracy_there(data.table, of)}
-        )
         counts = found.counts.sum(axis=0)
-        result = accuracy.with_accuracy_note(result, known.get("train_accuracy"), counts)
+        result, known = accuracy.on_training_rows(result, lambda of: accuracy_there(data.table, of), counts)
         more |= known
         if data.test is not None:
             rows = data.test, found.classes

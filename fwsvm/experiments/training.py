@@ -47,9 +47,9 @@ def train(
         more |= record.sample_columns(data, result)
     try:
         if result.sample is None and not accuracy.is_costly(result, data.train):
-            rows = data.train, data.classes
-            result, known = accuracy.measured(result, accuracy.TRAINING, accuracy.on_training_rows, *rows)
-            result = accuracy.with_accuracy_note(result, known.get("train_accuracy"), np.bincount(codes))
+            result, known = accuracy.on_training_rows(
+                result, lambda of: accuracy.accuracy(of, data.train, data.classes), np.bincount(codes)
+            )
             more |= known
         if data.test is None:
             more |= record.missing_test_note(data, result)
