@@ -56,13 +56,12 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     from fwsvm.analysis.cells import some_read_as_sweeps
     from fwsvm.analysis.same_data import different_in_folders
     from fwsvm.cli._files import refuse_overwriting_results
-    from fwsvm.cli._lines import echo
+    from fwsvm.cli._lines import tell
 
     read = results.read(paths).select(where)
     if out is not None:
         refuse_overwriting_results(read.folders, out, read=paths)
-    for notice in (*read.notices, *different_in_folders(read.frame), *some_read_as_sweeps(read.frame)):
-        echo(f"fwsvm: {notice}", 2, err=True)
+    tell((*read.notices, *different_in_folders(read.frame), *some_read_as_sweeps(read.frame)))
     return read
 
 

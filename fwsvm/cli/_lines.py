@@ -3,6 +3,7 @@
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable
 
 import click
 
@@ -19,3 +20,9 @@ def echo(line: str, indent: int, *, err: bool = False) -> None:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     click.echo(line, file=stream)
+
+
+def tell(found: Iterable[object]) -> None:
+    """Write what there is to say beside a result, as `echo` does, to the standard error."""
+    for each in found:
+        echo(f"fwsvm: {each}", 2, err=True)

@@ -46,13 +46,12 @@ def command(
     from fwsvm.analysis.differences.evaluate import compare_results
     from fwsvm.analysis.differences.show import table
     from fwsvm.analysis.tables.render import render
-    from fwsvm.cli._lines import echo
+    from fwsvm.cli._lines import echo, tell
 
     margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
     before, after = (read_results((path,), where, out).frame for path in (old, new))
     found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
-    for notice in found.notices:
-        echo(f"fwsvm: {notice}", 2, err=True)
+    tell(found.notices)
     compared = dict.fromkeys(one.measure for one in found.differences)
     emit(
         render(

@@ -13,7 +13,7 @@ from fwsvm.cli._data_options import (
     seconds_option,
     source_option,
 )
-from fwsvm.cli._lines import echo
+from fwsvm.cli._lines import echo, tell
 from fwsvm.errors import DataError, UsageError
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
@@ -106,8 +106,7 @@ def fetch(
             failed += 1
             echo(f"fwsvm: {error}", 2, err=True)
             continue
-        for notice in got.notices:
-            echo(f"fwsvm: {notice}", 2, err=True)
+        tell(got.notices)
         if got.source.generate:
             click.echo(f"{entry.name}: generated when it is used, nothing to fetch")
             continue

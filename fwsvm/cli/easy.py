@@ -164,7 +164,7 @@ def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[
 
 def _write(model: Path, result: "Result", row: "Row", settings: "Settings") -> None:
     """Write the machine; where its file cannot be, elsewhere, and say so with the C and gamma that were chosen."""
-    from fwsvm.cli._lines import echo
+    from fwsvm.cli._lines import tell
     from fwsvm.cli._training_text import with_run_facts
     from fwsvm.problems import model_files
 
@@ -177,5 +177,4 @@ def _write(model: Path, result: "Result", row: "Row", settings: "Settings") -> N
             raise failure from None
         chosen = f"C = {settings.C:g} and gamma = {settings.gamma!r}"
         raise ModelError(f"{failure}; {chosen} were chosen for it") from None
-    for notice in notices:
-        echo(f"fwsvm: {notice}", 2, err=True)
+    tell(notices)

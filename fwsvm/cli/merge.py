@@ -20,9 +20,8 @@ def command(folders: tuple[Path, ...], out: Path, allow_mixed: bool) -> None:
     unless --allow-mixed, and then named.
     """
     from fwsvm.analysis.merge import merge
-    from fwsvm.cli._lines import echo
+    from fwsvm.cli._lines import tell
 
     merged = merge(folders, out, allow_mixed=allow_mixed)
-    for notice in merged.notices:
-        echo(f"fwsvm: {notice}", 2, err=True)
+    tell(merged.notices)
     click.echo(f"{out}: {merged.rows} runs")

@@ -13,7 +13,7 @@ from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
-from fwsvm.cli._lines import echo
+from fwsvm.cli._lines import echo, tell
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -108,7 +108,7 @@ def command(
             predicted, notices = predict(
                 scheduler, machine, data, PredictionRequest(decision, probability, zero_based)
             )
-    _echo(notices)
+    tell(notices)
     _tell(predicted, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:
@@ -157,17 +157,12 @@ def _loaded(
     return rows.table, (*rows.notices, said)
 
 
-def _echo(notices: tuple[str, ...]) -> None:
-    for notice in notices:
-        echo(f"fwsvm: {notice}", 2, err=True)
-
-
 def _tell(predicted: "Prediction", features: int) -> None:
     """Print on stderr what was ignored and how many labels are right."""
     if predicted.ignored:
         why = f"the model was trained on {features} features"
         echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", 2, err=True)
-    _echo(predicted.notices)
+    tell(predicted.notices)
     if predicted.correct is None:
         return
     if predicted.unknown:

@@ -13,6 +13,7 @@ from fwsvm.cli import _names
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_overwriting, written_elsewhere
 from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._lines import tell
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
@@ -95,8 +96,7 @@ def command(
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         click.echo(f"fwsvm: {result.message}", err=True)
-    for failure in failures[:-1]:
-        click.echo(f"fwsvm: {failure}", err=True)
+    tell(failures[:-1])
     if failures:
         raise failures[-1]
     if lacking == exit_codes.INTERRUPTED:
@@ -177,8 +177,7 @@ def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row
     if model is not None:
         machine = text.with_run_facts(result, row)
         try:
-            for notice in model_files.write(model, machine):
-                click.echo(f"fwsvm: {notice}", err=True)
+            tell(model_files.write(model, machine))
         except ModelError as error:
             failures.append(written_elsewhere(model, machine, error))
     if trace is not None:
