@@ -17,13 +17,12 @@ CONVENTION = (
 
 @dataclass(frozen=True, slots=True)
 class Nemenyi:
-    """Mean ranks ``(k,)``, the critical difference at ``alpha``, and p-values of all pairs ``(k, k)``."""
+    """Mean ranks ``(k,)`` and the critical difference at ``alpha``."""
 
     n: int
     alpha: float
     mean_ranks: NDArray[np.float64]
     critical_difference: float
-    p_values: NDArray[np.float64]
     convention: str = CONVENTION
 
     def groups(self) -> list[tuple[int, ...]]:
@@ -48,15 +47,9 @@ def nemenyi(values: ArrayLike, *, largest_first: bool, alpha: float = 0.05) -> N
     n, k = ranks.shape
     mean_ranks = ranks.mean(axis=0)
     unit = math.sqrt(k * (k + 1) / (12 * n))  # the studentized range's scale: CD's with the sqrt(2) taken in
-    distance = np.abs(mean_ranks[:, None] - mean_ranks[None, :]) / unit
-    upper = np.triu_indices(k, 1)
-    p_values = np.ones((k, k))
-    p_values[upper] = studentized_range.sf(distance[upper], k, np.inf)
-    p_values = np.minimum(p_values, p_values.T)
     return Nemenyi(
         n=n,
         alpha=alpha,
         mean_ranks=mean_ranks,
         critical_difference=float(studentized_range.ppf(1 - alpha, k, np.inf)) * unit,
-        p_values=p_values,
     )
