@@ -213,9 +213,7 @@ class PegasosRun(StochasticRun):
         return Counters(t, t, self.kernel_evaluations)
 
 
-@begin.register
-def _(rule: Pegasos, problem: Binary, resolved: Resolved) -> PegasosRun:
-    return PegasosRun(rule, problem, resolved)
+begin.register(Pegasos, PegasosRun)
 
 
 @rows_drawn.register

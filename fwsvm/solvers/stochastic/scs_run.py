@@ -172,6 +172,4 @@ class ScsRun(StochasticRun):
         return Counters(self.iterations, self.steps, evaluations)
 
 
-@begin.register
-def _(rule: Scs, problem: Binary, resolved: Resolved) -> ScsRun:
-    return ScsRun(rule, problem, resolved)
+begin.register(Scs, ScsRun)

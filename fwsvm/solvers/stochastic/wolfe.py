@@ -148,9 +148,7 @@ class WolfeRun(StochasticRun):
         return Counters(self.iterations, int(self.state.now["trials"][0]), self.sums.kernel_evaluations)
 
 
-@begin.register
-def _(rule: Wolfe, problem: Binary, resolved: Resolved) -> WolfeRun:
-    return WolfeRun(rule, problem, resolved)
+begin.register(Wolfe, WolfeRun)
 
 
 @memory_needed.register
