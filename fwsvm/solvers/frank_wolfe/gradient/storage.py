@@ -167,7 +167,10 @@ class GradientStorage:
     def _cache(self, search: Search, dtype: Any, shared: SharedColumns | None = None) -> ColumnCache:
         if isinstance(search, Full):
             return full_columns(self.resolved, self.rows, dtype, shared)
-        return sampled_columns(self.resolved, self.rows, dtype, tracked=isinstance(search, Tracked))
+        # sampled search has columns over all rows only where q is kept there, too
+        budget = self.resolved.cache_bytes if isinstance(search, Tracked) else 0
+        rows = in_precision(self.rows, dtype)
+        return column_cache(self.resolved.kernel, rows, budget, self.resolved.threads)
 
     def renew(self, search: Search, dtype: Any) -> None:
         """Go on from the same point with a new column cache."""
@@ -207,12 +210,6 @@ def full_columns(resolved: Resolved, rows: Rows, dtype: Any, shared: SharedColum
     if shared is None:
         return column_cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
     return shared.cache(resolved.kernel, rows, resolved.cache_bytes, resolved.threads)
-
-
-def sampled_columns(resolved: Resolved, rows: Rows, dtype: Any, *, tracked: bool) -> ColumnCache:
-    """Return the column cache for sampled search, which has columns over all rows only where q is kept there, too."""
-    budget = resolved.cache_bytes if tracked else 0
-    return column_cache(resolved.kernel, in_precision(rows, dtype), budget, resolved.threads)
 
 
 def state_of(qp: SimplexQP, search: Search, seed: tuple[int, ...], resolved: Resolved) -> SimplexState:
