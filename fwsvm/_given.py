@@ -19,7 +19,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import as_numbers, number
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.errors import UsageError, nearest
-from fwsvm.problems.features import canonical
+from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
 from fwsvm.solvers import Settings

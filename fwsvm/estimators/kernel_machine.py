@@ -14,8 +14,8 @@ from fwsvm.errors import callers_level, shown
 from fwsvm.estimators import kernel_function, parameters
 from fwsvm.estimators.machine import NOT_CONVERGED, Classifier, sentence
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
+from fwsvm.kernels.rows import canonical
 from fwsvm.problems.distinct import Distinct
-from fwsvm.problems.features import canonical
 from fwsvm.problems.machines import KernelModel, takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import support_numbers, with_numbers, without_numbers

@@ -21,8 +21,9 @@ from fwsvm.data.labels import label_text
 from fwsvm.errors import FwsvmError, callers_level, shown
 from fwsvm.estimators import parameters
 from fwsvm.kernels.kernel import KERNELS
+from fwsvm.kernels.rows import canonical
 from fwsvm.problems.distinct import Distinct, distinct
-from fwsvm.problems.features import canonical, prepared
+from fwsvm.problems.features import prepared
 from fwsvm.problems.machines import refuse_undecided
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit

@@ -10,8 +10,8 @@ from sklearn.utils.validation import validate_data
 from fwsvm.errors import FwsvmError, shown
 from fwsvm.estimators.kernel_function import Function
 from fwsvm.estimators.kernel_machine import KernelMachine
+from fwsvm.kernels.rows import canonical
 from fwsvm.problems.distinct import Distinct
-from fwsvm.problems.features import canonical
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.stochastic.one_pass import after_portion, before_portions
 

@@ -4,7 +4,7 @@ Kernel values of sparse rows come from `fwsvm.kernels.sparse_tiles`; rows with f
 same bits, `fwsvm.kernels.dense_tiles`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -46,16 +46,24 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
         return in_precision(X, dtype)
     if not sparse.issparse(X):
         return _stored(np.asarray(X, np.float64), dtype)
-    compressed = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
-    if not compressed.has_canonical_format:
-        compressed = compressed.copy()  # it may share its numbers with X
-        compressed.sum_duplicates()  # and sort
+    compressed: Any = canonical(X)
     return Rows(
         np.ascontiguousarray(compressed.data, dtype=dtype),
         np.ascontiguousarray(compressed.indices, dtype=np.int32),
         np.ascontiguousarray(compressed.indptr, dtype=np.int64),
         int(X.shape[1]),
     )
+
+
+def canonical(X: Any) -> RowMatrix:
+    """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
+    if not sparse.issparse(X):
+        return np.asarray(X)
+    rows = X if isinstance(X, sparse.csr_array) else sparse.csr_array(X)  # which remembers its format
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # it may share its numbers with X
+        rows.sum_duplicates()  # and sort
+    return rows
 
 
 def _stored(X: np.ndarray, dtype: type) -> Rows:

@@ -1,9 +1,9 @@
 """Rows as a machine takes them: with its features, each at most once, and scaled as the training rows were."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix
@@ -72,14 +72,3 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
         return resized, int(X.count_nonzero() - resized.count_nonzero())
     ignored = int(np.count_nonzero(X[:, features:]))
     return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
-
-
-def canonical(X: Any) -> RowMatrix:
-    """Return sparse rows as a csr_array with sorted indices and none twice, others as they are; X stays what it is."""
-    if not issparse(X):
-        return np.asarray(X)
-    rows = csr_array(X)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
