@@ -20,6 +20,7 @@ from fwsvm.numerics.source_digest import package_digest
 TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came to
 LOOK_SECONDS = 5.0  # after which it is seen whether there are workers
 PATIENCE_SECONDS = 60.0  # without any worker: one that a nanny starts again is there in ten
+MESSAGE_BYTES = 8e6  # of a message of support vectors; Dask warns from 10 MB on
 MOST_WORDS = 300  # characters of an error that is not ours
 
 

@@ -7,8 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import stacked
-from fwsvm.distributed.cluster import Cluster, received
-from fwsvm.distributed.tuning import MESSAGE_BYTES
+from fwsvm.distributed.cluster import MESSAGE_BYTES, Cluster, received
 from fwsvm.problems.machines import KernelModel, LinearModel
 
 

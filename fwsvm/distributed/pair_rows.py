@@ -7,15 +7,17 @@ import numpy as np
 
 from fwsvm._memory import require
 from fwsvm.distributed import look
-from fwsvm.distributed.cluster import received
+from fwsvm.distributed.cluster import MESSAGE_BYTES, received
 from fwsvm.distributed.table import RemoteTable
-from fwsvm.distributed.tuning import COPIES, MESSAGE_BYTES
 from fwsvm.distributed.working_set import WorkingSet, stacked
 from fwsvm.kernels.kernel import self_values
 from fwsvm.kernels.rows import some_rows
 from fwsvm.problems.simplex_qp import SimplexCertificate
 from fwsvm.solvers.chunking.working_set import first_chunk
 from fwsvm.solvers.tuning import CHUNK_SPARE, LARGEST_CHUNK
+
+#: Copies of a working set's rows at a time, in the inner run, in both precisions, and while the next one is gathered.
+COPIES = 5
 
 
 class LookAtAll(NamedTuple):
