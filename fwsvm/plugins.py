@@ -11,14 +11,15 @@ A module that cannot be imported is named in a warning, and what it had register
 import functools
 import re
 import warnings
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fwsvm.errors import PluginWarning
+from fwsvm.errors import PluginWarning, UsageError, nearest, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+Entry = TypeVar("Entry")
 LONGEST = 300  # characters of an error that a warning repeats
 _NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
@@ -35,6 +36,17 @@ def add_to_registry(registry: dict[str, Any], what: str, name: str, entry: Any) 
     if name in registry:
         raise ValueError(f"a {what} named {name!r} is registered already")
     registry[name] = entry
+
+
+def entry_of(
+    registry: Mapping[str, Entry], what: str, name: str, listed: Iterable[str] | None = None
+) -> Entry:
+    """Return the entry of a registry of that name; `UsageError` with the nearest name, or with all in this order."""
+    if not isinstance(name, str) or name not in registry:
+        known = list(registry if listed is None else listed)
+        hint = nearest(name, known, f"the {what}s are {', '.join(known)}")
+        raise UsageError(f"there is no {what} {shown(name)}; {hint}")
+    return registry[name]
 
 
 def load_plugins(

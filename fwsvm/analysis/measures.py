@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.plugins import entry_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,4 @@ MEASURED_COLUMNS = [measure.column for measure in _ALL if not measure.derived]
 
 def measure(name: str) -> Measure:
     """Return the measure of that name; UsageError names the known ones."""
-    if name not in MEASURES:
-        hint = nearest(name, MEASURES, f"the measures are {', '.join(MEASURES)}")
-        raise UsageError(f"there is no measure {shown(name)}; {hint}")
-    return MEASURES[name]
+    return entry_of(MEASURES, "measure", name)

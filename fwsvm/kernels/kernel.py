@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm._mapped import RowMatrix
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
 from fwsvm.numerics.compile import generic, njit
 from fwsvm.numerics.formulas import muladd
 from fwsvm.parameters import labelled, types_of, values
-from fwsvm.plugins import add_to_registry
+from fwsvm.plugins import add_to_registry, entry_of
 
 #: Parameters that LIBSVM's kernels have, with options, settings and columns of their own.
 SHARED = ("gamma", "coef0", "degree")
@@ -149,10 +149,7 @@ def register(
 
 def family(name: str) -> KernelFamily:
     """Return the registered kernel of that name; `UsageError` with the nearest, or the names there are."""
-    if not isinstance(name, str) or name not in KERNELS:
-        hint = nearest(name, KERNELS, f"the kernels are {', '.join(sorted(KERNELS))}")
-        raise UsageError(f"there is no kernel {shown(name)}; {hint}")
-    return KERNELS[name]
+    return entry_of(KERNELS, "kernel", name, sorted(KERNELS))
 
 
 def family_of(kernel: Any) -> KernelFamily:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.parameters import require_defaults, types_of, values
-from fwsvm.plugins import add_to_registry
+from fwsvm.plugins import add_to_registry, entry_of
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,4 @@ def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[
 
 def method(name: str) -> Method:
     """Return the registered method of that name; `UsageError` with the names there are."""
-    if not isinstance(name, str) or name not in METHODS:
-        hint = nearest(name, METHODS, f"the methods are {', '.join(sorted(METHODS))}")
-        raise UsageError(f"there is no method {shown(name)}; {hint}")
-    return METHODS[name]
+    return entry_of(METHODS, "method", name, sorted(METHODS))

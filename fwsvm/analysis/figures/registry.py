@@ -6,8 +6,7 @@ from typing import Literal
 
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.style import Drawing
-from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.plugins import add_to_registry
+from fwsvm.plugins import add_to_registry, entry_of
 
 #: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
 TRACED = {
@@ -89,7 +88,4 @@ def kinds() -> list[str]:
 
 def kind(name: str) -> FigureKind:
     """Return the kind of that name; `UsageError` with the names there are."""
-    if name not in FIGURES:
-        hint = nearest(name, kinds(), f"the figures are {', '.join(kinds())}")
-        raise UsageError(f"there is no figure {shown(name)}; {hint}")
-    return FIGURES[name]
+    return entry_of(FIGURES, "figure", name, kinds())

@@ -10,8 +10,8 @@ from typing import Any
 
 from fwsvm.data.formats.delimiters import explain_bad_delimiters
 from fwsvm.data.lock.values import LockValue
-from fwsvm.errors import UsageError, nearest, shown
-from fwsvm.plugins import add_to_registry
+from fwsvm.errors import UsageError, shown
+from fwsvm.plugins import add_to_registry, entry_of
 
 MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
 COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
@@ -58,10 +58,7 @@ def register(name: str, module: str, **more: Any) -> None:
 
 def format_of(name: str) -> Format:
     """Return the format of that name; `UsageError` with the names there are."""
-    if name not in FORMATS:
-        hint = nearest(name, FORMATS, f"the formats are {', '.join(FORMATS)}")
-        raise UsageError(f"there is no format {shown(name)}; {hint}")
-    return FORMATS[name]
+    return entry_of(FORMATS, "format", name)
 
 
 def loader_of(path: Path, *, zero_based: bool = False) -> dict[str, Any]:
