@@ -46,6 +46,11 @@ def three_digits(value: float) -> str:
     return f"{value:.{max(0, digits)}f}"
 
 
+def plain(value: object) -> str:
+    """Return a value as text, a number that is not whole with six significant digits."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 _ALL = (
     Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2),
     Measure("time", "train_seconds", "training time (s)", "less", timed=True),

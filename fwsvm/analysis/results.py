@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import configuration
+from fwsvm.analysis.measures import plain
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results import archives
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
@@ -53,7 +54,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
         found[column] = found[column] | matched if column in found else matched
         left = frame[functools.reduce(operator.and_, found.values())]
         if left.empty or not matched.any():
-            held = sorted({f"{v:g}" if isinstance(v, float) else str(v) for v in frame[column].unique()})
+            held = sorted({plain(v) for v in frame[column].unique()})
             more = f" and {len(held) - 12} more" if len(held) > 12 else ""
             raise UsageError(
                 f"--where {condition}: no row is left; "

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import SETTING, unique_cells
 from fwsvm.analysis.figures.style import plain_label
-from fwsvm.analysis.measures import Measure, measure
+from fwsvm.analysis.measures import Measure, measure, plain
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables.layout import in_order
@@ -78,7 +78,7 @@ def settings_apart(cells: pd.DataFrame, said: str = "") -> Iterator[tuple[str, p
         varied = cells["method"].isin(counts[counts > 1].index.get_level_values("method"))
         for value in cells.loc[varied, name].unique():
             here = cells[name].isna() if pd.isna(value) else cells[name] == value
-            word = f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            word = f"{name} {plain(value)}"
             known = not pd.isna(value) and bool(value != "")
             yield from settings_apart(
                 cells[here if name in APART else here | ~varied],
@@ -128,7 +128,7 @@ def records(cells: pd.DataFrame) -> list[dict[str, str]]:
         for name in ("kernel", "C", "tolerance"):
             value = cell.get(name)
             if value not in {None, ""} and value == value:  # noqa: PLR0124 - NaN is unlike itself
-                said[name] = f"{value:g}" if isinstance(value, float) else str(value)
+                said[name] = plain(value)
         if pd.notna(cell.get("rows")):
             said["training rows"] = f"{cell['rows']:,.0f}"
         for kind in map(measure, SHOWN):

@@ -11,6 +11,7 @@ from fwsvm.analysis import comparisons, papers
 from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, files, settings
+from fwsvm.analysis.measures import plain
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.html import html_table
 from fwsvm.analysis.tables.model import Table
@@ -96,7 +97,7 @@ def environment(frame: pd.DataFrame) -> str:
     present = [name for name in ENVIRONMENT if name in frame]
     counts = frame.groupby(present, dropna=False, sort=False).size().reset_index(name="runs")
     heads = [str(name) for name in counts.columns]
-    lines = [[_plain(value) for value in row] for row in counts.itertuples(index=False, name=None)]
+    lines = [[plain(value) for value in row] for row in counts.itertuples(index=False, name=None)]
     if len(lines) == 1:
         pairs = zip(heads, lines[0], strict=True)
         items = "".join(
@@ -118,10 +119,6 @@ def environment(frame: pd.DataFrame) -> str:
         f"<thead><tr>{columns}</tr></thead>{rows}</table></div>"
         + (f"<p>{more} more are not shown.</p>" if more > 0 else "")
     )
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def or_error(make: Callable[[], str]) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import cell_names, unique_cells
-from fwsvm.analysis.measures import Measure, measure, three_digits
+from fwsvm.analysis.measures import Measure, measure, plain, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 #: One row of cells, by column.
@@ -256,7 +256,7 @@ def setting_of(cells: pd.DataFrame) -> str:
         per_method = cells.groupby("method", sort=False)[name]
         if (per_method.nunique(dropna=False) > 1).any():
             continue  # it varies within a method: a label of the table, or a selected parameter
-        shown = {str(method): _plain(values.iloc[0]) for method, values in per_method}
+        shown = {str(method): plain(values.iloc[0]) for method, values in per_method}
         usual = max(shown.values(), key=list(shown.values()).count)
         others = [f"{value or 'none'} for {method}" for method, value in shown.items() if value != usual]
         if usual not in {"", "nan"}:
@@ -265,7 +265,3 @@ def setting_of(cells: pd.DataFrame) -> str:
         named = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
         words += [f"{row.method} with {row.parameters}" for row in named.itertuples()]
     return ", ".join(words)
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
