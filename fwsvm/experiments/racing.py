@@ -9,6 +9,7 @@ number, counted as Poisson. The choice is among those that ran on all folds. One
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from fwsvm.experiments import plan, selection
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial
@@ -85,7 +86,7 @@ def selection_runs(experiment: Experiment, trial: Trial, facts: DataInfo, rows: 
                 judged = cells if complete == 1 else _of_points(rounds[1:], wanted, stay)
                 stay = _staying(of_round, judged, rows, facts.rows)
     known, later = rounds[: complete + 1], rounds[complete + 1 :]
-    return SelectionRuns(_joined(known), _joined(later), _of_points(rounds[1:], wanted, stay))
+    return SelectionRuns([*chain(*known)], [*chain(*later)], _of_points(rounds[1:], wanted, stay))
 
 
 def _staying(wanted: Selection, cells: list[Cell], rows: RowsById, training_rows: int) -> Collection[Point]:
@@ -110,10 +111,6 @@ def _rough(wanted: Selection) -> Selection:
     return replace(wanted, race=None, candidates=replace(wanted.candidates, base=base))
 
 
-def _joined(rounds: Iterable[list[Cell]]) -> list[Cell]:
-    return [cell for cells in rounds for cell in cells]
-
-
 def _of_points(rounds: Iterable[list[Cell]], wanted: Selection, points: Collection[Point]) -> list[Cell]:
     """Return the cells of these candidates."""
-    return [cell for cell in _joined(rounds) if selection.point_of(cell.settings, wanted) in points]
+    return [cell for cell in chain(*rounds) if selection.point_of(cell.settings, wanted) in points]

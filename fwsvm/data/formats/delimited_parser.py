@@ -19,7 +19,7 @@ OK, NOT_A_NUMBER, TOO_FEW, TOO_MANY, OPEN_QUOTE, AFTER_QUOTE = 0, 1, 2, 3, 4, 5
 class ColumnPlan(NamedTuple):
     """How each column is read, and where its values are stored."""
 
-    delimiter: int  # a byte, or BLANKS
+    delimiter: int  # a byte
     comment: int  # lines that start with this byte are skipped; 0 for none
     kind: np.ndarray  # (columns,) int64, SKIP, NUMBER or TEXT
     slot: np.ndarray  # (columns,) int64, the column of numbers or the row of starts and stops

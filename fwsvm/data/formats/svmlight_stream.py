@@ -181,9 +181,9 @@ def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
         The arrays cannot be written.
     """
     try:
-        return _copied(path, place, zero_based, _Numbers(place))
+        return _copied(path, place, zero_based, _Numbers())
     except _NamesMetError:
-        return _copied(path, place, zero_based, _Words(place, path))
+        return _copied(path, place, zero_based, _Words(path))
 
 
 def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:
@@ -222,9 +222,6 @@ class _Numbers:
 
     dtype = np.float64
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
     def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.float64]:  # noqa: ARG002
         """Return the labels of a piece."""
         if np.isnan(found.numbers).any():
@@ -240,8 +237,8 @@ class _Words:
 
     dtype = np.int32
 
-    def __init__(self, place: Path, path: Path) -> None:
-        self.place, self.path = place, path
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.codes: dict[str, int] = {}
 
     def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.int32]:
