@@ -76,11 +76,11 @@ print(json.dumps(found | {"accuracy": 100 * float(final["test_accuracy"])} | mor
 def prepared(name: str, method: str, race: float | None, folder: Path) -> tuple[Path, Path]:
     """Write the file of our grid and the peer's rows, and return their paths."""
     from fwsvm import data
-    from fwsvm.kernels.kernel import default_gamma
+    from fwsvm.kernels.kernel import family
 
     found = data.load(name)
     assert found.test is not None  # noqa: S101
-    D = 1.0 / (2.0 * default_gamma("rbf", found.train.X))
+    D = 1.0 / (2.0 * family("rbf").width("paper")[1].gamma(found.train.X))
     rows = len(found.train.labels) * (FOLDS - 1) / FOLDS
     search = {
         "folds": FOLDS,

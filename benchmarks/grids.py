@@ -28,10 +28,10 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.svm import SVC
 from fwsvm import data
-from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.kernel import family
 
 X, y = (lambda t: (t.X, t.labels))(data.load(sys.argv[1]).train)
-gamma = default_gamma("rbf", X)
+gamma = family("rbf").width("paper")[1].gamma(X)
 if sparse.issparse(X):
     X = sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
 values = {"C": [2.0**k for k in range(13)], "gamma": [2 * gamma, gamma, gamma / 2]}
@@ -62,12 +62,12 @@ begun = time.perf_counter()
 import numpy as np
 from fwsvm import data
 from fwsvm.data.labels import encode
-from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.kernel import family
 from fwsvm.solvers import Settings, fit
 
 found = data.load(sys.argv[1])
 X, codes = found.train.X, encode(found.train.labels, found.classes)
-gamma, order = default_gamma("rbf", X), np.random.default_rng(0).permutation(len(codes))
+gamma, order = family("rbf").width("paper")[1].gamma(X), np.random.default_rng(0).permutation(len(codes))
 held, kept = np.sort(order[: round(0.3 * len(codes))]), np.sort(order[round(0.3 * len(codes)):])
 best = (-1.0, 0.0)
 for width in (2 * gamma, gamma, gamma / 2):
@@ -82,9 +82,9 @@ print(json.dumps({"seconds": time.perf_counter() - begun, "accuracy": best[0], "
 def experiment(name: str, method: str, tolerance: float, folder: Path) -> Path:
     """Write the file of our grid."""
     from fwsvm import data
-    from fwsvm.kernels.kernel import default_gamma
+    from fwsvm.kernels.kernel import family
 
-    D = 1.0 / (2.0 * default_gamma("rbf", data.load(name).train.X))
+    D = 1.0 / (2.0 * family("rbf").width("paper")[1].gamma(data.load(name).train.X))
     content = {
         "name": "grid", "datasets": [name], "methods": [method], "kernel": "rbf", "tolerance": tolerance,
         "select": {"holdout": 0.3, "C": {"from": "2^0", "to": "2^12", "step": "log2"},

@@ -21,13 +21,13 @@ import numpy as np
 from scipy import sparse
 import fwsvm
 from fwsvm import data
-from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.kernel import family
 
 found = data.load(name)
 X, y = found.train.X, found.train.labels
 chosen = np.sort(np.concatenate([np.flatnonzero(y == c)[: support // 2] for c in np.unique(y)]))
 rest = found.test.X[:rows]
-gamma = 50 * default_gamma("rbf", X)  # so narrow that every row becomes a support vector
+gamma = 50 * family("rbf").width("paper")[1].gamma(X)  # so narrow that every row becomes a support vector
 if which == "fwsvm":
     result = fwsvm.train(X[chosen], y[chosen], C=C, gamma=gamma, threads=threads)
     count = result.support_vectors

@@ -124,7 +124,7 @@ def _append(file: Path, lines: list[Any]) -> None:
 def main() -> None:
     """Run the comparison and print its table."""
     from fwsvm.data import labels, load
-    from fwsvm.kernels.kernel import default_gamma
+    from fwsvm.kernels.kernel import family
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -149,7 +149,7 @@ def main() -> None:
     folder, table = Folder(asked.out), []
     for name in asked.sets:
         data = load(name)
-        X, gamma = data.train.X, default_gamma("rbf", data.train.X)
+        X, gamma = data.train.X, family("rbf").width("paper")[1].gamma(data.train.X)
         y = np.where(labels.encode(data.train.labels, data.classes) == 0, 1.0, -1.0)
         print(f"{name}: {X.shape[0]} rows, {X.shape[1]} features, gamma {gamma:.4g}")
         for lam in [1.0 / (asked.C * len(y))] if asked.C else asked.lambdas:

@@ -32,7 +32,7 @@ import json, logging, os, sys, time
 from dataclasses import replace
 import numpy as np
 from fwsvm import data
-from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.kernel import family
 
 name, C, factor, which, threads = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), sys.argv[4], int(sys.argv[5])
 
@@ -42,7 +42,7 @@ def load():
     if "@" in name:
         few = np.random.default_rng(0).permutation(train.rows)[: int(name.partition("@")[2])]
         train = replace(train, X=train.X[few], labels=train.labels[few])
-    return replace(found, train=train), factor * default_gamma("rbf", train.X)
+    return replace(found, train=train), factor * family("rbf").width("paper")[1].gamma(train.X)
 """
 
 PEER = (

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm._mapped import RowMatrix
 from fwsvm.errors import UsageError, shown
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.widths import Width
@@ -161,16 +160,6 @@ def width_rules() -> tuple[str, ...]:
     """Return the names of all width rules that a user may choose from: those of kernels that have several."""
     named = (rule for family in KERNELS.values() if len(family.widths) > 1 for rule in family.widths)
     return tuple(dict.fromkeys(named))
-
-
-def default_gamma(
-    name: str,
-    X: RowMatrix,
-    width_rule: str = "paper",
-    counts: np.ndarray | None = None,
-) -> float:
-    """Return the gamma that a kernel has for rows X (m, n) by a width rule, where the user gives none."""
-    return family(name).width(width_rule)[1].gamma(X, counts)
 
 
 @generic(each_step=True)

@@ -7,8 +7,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from fwsvm.kernels.kernel import default_gamma
+from fwsvm.kernels.kernel import family
 from fwsvm.kernels.widths import gamma_of, mean_absolute_distance, mean_squared_distance, sigma2_of
+
+
+def default_gamma(kernel: str, X: np.ndarray, rule: str = "paper") -> float:
+    return family(kernel).width(rule)[1].gamma(X)
 
 
 def data(seed: int, m: int, n: int) -> np.ndarray:
