@@ -14,6 +14,7 @@ from fwsvm import bounded_yaml, data
 from fwsvm.data.lock import editing, lockfile
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError, UsageError
+from tests.data import locks
 
 LOCK = lockfile.read()
 RAW = bounded_yaml.plain(lockfile.load(lockfile.lock_path()).node)
@@ -133,7 +134,7 @@ def test_a_broken_lock_says_which_entry_and_why(damage, said: str) -> None:  # t
     raw = copy.deepcopy(RAW)
     damage(raw["datasets"]["a1a"])
     with pytest.raises(DataError) as error:
-        lockfile.parse(raw)
+        locks.parse(raw)
     assert "a1a" in str(error.value)
     assert said in str(error.value)
 
@@ -146,7 +147,7 @@ def test_an_edit_changes_one_value_and_keeps_every_comment() -> None:
     text = lockfile.lock_path().read_text("utf-8")
     values = {"sha256": "0" * 64, "bytes": 1, "evidence": "locked", "rows": 11220}
     edited = editing.edited(text, ("a6a", "libsvm", "a6a"), values)
-    file = lockfile.parse(yaml.safe_load(edited)).entries["a6a"].sources[0].train[0]
+    file = locks.parse(yaml.safe_load(edited)).entries["a6a"].sources[0].train[0]
     assert (file.sha256, file.bytes, file.evidence, file.rows) == ("0" * 64, 1, "locked", 11220)
     before, after = text.splitlines(), edited.splitlines()
     assert [line for line in before if line.lstrip().startswith("#")] == [
@@ -178,7 +179,7 @@ def test_any_file_can_be_edited_and_no_other_changes(
 
 def test_a_lock_of_another_version_is_refused() -> None:
     with pytest.raises(DataError, match="version 2"):
-        lockfile.parse({"version": 2, "datasets": {}})
+        locks.parse({"version": 2, "datasets": {}})
 
 
 def test_unknown_names_get_near_ones(cache: Path) -> None:

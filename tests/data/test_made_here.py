@@ -22,6 +22,7 @@ from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import lockfile
 from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, chance, whole_below
 from fwsvm.errors import DataError
+from tests.data import locks
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
 LOCK = lockfile.read()
@@ -193,7 +194,7 @@ def test_a_wrong_rule_says_where_and_why(name: str, damage, said: str) -> None: 
     raw = copy.deepcopy(RAW)
     damage(raw["datasets"][name])
     with pytest.raises(DataError) as error:
-        lockfile.parse(raw)
+        locks.parse(raw)
     assert name in str(error.value)
     assert said in str(error.value)
 

@@ -7,15 +7,13 @@ locks by entry points (group ``fwsvm.datasets``, docs/adding/data-set.md).
 """
 
 import functools
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fwsvm import bounded_yaml
 from fwsvm.data.lock import parsing
 from fwsvm.data.lock.entry import Lock
-from fwsvm.data.lock.values import LockValue, as_node
+from fwsvm.data.lock.values import LockValue
 from fwsvm.errors import DataError
 from fwsvm.files.folders import data_folder
 from fwsvm.plugins import load_plugins
@@ -104,8 +102,3 @@ def load(path: Path) -> LockValue:
         return LockValue(bounded_yaml.read(path, DataError, typed_keys=True), str(path))
     except DataError as error:
         raise DataError(f"{error}: not a readable lock") from None
-
-
-def parse(raw: Mapping[str, Any], where: str = "datasets.lock") -> Lock:
-    """Return the lock of plain values, such as a parsed YAML document."""
-    return parsing.parse_lock(LockValue(as_node(dict(raw)), where))

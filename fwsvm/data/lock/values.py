@@ -153,10 +153,3 @@ def is_url(text: object) -> bool:
         return bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         return False
-
-
-def as_node(raw: Any, line: int = 0) -> Node:
-    """Return plain values as YAML nodes without line numbers."""
-    if isinstance(raw, dict):
-        return Node({key: as_node(member) for key, member in raw.items()}, line)
-    return Node([as_node(member) for member in raw], line) if isinstance(raw, list) else Node(raw, line)
