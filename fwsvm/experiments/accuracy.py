@@ -33,24 +33,19 @@ def accuracy(result: Result, table: LabelledRows, classes: tuple[str, ...]) -> f
     return float(np.mean(predicted == encode(table.labels, classes)))
 
 
-def on_test_rows(result: Result, test: LabelledRows, classes: tuple[str, ...]) -> dict[str, Any]:
-    """Return ``test_accuracy`` and ``predict_seconds`` of a run."""
-    started = time.perf_counter()
-    found = accuracy(result, test, classes)
-    return {"test_accuracy": found, "predict_seconds": time.perf_counter() - started}
-
-
-def measured(
-    result: Result, which: str, measure: Callable[..., dict[str, Any]], *of: Any
+def on_test_rows(
+    result: Result, test: LabelledRows, classes: tuple[str, ...]
 ) -> tuple[Result, dict[str, Any]]:
-    """Return the result of a run, and the columns of ``which`` accuracy that ``measure(result, *of)`` returns.
+    """Return the result of a run, and ``test_accuracy`` and ``predict_seconds``.
 
-    Where it cannot be computed there are none, and the message says why: the machine is no worse for it.
+    Where they cannot be computed there are none, and the message says why: the machine is no worse for it.
     """
+    started = time.perf_counter()
     try:
-        return result, measure(result, *of)
+        found = accuracy(result, test, classes)
     except UNMEASURED as error:
-        return unmeasured(result, which, error), {}
+        return unmeasured(result, TEST, error), {}
+    return result, {"test_accuracy": found, "predict_seconds": time.perf_counter() - started}
 
 
 def unmeasured(result: Result, which: str, error: FwsvmError | MemoryError) -> Result:
@@ -100,10 +95,13 @@ def is_costly(result: Result, table: LabelledRows) -> bool:
 def on_training_rows(
     result: Result, measure: Callable[[Result], float], counts: np.ndarray
 ) -> tuple[Result, dict[str, Any]]:
-    """Return the result of a run and ``train_accuracy``, as `measured` does.
+    """Return the result of a run, and ``train_accuracy`` as ``measure`` returns it; else as `on_test_rows`.
 
     The message says so if it is below the largest class's share. ``counts`` are the training rows of each class, (K,).
     """
-    result, known = measured(result, TRAINING, lambda of: {"train_accuracy": measure(of)})
-    note = promises.of_accuracy(known["train_accuracy"], counts.tolist()) if known else ""
-    return replace(result, message=f"{result.message} {note}") if note else result, known
+    try:
+        found = measure(result)
+    except UNMEASURED as error:
+        return unmeasured(result, TRAINING, error), {}
+    note = promises.of_accuracy(found, counts.tolist())
+    return replace(result, message=f"{result.message} {note}") if note else result, {"train_accuracy": found}

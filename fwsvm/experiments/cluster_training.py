@@ -96,8 +96,7 @@ def train(
         result, known = accuracy.on_training_rows(result, lambda of: accuracy_there(data.table, of), counts)
         more |= known
         if data.test is not None:
-            rows = data.test, found.classes
-            result, known = accuracy.measured(result, accuracy.TEST, accuracy.on_test_rows, *rows)
+            result, known = accuracy.on_test_rows(result, data.test, found.classes)
             more |= known
     except KeyboardInterrupt:
         result = accuracy.interrupted(result)

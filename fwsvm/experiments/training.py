@@ -54,8 +54,7 @@ def train(
         if data.test is None:
             more |= record.missing_test_note(data, result)
         else:
-            rows = data.test, data.classes
-            result, known = accuracy.measured(result, accuracy.TEST, accuracy.on_test_rows, *rows)
+            result, known = accuracy.on_test_rows(result, data.test, data.classes)
             more |= known
     except KeyboardInterrupt:
         result = accuracy.interrupted(result)

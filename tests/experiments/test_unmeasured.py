@@ -174,7 +174,7 @@ def test_easy_reports_a_machine_whose_test_rows_cannot_be_predicted(
 
     with contextlib.chdir(tmp_path):
         assert run("subset", "wdbc", "300", "train.svm", "test.svm").exit_code == 0
-        monkeypatch.setattr(accuracy, "on_test_rows", raising(UsageError(NO_ROOM)))
+        monkeypatch.setattr(accuracy, "accuracy", raising(UsageError(NO_ROOM)))
         monkeypatch.setattr(prediction, "predict", raising(UsageError(NO_ROOM)))
         done = run("easy", "train.svm", "test.svm", "--time-limit", "10")
         assert done.exit_code == 0, done.output
