@@ -1,9 +1,13 @@
 """Measures of a run: the column of the results, which end is better, and how values are printed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fwsvm.plugins import entry_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,11 @@ _ALL = (
 MEASURES = {measure.name: measure for measure in _ALL}
 #: Their columns in runs.csv.
 MEASURED_COLUMNS = [measure.column for measure in _ALL if not measure.derived]
+
+
+def measured(cells: "pd.DataFrame", names: Iterable[str]) -> list[str]:
+    """Return those of these measures that any of the cells has."""
+    return [name for name in names if cells[measure(name).column].notna().any()]
 
 
 def measure(name: str) -> Measure:

@@ -104,7 +104,7 @@ def _design(
 ) -> "Design":
     """Return the requested design, or the one with the methods of these cells."""
     from fwsvm.analysis import comparisons, papers
-    from fwsvm.analysis.measures import measure
+    from fwsvm.analysis.measures import measure, measured
 
     for name in measures:
         if measure(name).derived:
@@ -128,6 +128,4 @@ def _design(
         from fwsvm.results.kinds import listed, shortened
 
         raise UsageError(f"--methods: choose at least two of {listed(map(shortened, present))}")
-    measured = [name for name, column in (("time", "train_seconds"), ("accuracy", "test_accuracy"))
-                if cells[column].notna().any()]  # fmt: skip
-    return comparisons.all_pairs(wanted, list(measures) or measured)
+    return comparisons.all_pairs(wanted, measures or measured(cells, ("time", "accuracy")))

@@ -11,7 +11,7 @@ from fwsvm.analysis import comparisons, papers
 from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, files, settings
-from fwsvm.analysis.measures import plain
+from fwsvm.analysis.measures import measured, plain
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.html import html_table
 from fwsvm.analysis.tables.model import Table
@@ -57,9 +57,7 @@ def tests(cells: pd.DataFrame) -> str:
     if len(methods) < 2:
         return "<p>One method alone: nothing to compare.</p>"
     design = next((d for d in papers.DESIGNS.values() if set(d.methods) == set(methods)), None)
-    measured = [name for name, column in (("time", "train_seconds"), ("accuracy", "test_accuracy"))
-                if cells[column].notna().any()]  # fmt: skip
-    design = design or comparisons.all_pairs(methods, measured)
+    design = design or comparisons.all_pairs(methods, measured(cells, ("time", "accuracy")))
     return or_error(
         lambda: _html_of(comparisons.tables(comparisons.evaluate(design, cells), "means over repetitions"))
     )

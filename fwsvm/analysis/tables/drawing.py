@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import MEASURES, measure, plain
+from fwsvm.analysis.measures import MEASURES, measure, measured, plain
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
@@ -135,9 +135,7 @@ def fitting_layouts(cells: pd.DataFrame) -> list[str]:
 
 def measured_names(cells: pd.DataFrame) -> list[str]:
     """Return those of accuracy, time and size that any of these cells has."""
-    return [name for name in ("accuracy", "time", "size") if cells[measure(name).column].notna().any()] or [
-        "time"
-    ]
+    return measured(cells, ("accuracy", "time", "size")) or ["time"]
 
 
 def _refuse_unknown(name: str, known: list[str]) -> None:
