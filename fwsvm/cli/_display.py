@@ -112,7 +112,9 @@ class Display:
 
             console = Console(stderr=True, highlight=False, emoji=False)
             self._live = Live(
-                get_renderable=lambda: self._rendered(console.width - SPARE, ascii_only=_is_ascii(console)),
+                get_renderable=lambda: self._rendered(
+                    console.width - SPARE, ascii_only=console.options.ascii_only or console.legacy_windows
+                ),
                 console=console,
                 refresh_per_second=REFRESHES,
                 transient=True,
@@ -203,7 +205,3 @@ class Display:
         for line in lines:
             line.truncate(width, overflow="crop" if ascii_only else "ellipsis")
         return Text("\n", no_wrap=True).join(lines)
-
-
-def _is_ascii(console: Any) -> bool:
-    return bool(console.options.ascii_only or console.legacy_windows)

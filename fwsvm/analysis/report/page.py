@@ -60,11 +60,8 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     shown["Figures"] = pictures.all_but(ON_TOP) if len(cells) else nothing
     if code is None:
         shown["Figures"] = f"<p>{plotting.LACKING}</p>{shown['Figures']}"
-    return _document(_title(results), shown, code, pictures.scripts)
-
-
-def _title(results: Results) -> str:
-    return listed((shortened(str(name)) for name in dict.fromkeys(results.frame["experiment"])), ", ", 8)
+    title = listed((shortened(str(name)) for name in dict.fromkeys(results.frame["experiment"])), ", ", 8)
+    return _document(title, shown, code, pictures.scripts)
 
 
 def _document(title: str, shown: dict[str, str], code: str | None, scripts: Sequence[str]) -> str:

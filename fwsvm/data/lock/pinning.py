@@ -43,7 +43,7 @@ def examine(source: DataSource, options: FetchOptions) -> tuple[FetchedFile, ...
     it can be derived from others and so needs no digest.
     """
     fetched = []
-    for file in _distinct(source):
+    for file in {file.file: file for file in source.files}.values():
         if file.shipped:
             continue
         try:
@@ -53,10 +53,6 @@ def examine(source: DataSource, options: FetchOptions) -> tuple[FetchedFile, ...
                 raise
             options.say(f"{error}; it will be derived")
     return tuple(fetched)
-
-
-def _distinct(source: DataSource) -> Sequence[RawFile]:
-    return tuple({file.file: file for file in source.files}.values())
 
 
 def _examine(source: DataSource, file: RawFile, options: FetchOptions) -> FetchedFile:
