@@ -92,9 +92,8 @@ def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, 
     return tuple(sorted(label_text(label) for label in found.tolist()))
 
 
-def lacking(codes: NDArray[np.integer], classes: tuple[str, ...]) -> str | None:
-    """Return the first class that none of the rows with these class numbers is of; None if each has a row."""
-    counts = np.bincount(codes, minlength=len(classes))
+def lacking(counts: NDArray[np.integer], classes: tuple[str, ...]) -> str | None:
+    """Return the first class of which there are no rows, by the rows of each, shape (K,); None if each has a row."""
     return None if counts.all() else classes[int(np.argmin(counts))]
 
 

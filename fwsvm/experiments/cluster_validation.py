@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from fwsvm.data.labels import QUOTED, lacking
 from fwsvm.distributed import folds as there
 from fwsvm.distributed.fit import fit, resolve
 from fwsvm.distributed.machine_parts import sent
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, clipped
 from fwsvm.experiments import accuracy, record, samples
 from fwsvm.experiments.cluster_training import Remote, data_columns, identity_columns
 from fwsvm.experiments.cross_validation import Fold
@@ -35,13 +36,9 @@ def cross_validate(
             there.HeldOutPart(part, folds, (settings.seed, number)) for number in range(len(table.blocks))
         ]
         rest, started = table.without(asked), utc_now()
-        lost = [
-            name
-            for name, count in zip(table.found.classes, rest.found.counts.sum(axis=0), strict=True)
-            if not count
-        ]
-        if lost:
-            raise DataError(f"{data.name}: class {lost[0]} has too few rows to be in every training part")
+        if (lost := lacking(rest.found.counts.sum(axis=0), table.found.classes)) is not None:
+            name = clipped(lost, QUOTED)
+            raise DataError(f"{data.name}: class {name} has too few rows to be in every training part")
         result = fit(rest, settings, resolve(rest, settings), watch)
         words = f"fold {part} of {folds} on a cluster"
         more = identity_columns(data, settings, words) | {

@@ -60,7 +60,7 @@ def cross_validate(
         if scores.SCORES[name].every_class:
             _require_every_class(data, codes, parts, name)
     for part, held_out in enumerate(parts):
-        lost = lacking(codes[~held_out], data.classes)
+        lost = lacking(np.bincount(codes[~held_out], minlength=len(data.classes)), data.classes)
         if lost is not None:
             raise DataError(
                 f"{data.name}: class {clipped(lost, QUOTED)} has too few rows to be in every training part"

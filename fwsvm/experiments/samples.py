@@ -99,7 +99,8 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
 
 
 def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:
-    lost = lacking(encode(drawn.labels, whole.classes), whole.classes)
+    codes = encode(drawn.labels, whole.classes)
+    lost = lacking(np.bincount(codes, minlength=len(whole.classes)), whole.classes)
     if lost is not None:
         raise DataError(
             f"{whole.name}: {drawn.rows:,} of its rows hold none of class {clipped(lost, QUOTED)}; take more rows"

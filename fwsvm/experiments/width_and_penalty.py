@@ -169,7 +169,7 @@ class _Search:
 
 
 def _require_all_classes(data: Dataset, codes: np.ndarray) -> None:
-    lost = lacking(codes, data.classes)
+    lost = lacking(np.bincount(codes, minlength=len(data.classes)), data.classes)
     if lost is not None:
         raise DataError(
             f"{data.name}: class {clipped(lost, 60)} has a single row, and a part of the rows is held out in turn; "
