@@ -1,7 +1,7 @@
 """Memory that this process may still take, refusal of work that needs more, and the peak that it took.
 
-Whoever knows a piece of work estimates it before anything is allocated, and asks `require`: `fwsvm.data.memory` for
-reading, `fwsvm.scaling`, `fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
+Whoever knows a piece of work estimates it before anything is allocated, and asks `require`: `fwsvm.data` for reading,
+`fwsvm.scaling`, `fwsvm.solvers.memory` for training, `fwsvm.problems.machines` for predicting.
 """
 
 import contextlib

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm.data import formats, labels, memory, scaled_copies, splits, synthetic
+from fwsvm._memory import require
+from fwsvm.data import formats, labels, scaled_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
@@ -183,7 +184,8 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
             return LabelledRows(
                 csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
             ), ()
-        memory.for_wide(str(path), table.rows, features)
+        what = f"{path}: bringing {table.rows:,} rows to {features:,} features"
+        require(8 * table.rows * features, what, "declare fewer features", DataError)
         return LabelledRows(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
     lost = (
         np.count_nonzero(X.indices >= features)

@@ -7,6 +7,8 @@ import numpy as np
 from fwsvm._mapped import RowMatrix
 from fwsvm.scaling import Ranges
 
+ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
+
 
 @dataclass(frozen=True)
 class LabelledRows:

@@ -12,10 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fwsvm._memory import require
 from fwsvm.errors import DataError, clipped
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 QUOTED = 40  # characters of a label in a message
+CHARACTER = 4  # bytes, in arrays of text
 PART = 1 << 20  # labels that are sorted at a time
 EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
 
@@ -33,6 +35,22 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
         raise DataError("rows without labels have no classes")
     found = tuple(dict.fromkeys(names))
     return tuple(sorted(found, key=_rank(found), reverse=True)) if len(found) == 2 else found
+
+
+def of_names(
+    names: list[str], codes: NDArray[np.integer], where: str
+) -> NDArray[np.float64] | NDArray[np.str_]:
+    """Return the labels ``names[codes]``, shape (m,): numbers where all names are, else text.
+
+    `DataError`, which ``where`` they stand begins, if text does not fit in the memory available.
+    """
+    values = [number(name) for name in names]
+    if None not in values:
+        return np.array(values)[codes]
+    longest = max(map(len, names))
+    what = f"{where}: keeping {len(codes):,} labels of up to {longest:,} characters"
+    require(CHARACTER * len(codes) * longest, what, "write shorter labels", DataError)
+    return np.array(names)[codes]
 
 
 def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.data import memory
+from fwsvm._memory import require
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import delimited_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
@@ -19,8 +19,8 @@ from fwsvm.data.formats.delimited_layout import ColumnKey, FileLayout, read_layo
 from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import QUOTED, FormatError, line_number
 from fwsvm.data.formats.svmlight_parser import count_newlines_and_colons
-from fwsvm.data.formats.text_file import read_text
-from fwsvm.data.labels import number
+from fwsvm.data.formats.text_file import FEWER, read_text
+from fwsvm.data.labels import of_names
 from fwsvm.errors import DataError
 
 
@@ -104,7 +104,8 @@ def _parse(
     most = min(
         lines, (len(text) - layout.start) // layout.width
     )  # a field takes at least the byte that ends it
-    memory.for_fields(str(path), most, len(numeric), len(worded))
+    what = f"{path}: reading {most:,} lines of {len(numeric) + len(worded):,} columns"
+    require(most * 8 * (len(numeric) + 2 * len(worded)), what, FEWER, DataError)
     numbers = np.empty((most, len(numeric)))
     places = np.empty((2, len(worded), most), np.int64)
     fields = delimited_parser.FieldBuffers(numbers, numbers.view(np.int64), places[0], places[1])
@@ -187,11 +188,7 @@ def _labels(
         raise FormatError(
             path, line_number(text, int(starts[firsts[names.index("")]])), "the label is missing"
         )
-    values = [number(name) for name in names]
-    if None not in values:
-        return np.array(values)[codes]
-    memory.for_labels(str(path), len(codes), max(map(len, names)))
-    return np.array(names)[codes]
+    return of_names(names, codes, str(path))
 
 
 def _names(

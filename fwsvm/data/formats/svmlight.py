@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fwsvm.data import memory
-from fwsvm.data.dataset import LabelledRows
+from fwsvm._memory import require
+from fwsvm.data.dataset import ENTRY, ROW, LabelledRows
 from fwsvm.data.formats import svmlight_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
 from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, NoRowsError, explain, line_number
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_file import read_text
-from fwsvm.data.labels import number
+from fwsvm.data.formats.text_file import FEWER, read_text
+from fwsvm.data.labels import number, of_names
+from fwsvm.errors import DataError
 
 __all__ = ["parse", "problems", "read", "write"]
 
@@ -209,7 +210,7 @@ def problems_of(
 def _space(path: str | Path, text: NDArray[np.uint8]) -> svmlight_parser.RowBuffers:
     """Allocate arrays for all rows and entries that a text can hold."""
     lines, colons = svmlight_parser.count_newlines_and_colons(text)
-    memory.for_text(str(path), lines, colons)
+    require(ROW * lines + ENTRY * colons, f"{path}: reading {lines:,} lines", FEWER, DataError)
     values = np.empty(colons)
     return svmlight_parser.RowBuffers(
         indptr=np.zeros(lines + 1, np.int64),
@@ -235,11 +236,7 @@ def _labels(
     if not np.isnan(numbers).any():
         return numbers.copy()
     codes, names = label_names(path, text, label_at)
-    values = [number(name) for name in names]
-    if None not in values:
-        return np.array(values)[codes]
-    memory.for_labels(str(path), len(codes), max(map(len, names)))
-    return np.array(names)[codes]
+    return of_names(names, codes, str(path))
 
 
 def label_names(

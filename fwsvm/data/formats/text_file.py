@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._memory import require
-from fwsvm.data import memory
 from fwsvm.data.formats import decompression
 from fwsvm.errors import DataError
 
 HEAD_BYTES, CHUNK = 4096, 1 << 20  # bytes
+FEWER = "take fewer rows (fwsvm subset), or give the process more memory"
 NEWLINE = 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes that are read from a pipe or another file of unknown size.
@@ -157,7 +157,7 @@ def _unpacked(path: Path, pieces: Iterator[bytes]) -> bytearray:
         if len(data) >= asked:
             asked = len(data) + ASKED_EVERY
             what = f"{path}: unpacking its text ({len(data) >> 20:,} MiB so far)"
-            require(asked, what, memory.FEWER, DataError, held=len(data))
+            require(asked, what, FEWER, DataError, held=len(data))
     return data
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, stacked
-from fwsvm.data import memory
-from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.errors import UsageError, nearest
+from fwsvm._memory import require
+from fwsvm.data.dataset import ENTRY, ROW, Dataset, LabelledRows
+from fwsvm.errors import DataError, UsageError, nearest
 
 #: Rows that share a random stream; part of what defines the data.
 CELL = 4096
@@ -130,7 +130,9 @@ def blocks(made: SyntheticSpec, *, block_rows: int = 65536, part: int = TRAIN) -
 
 
 def _check_room(made: SyntheticSpec, rows: int) -> None:
-    memory.for_drawn(made.name, rows, made.features, population_of(made.kind).STORED)
+    stored = population_of(made.kind).STORED
+    row = ROW + (8 * made.features if stored is None else ENTRY * stored)
+    require(rows * row + 64 * made.features, made.name, "ask for fewer rows or features", DataError)
 
 
 class Stream:
