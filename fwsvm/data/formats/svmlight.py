@@ -231,12 +231,17 @@ def _labels(
         return np.full(len(numbers), np.nan)
     if bare.any():
         odd = int(label_at[np.argmax(bare != bare[0])])
-        why = "has no label, but rows above have one" if odd < 0 else "has a label, but rows above have none"
-        raise FormatError(path, line_number(text, max(odd, ~odd)), f"the row {why}")
+        raise mixed_labels(path, line_number(text, max(odd, ~odd)), lacks=odd < 0)
     if not np.isnan(numbers).any():
         return numbers.copy()
     codes, names = label_names(path, text, label_at)
     return of_names(names, codes, str(path))
+
+
+def mixed_labels(path: str | Path, line: int, *, lacks: bool) -> FormatError:
+    """Return the refusal of a row that lacks a label, or has one, other than the rows above."""
+    why = "has no label, but rows above have one" if lacks else "has a label, but rows above have none"
+    return FormatError(path, line, f"the row {why}")
 
 
 def label_names(

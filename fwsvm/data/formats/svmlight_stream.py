@@ -120,12 +120,7 @@ def tables(
             )
             without = table.labels.dtype.kind == "f" and bool(np.isnan(table.labels[0]))
             if bare is not None and without != bare:
-                why = (
-                    "has no label, but rows above have one"
-                    if without
-                    else "has a label, but rows above have none"
-                )
-                raise FormatError(path, 1, f"the row {why}")
+                raise svmlight.mixed_labels(path, 1, lacks=without)
             bare, none, ignored = without, False, ignored.and_of(more)
             yield table, tuple(svmlight.notices(ignored))
     if none:

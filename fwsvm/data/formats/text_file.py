@@ -77,17 +77,8 @@ def open_decompressed(path: Path) -> Iterator[IO[bytes]]:
         As `read_text`; damage far inside is detected when it is read.
     """
     with _open_seekable(path) as source:
-        kind = decompression.detect(source.read(HEAD_BYTES))
-        size = source.seek(0, io.SEEK_END)
-        source.seek(0)
-        if kind is None:
-            yield source
-        else:
-            yield io.BufferedReader(
-                _ChunkStream(
-                    decompression.decompress(path, source, kind, decompression.max_decompressed(size))
-                )
-            )
+        pieces, _ = _unpacking(path, source)
+        yield source if pieces is None else io.BufferedReader(_ChunkStream(pieces))
 
 
 class _ChunkStream(io.RawIOBase):
@@ -138,15 +129,21 @@ def _read_stream(path: Path, source: IO[bytes]) -> bytearray:
 
 def _contents(path: Path, source: IO[bytes]) -> Any:
     """Return the bytes of an open file: decompressed, or memory-mapped if plain and on a disk."""
-    kind = decompression.detect(source.read(HEAD_BYTES))
-    size = source.seek(0, io.SEEK_END)
-    source.seek(0)
-    if kind is not None:
-        most = decompression.max_decompressed(size)
-        return _unpacked(path, decompression.decompress(path, source, kind, most))
+    pieces, size = _unpacking(path, source)
+    if pieces is not None:
+        return _unpacked(path, pieces)
     if size and not isinstance(source, io.BytesIO):
         return mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ)
     return _read_stream(path, source)
+
+
+def _unpacking(path: Path, source: IO[bytes]) -> tuple[Iterator[bytes] | None, int]:
+    """Return what an open file is unpacked to, piece by piece, None where it is not packed; and its size as it is."""
+    kind = decompression.detect(source.read(HEAD_BYTES))
+    size = source.seek(0, io.SEEK_END)
+    source.seek(0)
+    most = decompression.max_decompressed(size)
+    return None if kind is None else decompression.decompress(path, source, kind, most), size
 
 
 def _unpacked(path: Path, pieces: Iterator[bytes]) -> bytearray:
