@@ -45,6 +45,7 @@ def train(
     }
     if result.sample is not None:
         more |= record.sample_columns(data, result)
+        more["run_id"] = run_id(more["data_sha256"], "", settings)
     try:
         if result.sample is None and not accuracy.is_costly(result, data.train):
             result, known = accuracy.on_training_rows(

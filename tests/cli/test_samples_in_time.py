@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+import fwsvm
+from fwsvm.experiments.plan import run_id
 from fwsvm.problems import model_files
+from fwsvm.solvers import Settings
 from tests.cli.running import done
 
 DATA = "synthetic:checkerboard?rows=4000&test=500"
@@ -31,6 +34,13 @@ def test_the_row_is_of_the_samples_problem(trained):
     assert row["lambda"] == pytest.approx(1.0 / row["rows"])
     assert row["train_accuracy"] is None
     assert 0.0 < row["test_accuracy"] < 1.0
+
+
+def test_a_sample_has_an_identity_of_its_own(trained):
+    row, _, _ = trained
+    settings = Settings("auto", {"samples_from": 1000}, tolerance=0.1, time_limit=1e-6)
+    assert row["run_id"] == run_id(row["data_sha256"], "", settings)
+    assert row["run_id"] != run_id(fwsvm.data.load(DATA).fingerprint, "", settings)
 
 
 def test_the_message_and_the_model_say_it(trained):
