@@ -19,7 +19,7 @@ from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.solvers import Settings, Status, fit
 
-ROWS, FEATURES = 3000, 8
+ROWS, FEATURES = 1200, 8
 
 
 @pytest.fixture(autouse=True)

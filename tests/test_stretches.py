@@ -18,6 +18,7 @@ from fwsvm.kernels.kernel import family
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.scaling.ranges import extremes
 from fwsvm.solvers import Settings
+from fwsvm.solvers.auto import in_time, samples
 
 
 def rows(form, m=5000, n=12, seed=0):
@@ -52,11 +53,13 @@ def test_a_sample_of_a_mapped_copy_is_trained_on_in_less_memory_than_the_rows_ta
     monkeypatch, tmp_path, form
 ):
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
-    monkeypatch.setattr(_stretches, "NUMBERS", 1 << 17)
-    monkeypatch.setattr(widths, "LARGE", 1 << 17)
-    monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1 << 17)
-    labels = np.where(np.random.default_rng(1).random(100_000) < 0.5, 1.0, -1.0)
-    parsed_copies.table("d", {}, lambda: (LabelledRows(rows(form, 100_000, 100), labels), ()))
+    monkeypatch.setattr(_stretches, "NUMBERS", 1 << 14)
+    monkeypatch.setattr(widths, "LARGE", 1 << 14)
+    monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1 << 14)
+    monkeypatch.setattr(in_time, "FIRST_SAMPLE", 256)
+    monkeypatch.setattr(samples, "HELD_OUT", 512)
+    labels = np.where(np.random.default_rng(1).random(40_000) < 0.5, 1.0, -1.0)
+    parsed_copies.table("d", {}, lambda: (LabelledRows(rows(form, 40_000, 100), labels), ()))
     settings = Settings("auto", time_limit=1e-6, threads=1, cache_mib=1)
     small = rows(form, 100, 100)
     training.train(  # compiles
@@ -68,6 +71,6 @@ def test_a_sample_of_a_mapped_copy_is_trained_on_in_less_memory_than_the_rows_ta
     result, _ = training.train(Dataset("d", table, None, ("1", "-1"), "d"), settings)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert result.sample.of == 100_000
-    assert table.X.shape == (100_000, 100)
+    assert result.sample.of == 40_000
+    assert table.X.shape == (40_000, 100)
     assert peak < table.X.data.nbytes / 2

@@ -5,6 +5,7 @@ machine and of the rows does not depend on it.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,24 +96,57 @@ ESTIMATED = [
 ]
 
 
+ON_CLUSTERS = {"chunking", "auto"}  # the methods that train on partitions
+
+
 def called(settings: Settings) -> str:
     return " ".join(map(str, filter(None, [settings.method, settings.search, settings.kernel])))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("settings", [*CERTIFIED, *ESTIMATED], ids=called)
+@pytest.fixture(scope="module")
+def in_memory() -> Callable[[Written, Settings], Result]:
+    """Return what trains on the rows in memory, once for all forms that are alike there."""
+    known: dict[tuple[str, bool], Result] = {}
+
+    def found(there: Written, settings: Settings) -> Result:
+        key = called(settings), sparse.issparse(there.here.X)
+        if key not in known:
+            codes = (there.here.labels < 0).astype(np.int32)
+            known[key] = fit(there.here.X, codes, CLASSES, settings)
+        return known[key]
+
+    return found
+
+
+def test_methods_other_than_chunking_are_refused_on_partitions(tmp_path: Path) -> None:
+    there = written(tmp_path, "partitions")
+    refused = [each for each in [*CERTIFIED, *ESTIMATED] if each.method not in ON_CLUSTERS]
+    assert len(refused) > 5
+    for settings in refused:
+        with pytest.raises(UsageError, match=f"--scheduler trains by chunking, not by {settings.method}"):
+            trained(there, "partitions", settings)
+
+
+@pytest.mark.parametrize(
+    ("form", "settings"),
+    [
+        pytest.param(form, settings, id=f"{called(settings)}-{form}")
+        for settings in [*CERTIFIED, *ESTIMATED]
+        for form in FORMS
+        if form != "partitions" or settings.method in ON_CLUSTERS
+    ],
+)
 def test_a_method_keeps_its_promise_wherever_rows_are(
-    form: str, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    form: str,
+    settings: Settings,
+    in_memory: Callable[[Written, Settings], Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     there = written(tmp_path, form)
     if form in {"mapped", "text"}:
         large(monkeypatch)
-    if form == "partitions" and settings.method not in {"chunking", "auto"}:
-        with pytest.raises(UsageError, match=f"--scheduler trains by chunking, not by {settings.method}"):
-            trained(there, form, settings)
-        return
-    found = trained(there, form, settings)
-    near = fit(there.here.X, (there.here.labels < 0).astype(np.int32), CLASSES, settings)
+    found, near = trained(there, form, settings), in_memory(there, settings)
     assert found.gap_kind == near.gap_kind
     if settings in CERTIFIED:
         assert found.status is Status.CONVERGED

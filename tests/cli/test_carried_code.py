@@ -19,10 +19,7 @@ from fwsvm.numerics import processor
 from fwsvm.numerics.source_digest import PACKAGE
 
 LEVEL = "x86-64-v2"  # of any x86-64 processor that this is tested on, and less than any of them has
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="levels are x86-64's"),
-]
+pytestmark = pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="levels are x86-64's")
 
 #: Runs a command line and says on the last line of stderr what numba compiles for, and how many functions it compiled.
 COUNTED = """
@@ -115,6 +112,7 @@ def elsewhere(made: Path, tmp_path: Path) -> Elsewhere:
     return there
 
 
+@pytest.mark.slow
 def test_a_first_run_elsewhere_compiles_nothing_and_writes_nothing_to_the_code(elsewhere):
     before = listing(elsewhere.carried / "numba")
     row, said, made_for, compiled = elsewhere.train()
@@ -127,6 +125,7 @@ def test_a_first_run_elsewhere_compiles_nothing_and_writes_nothing_to_the_code(e
     assert not known.exists(), "digests of the sources are carried, too"
 
 
+@pytest.mark.slow
 def test_what_is_missing_or_damaged_is_compiled_into_the_users_own_cache_with_a_sentence_for_each(elsewhere):
     (code,) = (path.parent for path in elsewhere.carried.rglob("fwsvm.kernels.rows._store.*.nbc"))
     for path in code.glob("fwsvm.problems.multiple.best_multiple.*"):
@@ -156,6 +155,7 @@ def test_what_is_missing_or_damaged_is_compiled_into_the_users_own_cache_with_a_
     assert again == 0
 
 
+@pytest.mark.slow
 def test_code_for_another_version_is_said_once_and_not_used(elsewhere):
     file = elsewhere.carried / "numba" / FACTS
     file.write_text(file.read_text().replace('"numba": "', '"numba": "0.'))
@@ -236,6 +236,7 @@ def test_the_command_offers_each_level_there_is():
     assert [processor.NATIVE, *processor.LEVELS] == PROCESSORS
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_to_compile_ends_the_command_with_its_words(tmp_path):
     """It is told of a kernel that there is not, which the command itself would have refused."""
     facts = _carrying._facts(processor.NATIVE)

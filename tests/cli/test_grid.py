@@ -4,11 +4,14 @@ import contextlib
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -33,26 +36,48 @@ name: long
 datasets: [wdbc]
 methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
 """
+#: Runs ``fwsvm``, and makes a file once the second run tells how far it is. A worker has long to answer an interrupt,
+#: for the machine may be busy.
+TELLING = """
+import pathlib, runpy
+from fwsvm.cli import _runs
+from fwsvm.experiments.executors import workers
+from fwsvm.solvers.loop import Progress
+
+watch = _runs.RunsDisplay.watch
+
+def telling(display, cell, inside):
+    if display.done == 1 and isinstance(inside, Progress):
+        pathlib.Path("at-work").touch()
+    watch(display, cell, inside)
+
+_runs.RunsDisplay.watch = telling
+workers.GRACE_SECONDS = 100.0
+runpy.run_module("fwsvm", run_name="__main__")
+"""
+#: Runs ``fwsvm`` where no file may have more than so many bytes.
+LIMITED = """
+import resource, runpy
+resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
+runpy.run_module("fwsvm", run_name="__main__")
+"""
 VOLATILE = {
     "load_seconds", "compile_seconds", "train_seconds", "predict_seconds", "peak_memory_mib", "started_utc",
     "commit",
 }  # fmt: skip
 
 
-def start(folder: Path, text: str, *options: str, limit: int | None = None) -> subprocess.Popen[str]:
-    """Start ``fwsvm grid``; ``limit`` is the largest size of a file, in bytes."""
+def start(folder: Path, text: str, *options: str, program: str | None = None) -> subprocess.Popen[str]:
+    """Start ``fwsvm grid``, by a Python program that runs ``fwsvm`` if one is given."""
     (folder / "trial.yaml").write_text(text)
-    command = [sys.executable, "-m", "fwsvm", "grid", "trial.yaml", "--out", "out", "--offline", *options]
-    if limit is not None:
-        program = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
-        program += "runpy.run_module('fwsvm', run_name='__main__')"
-        command = [sys.executable, "-c", program.format(limit), *command[3:]]
+    run = ["-m", "fwsvm"] if program is None else ["-c", program]
+    command = [sys.executable, *run, "grid", "trial.yaml", "--out", "out", "--offline", *options]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def grid(folder: Path, text: str, *options: str, limit: int | None = None) -> tuple[int, str, str]:
+def grid(folder: Path, text: str, *options: str, program: str | None = None) -> tuple[int, str, str]:
     """Run ``fwsvm grid`` in a process of its own and return exit code, stdout and stderr."""
-    process = start(folder, text, *options, limit=limit)
+    process = start(folder, text, *options, program=program)
     out, err = process.communicate(timeout=300)
     assert "Traceback" not in err
     return process.returncode, out, err
@@ -84,23 +109,41 @@ def test_no_file_is_made_where_a_link_in_the_place_of_a_lock_leads(tmp_path):
     assert not outside.exists()
 
 
-def wait_for(process: subprocess.Popen[str], folder: Path, count: int) -> None:
-    """Wait until so many rows are written, and a moment more: into the next run."""
+def in_the_second_run(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """Return a process that makes the runs of `LONG`: the first has its row, and the second is at work."""
+    process = start(folder, LONG, *options, program=TELLING)
     deadline = time.monotonic() + 200
-    while len(rows(folder)) < count:
+    while not (folder / "at-work").exists():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(1.0)
+        time.sleep(0.02)
+    assert len(rows(folder)) == 1
+    return process
 
 
-def test_an_experiment_ends_with_its_table_and_its_files(tmp_path: Path) -> None:
-    code, out, err = here(tmp_path, QUICK)
+class Ended(NamedTuple):
+    """A folder where an experiment was run, and the exit code, stdout and stderr of that."""
+
+    folder: Path
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """Run `QUICK` once, for all tests that begin with its results."""
+    folder = tmp_path_factory.mktemp("quick")
+    return Ended(folder, *here(folder, QUICK, "--threads", "1"))
+
+
+def test_an_experiment_ends_with_its_table_and_its_files(quick: Ended) -> None:
+    folder, code, out, err = quick
     assert code == 0, err
     lines = out.splitlines()
     assert [line.split()[-1] for line in lines] == ["status", "converged", "converged"]
     assert max(map(len, lines)) <= 80
-    found = rows(tmp_path)
+    found = rows(folder)
     assert [(row["role"], row["method"]) for row in found] == [("select", "swap")] * 3 + [
         ("final", "mfw"),
         ("final", "swap"),
@@ -110,17 +153,17 @@ def test_an_experiment_ends_with_its_table_and_its_files(tmp_path: Path) -> None
     finals = found[3:]
     assert len({row["C"] for row in finals}) == 1
     assert {row["shared"] for row in finals} == {"false"}
-    assert [(tmp_path / "out" / "traces" / f"{row['run_id']}.csv").exists() for row in finals] == [True, True]
-    assert "quick" in (tmp_path / "out" / "experiment.yaml").read_text()
-    events = [json.loads(line)["event"] for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert [(folder / "out" / "traces" / f"{row['run_id']}.csv").exists() for row in finals] == [True, True]
+    assert "quick" in (folder / "out" / "experiment.yaml").read_text()
+    events = [json.loads(line)["event"] for line in (folder / "out" / "log.jsonl").read_text().splitlines()]
     assert events[0] == "start"
     assert events[-1] == "end"
     assert events.count("run") == 5
     assert "5 runs: 3 to choose parameters, 2 to report; 0 done" in err
 
 
-def test_what_is_done_is_not_repeated_unless_forced(tmp_path: Path) -> None:
-    here(tmp_path, QUICK)
+def test_what_is_done_is_not_repeated_unless_forced(quick: Ended, tmp_path: Path) -> None:
+    shutil.copytree(quick.folder / "out", tmp_path / "out")
     before = (tmp_path / "out" / "runs.csv").read_bytes()
     code, out, err = here(tmp_path, QUICK)
     assert (code, (tmp_path / "out" / "runs.csv").read_bytes()) == (0, before)
@@ -128,7 +171,7 @@ def test_what_is_done_is_not_repeated_unless_forced(tmp_path: Path) -> None:
     assert out.count("converged") == 2
     _, out, _ = here(tmp_path, QUICK, "--dry-run")
     assert out.count("converged") == 5
-    code, _, _ = here(tmp_path, QUICK, "--force")
+    code, _, _ = here(tmp_path, QUICK, "--force", "--threads", "1")
     again = rows(tmp_path)
     assert (code, len(again)) == (0, 10)
     for first, second in zip(again[:5], again[5:], strict=True):
@@ -137,9 +180,8 @@ def test_what_is_done_is_not_repeated_unless_forced(tmp_path: Path) -> None:
         }
 
 
-def test_runs_of_another_folder_are_taken_over_not_made_again(tmp_path: Path) -> None:
-    here(tmp_path, QUICK)
-    (tmp_path / "out").rename(tmp_path / "lender")
+def test_runs_of_another_folder_are_taken_over_not_made_again(quick: Ended, tmp_path: Path) -> None:
+    shutil.copytree(quick.folder / "out", tmp_path / "lender")
     lent = list(csv.DictReader((tmp_path / "lender" / "runs.csv").read_text().splitlines()))
     wider = QUICK.replace("quick", "wider").replace("swap]", "swap, fw]")
     _, out, err = here(tmp_path, wider, "--reuse", "lender", "--dry-run")
@@ -169,8 +211,7 @@ def test_a_dry_run_lists_everything_and_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
 def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
-    process = start(tmp_path, LONG)
-    wait_for(process, tmp_path, 1)
+    process = in_the_second_run(tmp_path)
     process.kill()
     process.communicate()
     (first,) = rows(tmp_path)
@@ -187,16 +228,19 @@ def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.parametrize(
     ("options", "sent"),
-    [((), signal.SIGINT), (("--workers", "2"), signal.SIGINT), ((), signal.SIGTERM)],
-    ids=["inline", "workers", "terminated"],
+    [
+        pytest.param((), signal.SIGINT, id="inline"),
+        # slow: tests of the executors interrupt workers, too
+        pytest.param(("--workers", "2"), signal.SIGINT, id="workers", marks=pytest.mark.slow),
+        pytest.param((), signal.SIGTERM, id="terminated"),
+    ],
 )
 def test_an_interrupt_keeps_the_partial_run_and_is_resumed(
     tmp_path: Path, options: tuple[str, ...], sent: signal.Signals
 ) -> None:
-    process = start(tmp_path, LONG, *options)
-    wait_for(process, tmp_path, 1)
+    process = in_the_second_run(tmp_path, *options)
     process.send_signal(sent)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "the same command again goes on from here" in err
@@ -212,9 +256,13 @@ def test_an_interrupt_keeps_the_partial_run_and_is_resumed(
 FAILING = "name: trial\ndatasets: [wdbc]\nmethods: [{name: mfw, kernel: poly, coef0: -1}, swap]\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--workers", "2", "--beside")], ids=["inline", "workers"])
-def test_a_failing_run_is_a_row_and_the_others_go_on(tmp_path: Path, options: tuple[str, ...]) -> None:
-    code, out, err = grid(tmp_path, FAILING, *options)
+@pytest.mark.parametrize(
+    ("run", "options"), [(here, ()), (grid, ("--workers", "2", "--beside"))], ids=["inline", "workers"]
+)
+def test_a_failing_run_is_a_row_and_the_others_go_on(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]], options: tuple[str, ...]
+) -> None:
+    code, out, err = run(tmp_path, FAILING, *options)
     assert code == 4
     found = {row["method"]: row for row in rows(tmp_path)}
     assert (found["mfw"]["status"], found["swap"]["status"]) == ("error", "converged")
@@ -248,7 +296,7 @@ def test_a_full_disk_keeps_what_is_written_and_the_rest_resumes(tmp_path: Path) 
     here(tmp_path, text)  # compiled code and parsed data are in the cache now
     whole, size = rows(tmp_path), (tmp_path / "out" / "runs.csv").stat().st_size
     (tmp_path / "out").rename(tmp_path / "first")
-    code, _, err = grid(tmp_path, text, limit=round(0.7 * size))
+    code, _, err = grid(tmp_path, text, program=LIMITED.format(round(0.7 * size)))
     assert code == 4
     assert "cannot be written: File too large" in err.splitlines()[-1]
     kept = rows(tmp_path)
@@ -262,7 +310,7 @@ def test_a_full_disk_keeps_what_is_written_and_the_rest_resumes(tmp_path: Path) 
 
 def test_missing_data_leaves_missing_rows_and_says_so(tmp_path: Path) -> None:
     text = QUICK.replace("[wdbc]", "[usps-ext, wdbc]")  # the first was on its authors' page only
-    code, out, err = grid(tmp_path, text)
+    code, out, err = here(tmp_path, text)
     assert code == 3
     assert "usps-ext is not to be had (offline)" in err
     found = rows(tmp_path)
@@ -274,10 +322,8 @@ def test_missing_data_leaves_missing_rows_and_says_so(tmp_path: Path) -> None:
     assert (code, len(rows(tmp_path))) == (3, 7)
 
 
-def test_workers_and_this_process_find_the_same(tmp_path: Path) -> None:
-    here(tmp_path, QUICK, "--threads", "1")
-    alone = rows(tmp_path)
-    (tmp_path / "out").rename(tmp_path / "alone")
+def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:
+    alone = rows(quick.folder)
     code, _, err = grid(tmp_path, QUICK, "--workers", "2")
     assert code == 0
     assert "reported runs go one by one" in err
@@ -412,7 +458,8 @@ def test_one_data_set_has_one_name_whether_its_run_ended_or_not(tmp_path: Path) 
 
 
 def test_beside_without_workers_is_said_to_change_nothing(tmp_path: Path) -> None:
-    code, _, err = here(tmp_path, QUICK, "--beside")
+    text = "name: trial\ndatasets: [wdbc]\nmethods: [{name: fw, tolerance: 0.1}]\n"
+    code, _, err = here(tmp_path, text, "--beside")
     assert (code, "--beside changes nothing" in err) == (0, True)
 
 

@@ -1,14 +1,12 @@
 """``fwsvm grid`` with the experiments that come with fwsvm, and with a part of an experiment."""
 
-import csv
 from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 
-from fwsvm.cli import main
 from fwsvm.experiments import config, shipped
+from tests.cli.running import rows, run
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SMOKE = ("grid", "quickstart", "--profile", "smoke", "--offline")
@@ -19,14 +17,6 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stand in a folder with nothing in it."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, [*words])
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader((folder / "runs.csv").read_text("utf-8").splitlines()))
 
 
 def test_the_list_has_every_file_with_its_profiles_and_a_sentence() -> None:

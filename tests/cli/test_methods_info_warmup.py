@@ -128,13 +128,22 @@ print(sum(sum(each.cache_hits.values()) for each in ours), sum(sum(each.cache_mi
 """
 
 
+@pytest.fixture(scope="module")
+def warmed_up():
+    """Compile what fw needs, and return what was said."""
+    return run("warmup", "--method", "fw")
+
+
+def test_a_warm_up_says_what_it_compiles_and_where_that_is(warmed_up):
+    assert "[1/4] file reader: " in warmed_up.stderr
+    assert "[4/4] fw, rbf, double precision: " in warmed_up.stderr
+    where = Path(warmed_up.stdout.strip().rpartition("compiled code is in ")[2])
+    assert any(where.rglob("*.nbc"))
+
+
+@pytest.mark.usefixtures("warmed_up")
 @pytest.mark.parametrize("search", ["full", "sampled"])
 def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
-    result = run("warmup", "--method", "fw")
-    assert "[1/4] file reader: " in result.stderr
-    assert "[4/4] fw, rbf, double precision: " in result.stderr
-    where = Path(result.stdout.strip().rpartition("compiled code is in ")[2])
-    assert any(where.rglob("*.nbc"))
     rng = np.random.default_rng(0)
     rows = [f"{1 if x > 0 else -1} 1:{x:.3f} 3:{z:.3f}" for x, z in rng.normal(size=(30, 2))]
     (tmp_path / "rows").write_text("\n".join(rows) + "\n")
@@ -150,6 +159,7 @@ def test_after_a_warm_up_another_process_compiles_nothing(tmp_path, search):
     assert misses == 0
 
 
+@pytest.mark.slow
 def test_after_a_warm_up_newton_steps_and_sparse_rows_need_nothing_compiled(tmp_path):
     """A run compiles the first when it comes to them alone, the second where it has such rows alone."""
     run("warmup", "--method", "auto")

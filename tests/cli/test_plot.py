@@ -5,14 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.analysis.folders import like_paper, row, write, write_trace
-from tests.cli.test_analysis_commands import run
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return results like 003's, three repetitions of its 26 data sets and three methods."""
-    return write(tmp_path_factory.mktemp("results") / "like-003", like_paper("003"))
+from tests.analysis.folders import row, write, write_trace
+from tests.cli.running import run
 
 
 def test_plot_writes_every_format_and_says_what_it_wrote(folder: Path, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_yaml_nested_too_deeply_is_refused(rows):
 
 def test_one_time_limit_holds_for_all_pairs_of_classes_together(rows):
     rows.write_text("".join(f"{i % 30} 1:{i % 7} 2:{i % 5}\n" for i in range(60)))
-    result = CliRunner().invoke(main, ["train", "--method", "swap-2o", "--time-limit", "0.01", "rows"])
+    result = CliRunner().invoke(main, ["train", "--method", "swap-2o", "--time-limit", "1e-6", "rows"])
     assert result.exit_code == 0
     assert "subproblems were not reached" in result.stderr
     assert re.search(r"objective .* \(sum of \d+ of 435 subproblems\)", result.stdout)

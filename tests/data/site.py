@@ -9,8 +9,6 @@ from fwsvm.data.fetching.download import Timeouts
 Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
 #: For servers that answer: no machine is so busy that these end a download.
 PATIENT = Timeouts(connect_seconds=60.0, read_seconds=60.0, attempts=3, pause=0.01, whole_seconds=300.0)
-#: For servers that do not: a download ends by these.
-IMPATIENT = Timeouts(connect_seconds=60.0, read_seconds=1.0, attempts=1, whole_seconds=300.0)
 
 
 class Site:

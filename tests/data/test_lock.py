@@ -4,6 +4,7 @@ import copy
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -217,12 +218,21 @@ def test_the_digest_covers_bytes_split_and_scaling(cache: Path, tmp_path: Path) 
     assert tested.test.X.shape == (2, 30)
 
 
-def mirrored() -> list[tuple[Entry, DataSource]]:
+#: Data sets whose files take many seconds to read, each alone.
+LARGE = {"covtype", "kdd99-10pc", "mnist", "sector"}
+
+
+def unless_large(name: str, *values: object) -> Any:
+    """Return the parameters of a test of a data set, which is slow if that is large."""
+    return pytest.param(*values, marks=[pytest.mark.slow] if name in LARGE else [])
+
+
+def mirrored() -> list[Any]:
     """Return the sources all of whose files are in the mirror."""
     if not MIRROR:
         return []
     return [
-        (entry, source)
+        unless_large(entry.name, entry, source)
         for entry in LOCK.entries.values()
         for source in entry.sources
         if source.files
@@ -269,7 +279,7 @@ CLASS_COUNTS = {
 
 @pytest.mark.mirror
 @pytest.mark.skipif(not MIRROR, reason="needs real files: FWSVM_MIRROR")
-@pytest.mark.parametrize("name", CLASS_COUNTS)
+@pytest.mark.parametrize("name", [unless_large(name, name) for name in CLASS_COUNTS])
 def test_classes_are_as_many_as_the_world_knows(
     name: str, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,8 +31,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POS
 DATA = DataSpec("wdbc", test_fraction=0.25)
 
 
-def cell(tolerance: float, seed: int = 0, time_limit: float | None = None, data: DataSpec = DATA) -> Cell:
-    settings = Settings("fw", {}, tolerance=tolerance, seed=seed, time_limit=time_limit)
+#: Steps for some seconds: a run of so many is killed while it is at work, and ends where nothing kills it.
+LONG = 3_000_000
+#: Steps for longer than any test waits: a run of so many ends as it is interrupted or killed.
+ENDLESS = 10**10
+
+
+def cell(tolerance: float, seed: int = 0, steps: int | None = None, data: DataSpec = DATA) -> Cell:
+    settings = Settings("fw", {}, tolerance=tolerance, seed=seed, max_iterations=steps)
     fingerprint = samples.load(data).fingerprint
     identity = plan.run_id(fingerprint, "", settings, repetition=0)
     return Cell(identity, "trial", "", FINAL, data, fingerprint, settings, repetition=0)
@@ -70,21 +76,21 @@ def run(cells: list[Cell], watch: Killer) -> dict[str, Record]:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_once_is_replaced_and_its_cell_tried_again() -> None:
-    short, long = cell(0.1), cell(1e-12, time_limit=3.0)
+    short, long = cell(0.1), cell(1e-12, steps=LONG)
     found = run([short, long, cell(0.1, seed=1)], Killer(long, 1))
-    assert found[long.run_id].status is Status.TIME_LIMIT
-    assert sorted(record.status for record in found.values()) == ["converged", "converged", "time_limit"]
+    assert found[long.run_id].status is Status.MAX_ITERATIONS
+    assert sorted(record.status for record in found.values()) == ["converged", "converged", "max_iterations"]
 
 
 def test_a_cell_whose_worker_dies_twice_is_an_error_and_the_others_go_on() -> None:
-    short, long = cell(0.1), cell(1e-12, time_limit=3.0)
+    short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found = run([long, short], Killer(long, 2))
     assert (found[long.run_id].status, found[short.run_id].status) == (Status.ERROR, Status.CONVERGED)
     assert "worker process died 2 times (signal 9)" in found[long.run_id].row["message"]
 
 
 def test_the_rows_of_a_group_come_one_by_one_and_only_the_guilty_cell_is_tried_again() -> None:
-    cells = [cell(0.1), cell(1e-12, time_limit=2.0), cell(0.1, seed=1)]
+    cells = [cell(0.1), cell(1e-12, steps=LONG), cell(0.1, seed=1)]
     order: list[str] = []
     workers = Workers(1, Resources())
     try:
@@ -101,7 +107,7 @@ def chain(*, long: bool = True) -> list[Cell]:
     for number, C in enumerate(penalties := (0.5, 2.0, 8.0)):
         made = replace(cell(1e-2).settings, C=C)
         if long and number == 1:
-            made = replace(made, tolerance=1e-12, max_iterations=3_000_000)
+            made = replace(made, tolerance=1e-12, max_iterations=LONG)
         after = penalties[:number]
         identity = plan.run_id(cell(1e-2).fingerprint, "", made, predecessors=after)
         cells.append(
@@ -166,7 +172,7 @@ def test_the_cell_of_a_chain_that_kills_a_clusters_workers_is_found(length: int)
 
 def test_ctrl_c_loses_no_run_that_waits_for_its_certificate() -> None:
     """Runs of a group hand over their rows several at a time: the first two are done, but not recorded."""
-    cells = [cell(0.1), cell(0.1, seed=1), cell(1e-12, time_limit=60.0), cell(0.1, seed=2)]
+    cells = [cell(0.1), cell(0.1, seed=1), cell(1e-12, steps=ENDLESS), cell(0.1, seed=2)]
     found: dict[str, Record] = {}
 
     def impatient(at: Cell, _inside: Progress) -> None:
@@ -240,7 +246,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
     rows = samples.load(DATA).train
     svmlight.write("own.svm", rows.X, rows.labels)
     own = cell(0.1, data=DataSpec("own.svm"))
-    cells = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, time_limit=2.0)]
+    cells = [cell(0.1, seed=seed) for seed in range(3)] + [own, cell(1e-12, seed=9, steps=LONG)]
     found: dict[str, Record] = {}
 
     def deliver(record: Record) -> None:
@@ -254,7 +260,7 @@ def test_a_cluster_is_sent_data_it_lacks_and_goes_on_when_a_worker_is_killed(
         executor.run([[one] for one in cells], deliver, Killer(cells[0], 0), at_once=2)
     finally:
         executor.close()
-    assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["time_limit"]
+    assert [found[one.run_id].status for one in cells] == ["converged"] * 4 + ["max_iterations"]
     assert {record.row["parallel_cells"] for record in found.values()} == {2}
 
 
@@ -300,7 +306,7 @@ def test_a_chain_whose_finished_rows_die_with_a_clusters_worker_is_made_again_wh
 def test_ctrl_c_ends_the_runs_of_a_cluster_and_each_has_its_row(cluster: LocalCluster) -> None:
     from fwsvm.experiments.executors.cluster import ClusterExecutor
 
-    short, long = cell(0.1), cell(1e-12, time_limit=60.0)
+    short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: dict[str, Record] = {}
 
     def impatient(record: Record) -> None:
@@ -329,7 +335,7 @@ def test_a_cluster_that_is_gone_under_an_experiment_is_a_sentence(
     from fwsvm.experiments.executors import cluster
     from fwsvm.experiments.executors.cluster import ClusterExecutor
 
-    short, long = cell(0.1), cell(1e-12, time_limit=60.0)
+    short, long = cell(0.1), cell(1e-12, steps=ENDLESS)
     found: list[Record] = []
     monkeypatch.setattr(connection, "LOOK_SECONDS", 0.2)
     with started(tmp_path, 1) as there:

@@ -69,18 +69,40 @@ def alike(found: Rows, expected: Rows) -> bool:
     )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(lost=st.sets(st.integers(1, ROWS), min_size=1))
+def drawn(examples: int) -> settings:
+    """Return settings for so many examples, each of which is one or several experiments."""
+    ours = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=examples, deadline=None, suppress_health_check=ours)
+
+
+LOST = given(lost=st.sets(st.integers(1, ROWS), min_size=1))
+BEGUN = given(begun=st.lists(st.integers(1, ROWS), min_size=1, max_size=3))
+
+
+def comes_back(whole: Path, folder: Path, lost: set[int]) -> None:
+    """Check that an experiment whose rows of these numbers are lost makes those, and no others."""
+    (folder / "out").mkdir(exist_ok=True)
+    kept = [line for number, line in enumerate(lines(whole)) if number not in lost]
+    (folder / "out" / "runs.csv").write_text("".join(kept))
+    assert grid(folder)[0] == 0
+    assert lines(folder)[: len(kept)] == kept
+    assert len(lines(folder)) == 1 + ROWS
+    assert alike(rows(folder), rows(whole))
+
+
+@drawn(3)
+@LOST
 def test_whichever_rows_are_lost_the_same_ones_come_back_and_no_others(
     whole: Path, tmp_path: Path, lost: set[int]
 ) -> None:
-    (tmp_path / "out").mkdir(exist_ok=True)
-    kept = [line for number, line in enumerate(lines(whole)) if number not in lost]
-    (tmp_path / "out" / "runs.csv").write_text("".join(kept))
-    assert grid(tmp_path)[0] == 0
-    assert lines(tmp_path)[: len(kept)] == kept
-    assert len(lines(tmp_path)) == 1 + ROWS
-    assert alike(rows(tmp_path), rows(whole))
+    comes_back(whole, tmp_path, lost)
+
+
+@pytest.mark.slow
+@drawn(8)
+@LOST
+def test_of_many_more_losses_each_is_made_good(whole: Path, tmp_path: Path, lost: set[int]) -> None:
+    comes_back(whole, tmp_path, lost)
 
 
 @contextlib.contextmanager
@@ -125,19 +147,35 @@ def test_a_run_that_fails_as_it_is_made_again_keeps_its_row_and_records_no_other
     assert alike({name: found[name] for name in rows(whole)}, rows(whole))
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(begun=st.lists(st.integers(1, ROWS), min_size=1, max_size=3))
+def goes_on(whole: Path, folder: Path, begun: list[int]) -> None:
+    """Check an experiment in which Ctrl-C is pressed as so many runs were begun, once in each pass.
+
+    What was proven by itself then is proven again.
+    """
+    (folder / "out").mkdir(exist_ok=True)
+    (folder / "out" / "runs.csv").unlink(missing_ok=True)
+    for number in begun:
+        with pressed(number):
+            assert grid(folder)[0] in {0, 130}
+    assert grid(folder)[0] == 0
+    assert alike(rows(folder), rows(whole))
+
+
+@drawn(2)
+@BEGUN
 def test_after_ctrl_c_the_rows_are_those_of_an_uninterrupted_search(
     whole: Path, tmp_path: Path, begun: list[int]
 ) -> None:
-    """It is pressed as so many runs were begun, once in each pass; what was proven by itself then is proven again."""
-    (tmp_path / "out").mkdir(exist_ok=True)
-    (tmp_path / "out" / "runs.csv").unlink(missing_ok=True)
-    for number in begun:
-        with pressed(number):
-            assert grid(tmp_path)[0] in {0, 130}
-    assert grid(tmp_path)[0] == 0
-    assert alike(rows(tmp_path), rows(whole))
+    goes_on(whole, tmp_path, begun)
+
+
+@pytest.mark.slow
+@drawn(5)
+@BEGUN
+def test_after_ctrl_c_in_many_more_places_the_rows_are_so_too(
+    whole: Path, tmp_path: Path, begun: list[int]
+) -> None:
+    goes_on(whole, tmp_path, begun)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.chunking import in_memory, run
 from fwsvm.solvers.chunking.working_set import first_chunk, select_rows
+from fwsvm.solvers.frank_wolfe import thread_team
 from fwsvm.solvers.tuning import CHUNK_SPARE, FIRST_CHUNK, SMALL_CLASS
 from fwsvm.solvers.warm_up import ROWS
 from tests import naive
@@ -161,8 +162,9 @@ def test_sparse_rows_and_no_final_gap(chunks):
     assert blind.relative_gap <= 1e-3
 
 
-def test_threads_change_nothing():
-    X, codes = clouds(8, 12_000, apart=0.7)
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr(thread_team, "ROWS_A_THREAD", 64)  # so that they share the passes over few rows
+    X, codes = clouds(8, 3000, apart=0.7)
     one, two = (train(X, codes, threads=threads) for threads in (1, 2))
     assert one.objective == two.objective
     assert one.steps == two.steps

@@ -14,6 +14,7 @@ from fwsvm.solvers.auto.samples import HELD_OUT, forecast_seconds, nested
 from tests import naive
 
 CLASSES = ("a", "b")
+ENOUGH = 1e6  # seconds, into which any forecast fits, however busy the machine
 
 
 def noisy(m=1200, seed=0):
@@ -25,7 +26,7 @@ def noisy(m=1200, seed=0):
 
 
 def train(X, codes, watch=None, *, samples_from=1000, **given):
-    asked = {"C": 10.0, "threads": 1, "cache_mib": 64, "time_limit": 600.0, **given}
+    asked = {"C": 10.0, "threads": 1, "cache_mib": 64, "time_limit": ENOUGH, **given}
     parameters = {"samples_from": samples_from}
     return fit(X, codes, CLASSES, Settings("auto", parameters=parameters, **asked), watch=watch)
 
@@ -116,7 +117,7 @@ def test_fewer_rows_other_methods_and_runs_without_a_limit_are_as_they_were(monk
     assert train(X, codes, time_limit=None).certified
     assert train(X, codes, max_iterations=10**6).certified
     assert train(X, codes, protocol="paper").status is Status.SAMPLED_STOP
-    fit(X, codes, CLASSES, Settings("swap-2o", time_limit=600.0, threads=1))
+    fit(X, codes, CLASSES, Settings("swap-2o", time_limit=ENOUGH, threads=1))
 
 
 @pytest.mark.usefixtures("whole_never_fits")
@@ -212,7 +213,7 @@ def test_several_classes_are_sampled_too():
     codes = np.where(X[:, 0] < 1, 2, codes)
     found = fit(
         X, codes, ("a", "b", "c"),
-        Settings("auto", C=10.0, threads=1, time_limit=600.0, parameters={"samples_from": 1000}),
+        Settings("auto", C=10.0, threads=1, time_limit=ENOUGH, parameters={"samples_from": 1000}),
     )  # fmt: skip
     assert found.subproblems == 3
     assert found.sample.accuracy > 0.6

@@ -3,6 +3,8 @@
 import re
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from fwsvm.solvers.frank_wolfe import iterate, run
 from fwsvm.status import Status
 
 CLASSES = ("a", "b", "c", "d")
+PATIENCE = 200.0  # seconds that a thread waits for what another is to do; no machine is so busy
 
 
 def clouds(sizes: tuple[int, ...], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -25,6 +28,29 @@ def clouds(sizes: tuple[int, ...], seed: int = 0) -> tuple[np.ndarray, np.ndarra
 def solve(X, codes, method: str = "swap-2o", **given):
     told = {"C": 10.0, "threads": 2, "tolerance": 1e-4, **given}
     return fit(X, codes, CLASSES[: codes.max() + 1], Settings(method=method, **told))
+
+
+def told_elsewhere(monkeypatch: pytest.MonkeyPatch, longest: int, tell: Callable) -> None:
+    """Let another thread than this solve the longest pair, which has this number, and call ``tell`` after its chunks.
+
+    That is given what would be called otherwise, and the run.
+    """
+    begun, do, solved = threading.Event(), scheduler.Work.do, scheduler.solve
+
+    def do_later(work, clock, me):
+        assert me or begun.wait(
+            PATIENCE
+        )  # a waiting thread takes nothing, and another takes the longest first
+        do(work, clock, me)
+
+    def solve_so(problem, rows, number, total, resolved, limits, clock, told, *more):
+        if number == longest:
+            begun.set()
+            told = partial(tell, told)
+        return solved(problem, rows, number, total, resolved, limits, clock, told, *more)
+
+    monkeypatch.setattr(scheduler.Work, "do", do_later)
+    monkeypatch.setattr(scheduler, "solve", solve_so)
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "cvm", "newton", "pegasos", "scs", "liblinear"])
@@ -65,12 +91,26 @@ def test_a_small_budget_for_columns_is_shared(search):
 def test_a_watcher_hears_in_its_own_thread_of_pairs_that_others_solve(monkeypatch):
     monkeypatch.setattr(subproblems, "WATCH_EVERY", 0.0)
     monkeypatch.setattr(scheduler, "WATCH_EVERY", 0.01)
-    heard = []
-    X, codes = clouds((3, 900, 900))
-    fit(X, codes, CLASSES[:3], Settings("swap-2o", C=100.0, tolerance=1e-6, threads=3), watch=lambda at: heard.append(
-        (threading.get_ident(), at.subproblem)))  # fmt: skip
-    assert {thread for thread, _ in heard} == {threading.get_ident()}
-    assert max(done for _, done in heard) == 2  # the long pair was still at work when the others were done
+    threads, heard = set(), threading.Event()
+
+    def watch(progress):
+        threads.add(threading.get_ident())
+        if progress.subproblem == 2:  # the long pair is still at work, and the others are done
+            heard.set()
+
+    def tell_until_it_is_heard(tell, solver):
+        for _ in range(int(PATIENCE / 0.01)):
+            tell(solver)
+            if solver is None or heard.wait(0.01):
+                return
+        pytest.fail("nobody hears of it")
+
+    told_elsewhere(monkeypatch, 2, tell_until_it_is_heard)
+    X, codes = clouds((3, 300, 300))
+    settings = Settings("swap-2o", C=100.0, tolerance=1e-6, threads=3)
+    assert fit(X, codes, CLASSES[:3], settings, watch=watch).certified
+    assert heard.is_set()
+    assert threads == {threading.get_ident()}
 
 
 def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
@@ -110,14 +150,31 @@ def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, owner,
 
 
 def test_an_interrupt_while_waiting_for_the_last_ends_them(monkeypatch):
+    waited, ended = threading.Event(), []
+
     def interrupted(work, others):
+        waited.set()
         raise KeyboardInterrupt
 
+    def tell_until_it_is_ended(tell, solver):
+        try:
+            for _ in range(int(PATIENCE / 0.01)):
+                tell(solver)
+                if solver is None:
+                    return
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            ended.append(waited.is_set())
+            raise
+        pytest.fail("nothing ends it")
+
     monkeypatch.setattr(scheduler.Work, "wait_for", interrupted)
+    told_elsewhere(monkeypatch, 5, tell_until_it_is_ended)
     X, codes = clouds(
-        (3, 3, 900, 900)
-    )  # the first pair is done at once, and then there is nothing left to begin
+        (3, 3, 100, 100)
+    )  # here the first pairs are solved, and then there is nothing left to begin
     result = solve(X, codes, C=1e6, tolerance=1e-9, threads=6)
+    assert ended == [True]
     assert result.status is Status.INTERRUPTED
     assert len(result.model.biases) == 6
 
@@ -130,12 +187,13 @@ def test_a_limit_of_time_ends_all():
 
 
 def test_an_error_in_another_thread_is_told_here(monkeypatch):
-    real = scheduler.solve
+    real, failed = scheduler.solve, threading.Event()
 
     def fails_elsewhere(*arguments):
         if threading.current_thread() is not threading.main_thread():
+            failed.set()
             raise UsageError("no room")
-        time.sleep(0.05)  # so that the other has a turn
+        assert failed.wait(PATIENCE)  # this thread leaves a pair to the other
         return real(*arguments)
 
     monkeypatch.setattr(scheduler, "solve", fails_elsewhere)

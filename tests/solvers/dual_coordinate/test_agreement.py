@@ -1,5 +1,6 @@
 """The primal value that others reach: LIBLINEAR, its known optima, scipy, a problem with a bias column."""
 
+import functools
 import os
 from pathlib import Path
 
@@ -29,12 +30,40 @@ def of_liblinear(X: sparse.csr_array, y: np.ndarray, C: float, *, squared: bool,
     return primal(peer.fit(X, y).coef_[0], X, y, C, squared=squared)
 
 
+@functools.cache
+def text() -> tuple[sparse.csr_array, np.ndarray]:
+    return text_like(11, m=200, n=80)
+
+
+@functools.cache
+def wdbc() -> tuple[sparse.csr_array, np.ndarray]:
+    """Return wdbc with the largest value of each feature 1."""
+    data = load("wdbc")
+    X, y = sparse.csr_array(data.train.X), np.where(data.train.labels == data.train.labels.max(), 1.0, -1.0)
+    return sparse.csr_array(X.multiply(1.0 / np.abs(X).max(axis=0).toarray().ravel())), y
+
+
+@functools.cache
+def text_by_liblinear(loss: str, C: float) -> float:
+    return of_liblinear(*text(), C, squared=loss == "squared_hinge")
+
+
+@functools.cache
+def wdbc_by_liblinear(C: float) -> float:
+    return of_liblinear(*wdbc(), C, squared=False, tol=1e-5)
+
+
+@functools.cache
+def file_by_liblinear(name: str, C: float) -> float:
+    return of_liblinear(*of_mirror(name), C, squared=False)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1000.0])
 def test_liblinear_reaches_the_same_primal_value_on_random_problems(method, loss, C):
-    X, y = text_like(11, m=200, n=80)
-    theirs = of_liblinear(X, y, C, squared=loss == "squared_hinge")
+    X, y = text()
+    theirs = text_by_liblinear(loss, C)
     run = solve(method, X, y, C, loss=loss, tolerance=1e-6)
     found = outcome(run)
     assert found.objective == pytest.approx(theirs, rel=2e-6)
@@ -46,11 +75,8 @@ def test_liblinear_reaches_the_same_primal_value_on_random_problems(method, loss
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("C", [0.01, 1.0, 10.0])
 def test_liblinear_reaches_the_same_primal_value_on_wdbc(method, C):
-    data = load("wdbc")
-    X, y = sparse.csr_array(data.train.X), np.where(data.train.labels == data.train.labels.max(), 1.0, -1.0)
-    X = sparse.csr_array(X.multiply(1.0 / np.abs(X).max(axis=0).toarray().ravel()))
-    found = outcome(solve(method, X, y, C, tolerance=1e-5))
-    assert found.objective == pytest.approx(of_liblinear(X, y, C, squared=False, tol=1e-5), rel=2e-5)
+    found = outcome(solve(method, *wdbc(), C, tolerance=1e-5))
+    assert found.objective == pytest.approx(wdbc_by_liblinear(C), rel=2e-5)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -112,8 +138,7 @@ def test_heart_scale_has_its_known_optima(method, loss, C, optimum):
     ("name", "C"), [("a1a", 0.01), ("a1a", 1.0), ("w1a", 0.1), ("w1a", 1.0), ("splice", 0.01)]
 )
 def test_liblinear_reaches_the_same_primal_value_on_real_sets(method, name, C):
-    X, y = of_mirror(name)
-    theirs = of_liblinear(X, y, C, squared=False)
-    found = outcome(solve(method, X, y, C, tolerance=1e-4))
+    theirs = file_by_liblinear(name, C)
+    found = outcome(solve(method, *of_mirror(name), C, tolerance=1e-4))
     assert found.dual <= theirs * (1 + 1e-9)
     assert found.objective == pytest.approx(theirs, rel=1e-4)

@@ -3,6 +3,7 @@
 `benchmarks/referee.py` has more sets, and what takes longer.
 """
 
+import os
 import statistics
 
 import pytest
@@ -10,6 +11,12 @@ import pytest
 from fwsvm import data, train
 from fwsvm.errors import DataError
 from fwsvm.experiments.accuracy import accuracy
+
+pytestmark = [
+    pytest.mark.mirror,
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get("FWSVM_MIRROR"), reason="needs real files: FWSVM_MIRROR"),
+]
 
 #: Iterations and test accuracy of their program, C, and the width that it was run with.
 ADULT, DIGITS = {"C": 1.0, "width_rule": "paper"}, {"C": 8.0}
@@ -45,7 +52,6 @@ def run(rows, method, given, seed):
     return train(rows, method=method, protocol="fw-svms", seed=seed, threads=1, **given)
 
 
-@pytest.mark.mirror
 @pytest.mark.parametrize(("name", "method", "given", "iterations", "right"), COUNTS)
 def test_iterations_and_accuracy_are_those_of_the_authors_program(
     name, method, given, iterations, right, loaded
@@ -60,7 +66,6 @@ def test_iterations_and_accuracy_are_those_of_the_authors_program(
         assert statistics.median(parts) == pytest.approx(right, abs=0.003)
 
 
-@pytest.mark.mirror
 def test_cvm_ends_with_the_core_set_of_the_authors_program(loaded):
     """Their program counts each step inside the core set twice."""
     rows = loaded("a1a")
