@@ -53,8 +53,8 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | None = None) -> "Results":
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
-    from fwsvm.analysis.cells import some_read_as_sweeps
     from fwsvm.analysis.same_data import different_in_folders
+    from fwsvm.analysis.sweeps import some_read_as_sweeps
     from fwsvm.cli._files import refuse_overwriting_results
     from fwsvm.cli._lines import tell
 

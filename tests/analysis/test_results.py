@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.analysis import cells, results
+from fwsvm.analysis import cells, results, sweeps
 from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row, write, write_trace
 
@@ -187,15 +187,15 @@ def test_sweeps_are_told_from_single_values_of_the_penalty() -> None:
         *(row(dataset="b", method="fw", C=c, experiment="sweep") for c in (1, 2)),
         row(dataset="b", method="fw", C=4),
     )
-    assert cells.without_sweeps(table)["C"].tolist() == [1, 4]
-    assert cells.sweeps(table)["C"].tolist() == [1, 2]
+    assert sweeps.without_sweeps(table)["C"].tolist() == [1, 4]
+    assert sweeps.sweeps(table)["C"].tolist() == [1, 2]
 
 
 def test_what_looks_like_a_sweep_among_single_penalties_is_said() -> None:
     single = [row(dataset=data, method=method, C=1) for data in "ab" for method in ("fw", "cvm")]
     sweep = [row(dataset="a", method="fw", C=c, experiment="sweep") for c in (1, 2)]
-    assert cells.some_read_as_sweeps(frame_of(*single, *sweep)) == []
-    (said,) = cells.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
+    assert sweeps.some_read_as_sweeps(frame_of(*single, *sweep)) == []
+    (said,) = sweeps.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
     assert "several values of C for b/fw, and one for the others" in said
 
 

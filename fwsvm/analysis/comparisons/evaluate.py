@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from fwsvm.analysis.cells import method_matrix, without_sweeps
+from fwsvm.analysis.cells import method_matrix
 from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
+from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
 

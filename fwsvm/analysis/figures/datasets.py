@@ -5,7 +5,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
-from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.cells import against_baseline
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,
@@ -32,6 +32,7 @@ from fwsvm.analysis.figures.style import (
 )
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.names import short_name
+from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.results.kinds import listed
 
 

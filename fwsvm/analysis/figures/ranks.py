@@ -1,12 +1,12 @@
 """The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
 
-from fwsvm.analysis.cells import without_sweeps
 from fwsvm.analysis.comparisons import OverallComparison, compare_methods
 from fwsvm.analysis.figures.data import FigureData, methods_of
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.errors import ResultsError
 
 STEP = 0.32  # from one label to the next, in inches

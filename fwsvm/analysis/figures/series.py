@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline, without_sweeps
+from fwsvm.analysis.cells import against_baseline
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,
@@ -33,6 +33,7 @@ from fwsvm.analysis.figures.style import (
 )
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.sweeps import without_sweeps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.data import FigureData, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
@@ -20,6 +19,7 @@ from fwsvm.analysis.figures.style import (
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
+from fwsvm.analysis.sweeps import sweeps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

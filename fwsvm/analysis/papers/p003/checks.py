@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.claims.checks import ADULT, ALL, WEB, all_hold, better, coverage, speedups
 from fwsvm.analysis.claims.model import CheckResult, View, is_certain, of_growth
 from fwsvm.analysis.measures import three_digits
+from fwsvm.analysis.sweeps import sweeps
 
 METHODS = ("cvm", "fw", "mfw")
 SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
