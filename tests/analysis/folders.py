@@ -17,7 +17,7 @@ COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
     "fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors "
     "iterations steps kernel_evaluations cache_hit_rate test_accuracy train_accuracy load_seconds "
     "compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells "
-    "shared machine cpu blas python numpy numba fwsvm commit started_utc schema"
+    "shared machine cpu blas python numpy numba fwsvm commit started_utc schema source"
 ).split()
 DEFAULTS: dict[str, Any] = {
     "experiment": "trial",

@@ -127,7 +127,7 @@ def test_an_interrupt_ends_all_and_keeps_what_there_is(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("owner", "place", "left"), [(iterate, "certify", 2), (run.SimplexRun, "__init__", 3)]
+    ("owner", "place", "left"), [(iterate, "machine_of", 2), (run.SimplexRun, "__init__", 3)]
 )
 def test_an_interrupt_outside_the_loop_keeps_what_was_solved(monkeypatch, owner, place, left):
     """While a gap is recomputed, or the next pair is set up."""
