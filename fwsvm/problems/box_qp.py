@@ -129,13 +129,13 @@ def _set_curvature(qp):
         point.curvature = max(square + qp.bias * qp.bias + point.ridge, tiny)
 
 
-@njit(fastmath={"contract"}, forceinline=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def product_with_row(qp, w, i):
     """Return <w, x_i> with the constant feature, in four sums so that additions need not wait for another."""
     return _inner(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, qp.bias * w[qp.features])
 
 
-@njit(fastmath={"contract"}, forceinline=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def _inner(values, columns, w, k, end, a):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     b, c, d = 0.0, 0.0, 0.0
@@ -165,14 +165,14 @@ def _inner(values, columns, w, k, end, a):
     return (a + b) + (c + d)
 
 
-@njit(fastmath={"contract"}, forceinline=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def add(qp, w, i, factor):
     """Set w to w + factor x_i; four at a time, as a row has no column twice."""
     _add(qp.values, qp.columns, w, qp.points[i].first, qp.points[i].end, factor)
     w[qp.features] += factor * qp.bias
 
 
-@njit(fastmath={"contract"}, forceinline=True)
+@njit(fastmath={"contract"}, forceinline=True, each_step=True)
 def _add(values, columns, w, k, end, factor):
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     if columns is None:

@@ -59,22 +59,22 @@ def end(rule, s):
     """Update the method's state after a sweep; return whether its own stopping rule (``now.epsilon``) is met."""
 
 
-@generic(default=_no)
+@generic(default=_no, each_step=True)
 def is_at_rest(rule, s, i):
     """Return whether a visit of row i is known to be a step of length zero."""
 
 
-@generic(default=_no_more)
+@generic(default=_no_more, each_step=True)
 def is_shrunk(rule, s, i, g):
     """Return whether row i, at which the gradient is g, leaves the active set."""
 
 
-@generic(default=_nothing)
+@generic(default=_nothing, each_step=True)
 def update_preference(rule, s, i, gain):
     """Update the method's preference for row i after a step that increased D by ``gain``."""
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, each_step=True)
 def _prefetch_ahead(s, k):
     now = s.now[0]
     if k + RECORDS_AHEAD < now.size:
@@ -94,14 +94,14 @@ def _prefetch_ahead(s, k):
             _prefetch_columns(s.qp.columns, first, end)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, each_step=True)
 def _prefetch_columns(columns, first, end):
     if columns is not None:
         for at in range(first, end, COLUMNS_A_LINE):
             prefetch(columns, at)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, each_step=True)
 def _move(s, i, g, violation):
     """Move alpha_i to the best place in [0, U_i], w with it; return the gain of D."""
     now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
@@ -122,7 +122,7 @@ def _move(s, i, g, violation):
     return gain
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, each_step=True)
 def _sweep(rule, s, budget):
     """Visit up to ``budget`` rows of the sweep; return how many."""
     now, qp = s.now[0], s.qp
@@ -155,7 +155,7 @@ def _sweep(rule, s, budget):
     return visited
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, each_step=True)
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
     now, qp = s.now[0], s.qp
