@@ -156,3 +156,66 @@ def test_a_measure_that_the_new_result_lacks_is_named(tmp_path: Path) -> None:
         "4 runs have no accuracy in the new result, unlike the old, and no verdict on it: a1a swap; w1a swap"
         in done.stderr
     )
+
+
+def test_a_run_that_no_longer_starts_is_worse(tmp_path: Path) -> None:
+    """Its row has what was asked for alone: no width rule, and neither search nor stop unless these were given."""
+    failed = row(
+        dataset="a1a", method="swap", status="error", message="no room", search="", stop="", tolerance="",
+        width_rule="", gamma="", sigma2="", train_seconds="", test_accuracy="", objective="", subproblems="",
+    )  # fmt: skip
+    other = row(dataset="a1a", method="swap", repetition=1, seed=1)
+    old = write(tmp_path / "old", [row(dataset="a1a", method="swap"), other])
+    done = run(old, write(tmp_path / "new", [failed, other]))
+    assert done.exit_code == 1
+    assert done.stderr == "worse: a1a swap: 1 run error, before converged\n"
+    assert run(tmp_path / "new", old).exit_code == 0
+
+
+def test_times_that_a_limit_cut_are_compared_where_the_bound_decides(tmp_path: Path) -> None:
+    def timed(name: str, seconds: tuple[float, float], *cut: int) -> Path:
+        statuses = ["time_limit" if k in cut else "converged" for k in range(2)]
+        rows = [
+            row(dataset=name, method="swap", train_seconds=each, status=status)
+            for name, each, status in zip(("a1a", "w1a"), seconds, statuses, strict=True)
+        ]
+        return write(tmp_path / name, rows)
+
+    old = timed("old", (100.0, 100.0))
+    done = run(old, timed("new", (60.0, 300.0), 0, 1), "--measure", "time", "--format", "csv")
+    assert {name: line["verdict"] for (name, _), line in verdicts(done).items()} == {"w1a": "worse"}
+    assert "1 pair of runs that a time limit cut short tells nothing of time: a1a swap" in done.stderr
+
+
+def test_a_machine_of_some_pairs_of_classes_has_no_accuracy_to_compare(tmp_path: Path) -> None:
+    cut = {"status": "time_limit", "subproblems": 45, "test_accuracy": 0.2}
+    done = run(folder(tmp_path / "old"), folder(tmp_path / "new", **cut), "--measure", "accuracy")
+    assert "2 pairs of runs that a time limit cut short tell nothing of accuracy" in done.stderr
+    assert (done.exit_code, done.stdout.strip()) == (1, ""), "worse by how they ended alone"
+
+
+def test_where_no_outcome_of_a_test_could_count_the_margin_decides(tmp_path: Path) -> None:
+    """Nine pairs in each of thirty lines: the least p is 30 x 2/2^9. Ten data sets in three lines: 3 x 2/2^10."""
+    rows = [
+        row(dataset=f"set{d}", method=method, repetition=k, seed=k)
+        for d in range(10) for method in ("fw", "mfw", "swap") for k in range(9)
+    ]  # fmt: skip
+    write(tmp_path / "old", rows)
+    write(tmp_path / "new", [each | {"train_seconds": 2.0} for each in rows])
+    done = run(tmp_path / "old", tmp_path / "new", "--measure", "time", "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert (len(lines), {line["verdict"] for line in lines}) == (33, {"worse"})
+    tested = {line["dataset"]: float(line["p"]) for line in lines if line["p"]}
+    assert tested == {"all 10": pytest.approx(3 * 2 / 2**10)}
+
+
+def test_what_one_side_has_more_of_a_sweep_is_named_and_not_paired_with_another_C(tmp_path: Path) -> None:  # noqa: N802
+    def swept(name: str, *values: int) -> Path:
+        return write(tmp_path / name, [row(dataset="a1a", method="fw", C=C, train_seconds=C) for C in values])
+
+    done = run(
+        swept("old", 1, 10, 100, 1000), swept("new", 10, 100, 1000), "--measure", "time", "--format", "csv"
+    )
+    found = verdicts(done)["a1a", "time"]
+    assert (found["pairs"], found["verdict"], float(found["effect"])) == ("3", "same", 1.0)
+    assert done.stderr == f"only in {tmp_path / 'old'}: a1a fw (C 1)\n"

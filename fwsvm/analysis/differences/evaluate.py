@@ -2,9 +2,9 @@
 
 Runs are paired by data set, method, setting, seed and repetition. The accuracy of a data set and method differs by the
 mean difference of its pairs, its time by their geometric mean ratio; of a method with six data sets or more these are
-the pairs of one more comparison, over all of them. A difference within the margin is none. Six pairs or more are tested
-as well, by Wilcoxon's signed-rank test with Holm's adjustment over all that are tested; with fewer no outcome of that
-test is below 0.05, and the margin decides alone.
+the pairs of one more comparison, over all of them. A difference within the margin is none. Lines are tested as well, by
+Wilcoxon's signed-rank test with Holm's adjustment over the lines of single data sets, and over those of all; where the
+pairs are so few, or the lines so many, that no outcome would be below 0.05, the margin decides alone.
 """
 
 import math
@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import REPEATED, final_rows, refuse_mixed_load
+from fwsvm.analysis.cells import final_rows, is_certain, refuse_mixed_load
+from fwsvm.analysis.differences.pairing import GROUP, KEYS, SIDES, paired_runs
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.statistics.holm import holm
@@ -25,10 +26,8 @@ from fwsvm.results.kinds import listed
 from fwsvm.status import SEVERITY
 
 Direction = Literal["better", "same", "worse"]
-GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]
 LEAST_PAIRS = 6  # of which the signed-rank test can have p < 0.05, two-sided: 2 / 2^6
 ALPHA = 0.05
-SIDES = ("old", "new")
 #: Labels, and the old and new values of the pairs, each (n,); logarithms of what is compared by ratios.
 PairedMeasures = tuple[tuple[str, ...], np.ndarray, np.ndarray]
 
@@ -64,7 +63,7 @@ class Difference:
         Mean of new - old, or geometric mean of new / old.
     pairs : int
     p : float
-        Of the signed-rank test, adjusted by Holm; nan where there are too few pairs.
+        Of the signed-rank test, adjusted by Holm; nan where no outcome would be below `ALPHA`.
     rank_biserial : float
         Effect size of the pairs, -1 to 1: what part of the ranks speaks for larger new values, less what part against.
     verdict : "better", "same" or "worse"
@@ -110,21 +109,19 @@ def compare_results(
     ResultsError
         No run is in both.
     """
-    sides = [_numbered(final_rows(frame)) for frame in (old, new)]
-    keys = [*GROUP, *REPEATED, "_place"]
-    both = sides[0].merge(sides[1], on=keys, suffixes=("_old", "_new"))
+    both, sides = paired_runs(final_rows(old), final_rows(new))
     if both.empty:
         raise ResultsError(
             "no run is in both results: data sets, methods or settings differ; give two runs of the same experiment"
         )
     named = _labels(pd.concat([side[GROUP] for side in sides]).drop_duplicates())
     paired = [
-        (side, rows[[*keys, "data_sha256"]].to_dict("records"))
+        (side, rows[[*KEYS, "data_sha256"]].to_dict("records"))
         for side, rows in zip(SIDES, sides, strict=True)
     ]
     notices = [
         f"{said}; what differs there may come from the data"
-        for said in different_data(((row, side) for side, rows in paired for row in rows), keys)
+        for said in different_data(((row, side) for side, rows in paired for row in rows), KEYS)
     ]
     if "time" in measures and not mixed_load:
         try:
@@ -134,36 +131,27 @@ def compare_results(
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
     done = both[both["status_old"].isin(DONE) & both["status_new"].isin(DONE)]
-    notices += [said for name in measures if (said := _lost(done, COMPARED[name], named))]
-    found = [one for name in measures for one in _of_measure(done, COMPARED[name], margins[name], named)]
-    groups = [set(side[GROUP].itertuples(index=False, name=None)) for side in sides]
-    return Comparison(
-        tuple(found),
-        tuple(_endings(both, named)),
-        tuple(sorted(_said(named[key]) for key in _filled(groups[0] - groups[1]))),
-        tuple(sorted(_said(named[key]) for key in _filled(groups[1] - groups[0]))),
-        tuple(notices),
+    known = {name: done[_known(done, COMPARED[name])] for name in measures}
+    for name, pairs in known.items():
+        notices += _left_open(done.drop(index=pairs.index), COMPARED[name], named)
+        notices += _lost(pairs, COMPARED[name], named)
+    found = [
+        one
+        for name, pairs in known.items()
+        for one in _of_measure(pairs, COMPARED[name], margins[name], named)
+    ]
+    groups = [set(side[[*GROUP, "place"]].itertuples(index=False, name=None)) for side in sides]
+    only_old, only_new = (
+        tuple(sorted(_said((*named[tuple(group)], place)) for *group, place in lacking))
+        for lacking in (groups[0] - groups[1], groups[1] - groups[0])
     )
+    return Comparison(tuple(found), tuple(_endings(both, named)), only_old, only_new, tuple(notices))
 
 
 def _said(labels: tuple[str, ...]) -> str:
     """Return labels as a sentence has them: data set and method, and settings in brackets."""
     dataset, method, *setting = labels
     return f"{dataset} {method}" + "".join(f" ({one})" for one in setting if one)
-
-
-def _filled(keys: set[tuple[object, ...]]) -> set[tuple[object, ...]]:
-    return {tuple("" if value != value else value for value in key) for key in keys}  # noqa: PLR0124 - nan
-
-
-def _numbered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in the order of C and width, each with its place among those that differ in these alone.
-
-    A chosen C may differ between two results; of a series of C the first goes with the first.
-    """
-    rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in GROUP})
-    rows = rows.sort_values(["C", "gamma_set"], kind="stable")
-    return rows.assign(_place=rows.groupby([*GROUP, *REPEATED], dropna=False).cumcount())
 
 
 def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
@@ -179,18 +167,45 @@ def _labels(groups: pd.DataFrame) -> dict[tuple[object, ...], tuple[str, ...]]:
     return found
 
 
+def _known(done: pd.DataFrame, measured: ComparedColumn) -> list[bool]:
+    """Return which pairs tell something of a measure, although a time limit may have cut a run short.
+
+    A time that was cut short is a lower bound. A run on several pairs of classes that was cut short has no machine.
+    """
+    cut = [(done[f"status_{side}"] == "time_limit").to_numpy(dtype=bool) for side in SIDES]
+    if measured.column == "train_seconds":
+        values = (done[f"{measured.column}_{side}"] for side in SIDES)
+        return [is_certain(a, a_cut, b, b_cut) for a, b, a_cut, b_cut in zip(*values, *cut, strict=True)]
+    parts = [(done[f"subproblems_{side}"] > 1).to_numpy(dtype=bool) for side in SIDES]
+    return list(~(cut[0] & parts[0] | cut[1] & parts[1]))
+
+
+def _runs_at(
+    rows: pd.DataFrame, one: str, several: str, rest: str, named: dict[tuple[object, ...], tuple[str, ...]]
+) -> list[str]:
+    """Return a sentence on these rows that counts them and says which they are; none where there are none."""
+    if rows.empty:
+        return []
+    groups = rows[GROUP].drop_duplicates().itertuples(index=False, name=None)
+    where = listed((_said(named[key]) for key in groups), "; ")
+    return [f"{one if len(rows) == 1 else f'{len(rows)} {several}'} {rest}: {where}"]
+
+
+def _left_open(
+    pairs: pd.DataFrame, measured: ComparedColumn, named: dict[tuple[object, ...], tuple[str, ...]]
+) -> list[str]:
+    """Return what to say of pairs of which a time limit leaves open what differs."""
+    rest = f"of runs that a time limit cut short {'tells' if len(pairs) == 1 else 'tell'} nothing of {measured.name}"
+    return _runs_at(pairs, "1 pair", "pairs", rest, named)
+
+
 def _lost(
     done: pd.DataFrame, measured: ComparedColumn, named: dict[tuple[object, ...], tuple[str, ...]]
-) -> str:
-    """Return what to say of runs that have a measure in the old result alone, or ''."""
+) -> list[str]:
+    """Return what to say of runs that have a measure in the old result alone."""
     before, after = (np.isfinite(done[f"{measured.column}_{side}"].to_numpy(dtype=float)) for side in SIDES)
-    lost = done[before & ~after]
-    if lost.empty:
-        return ""
-    groups = lost[GROUP].drop_duplicates().itertuples(index=False, name=None)
-    where = listed((_said(named[key]) for key in groups), "; ")
-    runs = "1 run has" if len(lost) == 1 else f"{len(lost)} runs have"
-    return f"{runs} no {measured.name} in the new result, unlike the old, and no verdict on it: {where}"
+    rest = f"no {measured.name} in the new result, unlike the old, and no verdict on it"
+    return _runs_at(done[before & ~after], "1 run has", "runs have", rest, named)
 
 
 def _of_measure(
@@ -208,15 +223,28 @@ def _of_measure(
     for key, group in usable.groupby(GROUP, sort=False, dropna=False):
         old, new = (scale(group[column].to_numpy(dtype=float)) for column in columns)
         paired.append((named[tuple(key)], old, new))
-    paired += _over_data_sets(paired)
-    tests = [wilcoxon(new, old) for _, old, new in paired]
-    ps = np.array([test.p_two_sided if test.n >= LEAST_PAIRS else math.nan for test in tests])
-    if (there := ~np.isnan(ps)).any():
-        ps[there] = holm(ps[there])
-    return [
-        _difference(measured, margin, pairs, test, float(p))
-        for pairs, test, p in zip(paired, tests, ps, strict=True)
-    ]
+    return [one for lines in (paired, _over_data_sets(paired)) for one in _tested(measured, margin, lines)]
+
+
+def _tested(measured: ComparedColumn, margin: float, lines: list[PairedMeasures]) -> list[Difference]:
+    """Return the differences of lines that are adjusted together."""
+    tests = [wilcoxon(new, old) for _, old, new in lines]
+    ps = _adjusted(tests)
+    return [_difference(measured, margin, *each) for each in zip(lines, tests, ps, strict=True)]
+
+
+def _adjusted(tests: Sequence[Wilcoxon]) -> list[float]:
+    """Return p adjusted by Holm over the tests of so many pairs that some outcome would be below `ALPHA`, else nan."""
+    ps = np.full(len(tests), math.nan)
+    pairs = np.array([test.n for test in tests])
+    for least in sorted(set(pairs)):  # of n pairs the smallest p is 2 / 2^n
+        chosen = pairs >= least
+        if chosen.sum() * 2.0 ** (1 - least) < ALPHA:
+            ps[chosen] = holm(
+                [test.p_two_sided for test, tested in zip(tests, chosen, strict=True) if tested]
+            )
+            break
+    return [float(p) for p in ps]
 
 
 def _over_data_sets(paired: list[PairedMeasures]) -> list[PairedMeasures]:

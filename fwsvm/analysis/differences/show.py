@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from fwsvm.analysis.differences.evaluate import ALPHA, LEAST_PAIRS, Comparison, Difference
+from fwsvm.analysis.differences.evaluate import ALPHA, Comparison, Difference
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
 HEADS = ("old", "new", "change", "pairs", "p", "r", "verdict")
@@ -20,7 +20,7 @@ def table(comparison: Comparison, measure: str, margin: float) -> Table:
     notes = [
         f"{counted}; a change below {least} is none",
         f"r: rank-biserial correlation of the pairs; p: signed-rank test of {tested} of {len(found)} lines, Holm",
-        f"from {LEAST_PAIRS} pairs on a change counts if p < {ALPHA:g}; with fewer, by its size alone",
+        f"a change counts if p < {ALPHA:g}; in a line of too few pairs to be tested, by its size alone",
     ]
     title = (
         "test accuracy (%), new against old"
