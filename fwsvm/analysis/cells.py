@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fwsvm import promises
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import MEASURED_COLUMNS
+from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
@@ -29,8 +29,6 @@ SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
 MAX_CELLS = 20_000
 #: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]
-#: Measures that count for a multi-class run that was cut short; it has no machine for the remaining pairs of classes.
-KEPT_IF_CUT_SHORT = {"train_seconds", "iterations", "steps", "kernel_evaluations", "peak_memory_mib"}
 
 
 def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +111,7 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     for column, numbers in zip(
         MEASURED_COLUMNS, finished[MEASURED_COLUMNS].to_numpy(dtype=float).T, strict=True
     ):
-        values = numbers[~np.isnan(numbers) & (whole | (column in KEPT_IF_CUT_SHORT))]
+        values = numbers[~np.isnan(numbers) & (whole | (column in BOUND_COLUMNS))]
         with np.errstate(invalid="ignore", over="ignore"):  # objectives may be infinite
             cell[column] = float(values.mean()) if values.size else float("nan")
             cell[f"{column}_sd"] = _deviation(values)
@@ -128,10 +126,17 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
         "status": str(present[0]),
         "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
         "censored": bool((finished["status"] == "time_limit").any()),
+        "minimised": _minimised(finished),
         "finite": all(map(promises.is_finite, finished["objective"], finished["message"])),
         "void": _weak_promise(finished),
     }
     return cell
+
+
+def _minimised(finished: pd.DataFrame) -> str:
+    """Return what the objective of these runs is: the primal, or R on the simplex; '' where it is not known."""
+    known = finished[finished["objective"].notna()]
+    return "" if known.empty else "primal" if (known["objective"] == known["primal"]).all() else "R"
 
 
 def _weak_promise(finished: pd.DataFrame) -> str:
@@ -158,7 +163,9 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
     differing = [name for name in SETTING if name not in key and first[name].nunique(dropna=False) > 1]
     place = ", ".join(shortened(str(first.iloc[0][name])) for name in key)
-    choices = "; ".join(f"{name} {_listed(first[name].unique(), ' or ')}" for name in differing)
+    choices = "; ".join(
+        f"{name.removesuffix('_set')} {_listed(first[name].unique(), ' or ')}" for name in differing
+    )
     raise ResultsError(
         f"several results for {place}: {choices or 'the same setting twice'}; "
         "choose with --where COLUMN=VALUE"
@@ -212,6 +219,11 @@ def method_matrix(
     A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
     """
     chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
+    if column == "objective" and "minimised" in chosen and len({*chosen["minimised"]} - {""}) > 1:
+        raise ResultsError(
+            "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
+            "choose methods of one kind, or accuracy or time"
+        )
     columns = ["dataset", "method", column, "statuses", "censored", *({"finite"} & {*chosen.columns})]
     found = {(cell["dataset"], cell["method"]): cell for cell in chosen[columns].to_dict("records")}
     rows: dict[str, list[float]] = {}
@@ -237,9 +249,14 @@ def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str
         return f"{method}: {cell['statuses']}" if pd.isna(cell[column]) else f"{method}: {cell[column]}"
     if not cell.get("finite", True):
         return f"{method}: numbers that are not finite"
-    if column == "train_seconds" and cell["censored"]:
+    if column in BOUND_COLUMNS and cell["censored"]:
         return f"{method} stopped at its time limit"
     return ""
+
+
+def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
+    """Return whether it is certain which time is shorter, given that one that was cut short is a lower bound."""
+    return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:

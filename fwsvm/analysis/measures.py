@@ -22,6 +22,8 @@ class Measure:
     decimals: int | None = None  # None: three significant digits
     timed: bool = False  # worth something only if all runs had the machine alike
     derived: bool = False  # a comparison with a baseline method; its ratio to a published one says little
+    bound: bool = False  # grows during a run: of one that was cut short it is a lower bound
+    log_axis: bool = True  # positive, and worth comparing by ratios
 
     def printed(self, value: float) -> str:
         """Return the value (as stored) as tables print it."""
@@ -56,16 +58,16 @@ def plain(value: object) -> str:
 
 
 _ALL = (
-    Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2),
-    Measure("time", "train_seconds", "training time (s)", "less", timed=True),
+    Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2, log_axis=False),
+    Measure("time", "train_seconds", "training time (s)", "less", timed=True, bound=True),
     Measure("size", "support_vectors", "support vectors", "less"),
-    Measure("steps", "steps", "update steps", "less"),
-    Measure("iterations", "iterations", "iterations", "less"),
-    Measure("kernel-evaluations", "kernel_evaluations", "kernel evaluations", "less"),
+    Measure("steps", "steps", "update steps", "less", bound=True),
+    Measure("iterations", "iterations", "iterations", "less", bound=True),
+    Measure("kernel-evaluations", "kernel_evaluations", "kernel evaluations", "less", bound=True),
     Measure("objective", "objective", "objective", "less"),
     Measure("gap", "relative_gap", "relative duality gap", "less"),
-    Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less"),
-    Measure("speedup", "speedup", "speed-up over the baseline", "more", timed=True, derived=True),
+    Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less", bound=True),
+    Measure("speedup", "speedup", "speed-up over the baseline", "more", timed=True, derived=True, bound=True),
     Measure(
         "relative-accuracy",
         "relative_accuracy",
@@ -74,11 +76,14 @@ _ALL = (
         factor=100,
         decimals=2,
         derived=True,
+        log_axis=False,
     ),
 )
 MEASURES = {measure.name: measure for measure in _ALL}
 #: Their columns in runs.csv.
 MEASURED_COLUMNS = [measure.column for measure in _ALL if not measure.derived]
+#: Those that count for a multi-class run that was cut short; it has no machine for the remaining pairs of classes.
+BOUND_COLUMNS = {measure.column for measure in _ALL if measure.bound and not measure.derived}
 
 
 def measured(cells: "pd.DataFrame", names: Iterable[str]) -> list[str]:

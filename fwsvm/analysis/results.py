@@ -118,7 +118,7 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
         if isinstance(content.get("protocol"), str):
             found = found.mask(own, content["protocol"])
         for column, of in (("dataset", "datasets"), ("method", "methods")):
-            names = frame[column].astype(str).str.partition("(")[0].str.strip()
+            names = frame[column].astype(str).str.split("(", n=1).str[0].str.strip()
             for entry in content[of] if isinstance(content.get(of), list) else ():
                 if isinstance(entry, dict) and isinstance(entry.get("protocol"), str):
                     found = found.mask(own & (names == str(entry.get("name"))), entry["protocol"])
@@ -203,7 +203,8 @@ def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series
             raise UsageError(f"--where {condition}: {error}; give true or false") from None
     if pd.api.types.is_numeric_dtype(column):
         try:
-            return column == float(value)
+            exact = column == float(value)
         except ValueError as error:
             raise UsageError(f"--where {condition}: {column.name} holds numbers") from error
+        return exact if exact.any() else column.map(plain) == value  # as messages and tables print it
     return column == value

@@ -28,6 +28,8 @@ NUMBERS = {
     "objective": ("objective", 1.0, "{:.2e}"),
     "r.gap": ("relative_gap", 1.0, "{:.0e}"),
 }
+#: Columns that say something of a run that a time limit ended before all pairs of classes were solved.
+OF_A_PART = {"C", "sigma2", "train_seconds"}
 #: Columns in which the runs of a line are alike, beside data set and method.
 SETTING = ("kernel", "gamma", "sigma2", "degree", "coef0", "C", "lambda", "search", "stop", "tolerance")
 #: Columns in which runs are alike whose seconds can be averaged.
@@ -119,10 +121,17 @@ def _alike(lines: list[list[str]], groups: list[tuple[str, ...]]) -> list[str]:
 def _averages(group: list[Row]) -> list[str]:
     cells = []
     for column, factor, form in NUMBERS.values():
-        values = [float(row[column]) for row in group if row[column] and Status(row["status"]).done]
+        values = [float(row[column]) for row in group if row[column] and _counts(row, column)]
         mean = sum(value / len(values) for value in values)  # a sum of times near 1e308 is beyond a double
         cells.append(form.format(factor * mean) if values else "-")
     return cells
+
+
+def _counts(row: Row, column: str) -> bool:
+    """Return whether a run's number is one of its setting: a machine of some pairs of classes alone has its time."""
+    status = Status(row["status"])
+    in_part = status is Status.TIME_LIMIT and float(row["subproblems"] or 0) > 1
+    return status.done and not (in_part and column not in OF_A_PART)
 
 
 def _promise_note(group: list[Row]) -> str:

@@ -283,3 +283,67 @@ def test_bounds_decide_only_what_they_can() -> None:
     faster, below = check_claims(cells_of(*sweep), ["003-C-faster", "003-C-below-cvm"])
     assert (faster.ours.holds, faster.ours.evidence.count("FW")) == (True, 1)
     assert "FW faster than CVM at 1 of 2 points" in below.ours.evidence
+
+
+def linear(seconds: dict[str, list[float]], cut: dict[str, list[int]], **more):
+    """Return rows of both solvers on cover type at C = 1, 10, ..., some of which a limit cut short."""
+    return [
+        row(
+            dataset="covtype", method=method, kernel="linear", C=10**place, train_seconds=time,
+            status="time_limit" if place in cut.get(method, ()) else "converged", **{"tolerance": 0.01} | more,
+        )
+        for method, times in seconds.items() for place, time in enumerate(times)
+    ]  # fmt: skip
+
+
+def test_equal_limits_are_no_equal_times() -> None:
+    times = {"liblinear": [1.0, 600.0], "avsf": [1.0, 600.0]}
+    both = {"liblinear": [1], "avsf": [1]}
+    rows = [*linear(times, both), *linear(times, both, tolerance=0.001)]
+    (verdict,) = check_claims(cells_of(*rows), ["002-covtype-tolerance"])
+    assert verdict.word == "reproduced"
+    assert verdict.ours.evidence.startswith("time at eps=0.001 over eps=0.01: 1.00 to 1.00")
+    late, cut = {m: t[1:] for m, t in times.items()}, {m: [0] for m in both}
+    rows = [*linear(late, cut), *linear(late, cut, tolerance=0.001)]
+    (verdict,) = check_claims(cells_of(*rows), ["002-covtype-tolerance"])
+    assert verdict.word == "not run"
+
+
+def test_growth_and_share_of_the_largest_C_are_of_times_or_of_bounds_that_decide() -> None:  # noqa: N802
+    rows = linear({"liblinear": [1, 5, 8, 10], "avsf": [1, 2, 4, 40]}, {"liblinear": [1, 2, 3]})
+    grown, share = check_claims(cells_of(*rows), ["002-time-grows", "002-grid-dominated"])
+    assert grown.ours.evidence.startswith("times grow by factors of 10.0 to 40.0")
+    assert share.ours.evidence.startswith("the largest C takes 85% to 85% of a row's time")
+
+
+def test_sweeps_of_two_experiments_are_not_mixed() -> None:
+    def swept(experiment: str, fw: float):
+        times = (("cvm", 2.0), ("fw", fw), ("mfw", 1.0))
+        return [
+            row(experiment=experiment, dataset="shuttle", method=m, C=c, train_seconds=t * scale / c)
+            for c in (1, 4, 16) for m, t in times for scale in [100.0 if experiment == "slow" else 1.0]
+        ]  # fmt: skip
+
+    rows = [*swept("quick", fw=1.0), *swept("slow", fw=1.0)]
+    (below,) = check_claims(cells_of(*rows), ["003-C-below-cvm"])
+    assert "FW faster than CVM at 6 of 6 points" in below.ours.evidence
+    times = linear({"liblinear": [1, 2], "avsf": [1, 2]}, {}, experiment="short")
+    times += linear({"liblinear": [10, 20, 30], "avsf": [5, 10, 15]}, {}, experiment="long")
+    (grown,) = check_claims(cells_of(*times), ["002-time-grows"])
+    assert grown.ours.evidence.startswith("times grow by factors of 3.00 to 3.00")
+
+
+def test_a_speed_up_over_a_baseline_that_was_cut_short_leaves_growth_open() -> None:
+    check = growing_speedup("fw", WEB)
+
+    def found(cvm: list[float], *cut: int):
+        rows = [
+            row(dataset=d, method=m, train_seconds=t, status="time_limit" if m == "cvm" and i in cut else "converged")
+            for m, times in (("cvm", cvm), ("fw", [1.0] * 3)) for i, (d, t) in enumerate(zip(WEB, times, strict=False))
+        ]  # fmt: skip
+        return check(View(cells_of(*rows), ("cvm", "fw")))
+
+    assert found([2, 4, 8], 2).holds, "the last is 8 or more"
+    assert found([2, 4, 8], 1) is None, "the second may be above the last"
+    assert found([2, 4, 4], 2) is None
+    assert not found([2, 4, 3], 1).holds, "3 is below 4 or more"

@@ -237,3 +237,39 @@ def test_settings_of_one_method_are_pictures_of_their_own(tmp_path) -> None:
     assert [one.caption for one in drawn] == [
         f"training time (s) on single data sets, tolerance {t}." for t in ("0.1", "0.01")
     ]
+
+
+def test_sweeps_of_two_settings_are_pictures_of_their_own(tmp_path) -> None:
+    def swept(experiment: str, **more):
+        return [row(experiment=experiment, dataset="a1a", method="fw", C=C, **more) for C in (1, 4, 16)]
+
+    for name in ("printed", "as-run"):
+        write(tmp_path / name, swept(name, train_seconds=1.0 + (name == "as-run")))
+    drawn = named(draw(source_of(tmp_path), ["sweep"], measures=("time",)))
+    assert [lines(drawn[name])["FW"].tolist() for name in ("sweep-time", "sweep-time-2")] == [
+        [2.0] * 3,
+        [1.0] * 3,
+    ]
+    assert all(
+        f"experiment {name}" in "".join(d.caption for d in drawn.values()) for name in ("printed", "as-run")
+    )
+
+
+def test_accuracy_below_a_baseline_may_be_zero_and_less(tmp_path) -> None:
+    accuracies = {"cvm": 0.9, "fw": 0.8, "mfw": 0.95}
+    write(tmp_path / "one", [row(dataset="usps", method=m, test_accuracy=a) for m, a in accuracies.items()])
+    (drawing,) = draw(source_of(tmp_path), ["datasets"], measures=("relative-accuracy",))
+    (panel,) = drawing.figure.axes
+    assert panel.get_xscale() == "linear"
+    low, high = panel.get_xlim()
+    assert low < 100 * (0.9 - 0.95) / 0.9 < 0 < 100 * 0.1 / 0.9 < high
+
+
+def test_the_gap_of_cells_is_drawn_where_a_kind_is_named(tmp_path) -> None:
+    write(
+        tmp_path / "one",
+        [row(dataset="usps", method=m, relative_gap=g) for m, g in (("fw", 0.1), ("mfw", 0.2))],
+    )
+    (drawing,) = draw(source_of(tmp_path), ["datasets"], measures=("gap",))
+    assert drawing.name == "datasets-gap"
+    assert draw(source_of(tmp_path), [], measures=("gap",)) == []

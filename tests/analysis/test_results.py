@@ -298,3 +298,11 @@ def test_cells_do_not_depend_on_the_order_of_the_rows(order) -> None:
     pd.testing.assert_frame_equal(
         plain, shuffled.sort_values("dataset", ignore_index=True), check_dtype=False
     )
+
+
+def test_results_of_which_no_run_has_ended_yet_say_so(tmp_path: Path) -> None:
+    found = results.read(
+        [write(tmp_path, [], config="name: trial\nmethods: [{name: swap, protocol: paper}]\n")]
+    )
+    with pytest.raises(ResultsError, match="hold no final runs"):
+        cells.cells_of_runs(found.frame)

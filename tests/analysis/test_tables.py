@@ -7,14 +7,16 @@ import pytest
 
 from fwsvm import promises
 from fwsvm.analysis import measures, published
+from fwsvm.analysis.cells import method_matrix
 from fwsvm.analysis.papers import LAYOUTS
+from fwsvm.analysis.results import matching
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.layout import in_order
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 from fwsvm.analysis.tables.render import latex_text, render
 from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row
-from tests.analysis.test_results import cells_of
+from tests.analysis.test_results import cells_of, frame_of
 
 
 def small():
@@ -43,7 +45,7 @@ GOLDEN_MARKDOWN = """\
 |  | ratio | 1.60 | 1.68 | 1.40 |
 | w8a | ours | 60.0\\* | **0.500** | missing |
 |  | paper | 1030 ± 60 | **9.64 ± 5.22** | 111 ± 127 |
-|  | ratio | 0.0583 | 0.0519 | - |
+|  | ratio | ≥0.0583 | 0.0519 | - |
 
 - ours: profile paper, kernel rbf, C 1, tolerance 1e-06, search sampled, stop meb, width_rule paper
 - \\* stopped at a time limit; a time is a lower bound
@@ -335,3 +337,55 @@ def test_names_from_files_cannot_break_html_or_markdown() -> None:
 
 def test_data_sets_stand_in_the_papers_order_and_new_ones_last() -> None:
     assert in_order(published.names()["lock"].iloc[::-1])[:2] == ["a1a", "a2a"]
+
+
+def test_ratios_and_marks_say_that_a_time_is_a_bound() -> None:
+    rows = [
+        row(dataset="a1a", method="cvm", status="time_limit", train_seconds=60),
+        row(dataset="a1a", method="fw", train_seconds=2),
+        row(dataset="a1a", method="mfw", status="time_limit", train_seconds=60),
+        row(dataset="a1a", method="mfw", status="error", train_seconds="", seed=1, repetition=1),
+    ]
+    (speedup,) = drawing.draw_tables(cells_of(*rows), ["000-speedup"])
+    shown = {head: entry.text for head, entry in zip(speedup.heads, speedup.rows[0].entries, strict=True)}
+    assert shown["FW"] == "≥30.0"
+    (times,) = drawing.draw_tables(cells_of(*rows), ["time"])
+    assert [entry.mark for entry in times.rows[0].entries] == ["*", "", "* (1/2)"]
+
+
+def test_a_run_cut_short_is_best_in_nothing_that_grows() -> None:
+    rows = [
+        row(dataset="a1a", method="cvm", status="time_limit", steps=10),
+        row(dataset="a1a", method="fw", steps=20),
+    ]
+    (table,) = drawing.draw_tables(cells_of(*rows), ["steps"])
+    assert [entry.best for entry in table.rows[0].entries] == [False, False]
+
+
+def test_objectives_of_two_problems_are_not_ranked() -> None:
+    rows = [
+        row(dataset="a1a", method="fw", objective=0.5, primal=900),
+        row(dataset="a1a", method="avsf", kernel="linear", objective=800, primal=800),
+        row(dataset="a1a", method="mfw", objective=0.4, primal=901),
+    ]
+    cells = cells_of(*rows).assign(kernel="rbf")
+    (table,) = drawing.draw_tables(cells, ["objective"])
+    assert [entry.best for entry in table.rows[0].entries] == [False, False, True]
+    with pytest.raises(ResultsError, match="minimise R on the simplex and some the primal"):
+        method_matrix(cells, "objective", ["fw", "avsf"])
+
+
+def test_a_sweep_over_the_width_is_a_table_and_its_values_choose() -> None:
+    rows = [
+        row(dataset="wdbc", method="swap", width_rule="", gamma=1 / (2 * s), sigma2=s, test_accuracy=0.9)
+        for s in (0.5, 1.5, 3)
+    ]
+    (table,) = drawing.draw_tables(cells_of(*rows), ["accuracy"])
+    assert table.label_heads == ("data set", "gamma")
+    assert [line.labels[1] for line in table.rows] == ["1", "0.333333", "0.166667"]
+    assert len(matching(frame_of(*rows), ["gamma=0.333333"])) == 1
+
+
+def test_comparisons_with_a_baseline_are_no_plain_tables() -> None:
+    with pytest.raises(UsageError, match="there is no table 'speedup'"):
+        drawing.draw_tables(cells_of(row(dataset="a1a", method="fw")), ["speedup"])

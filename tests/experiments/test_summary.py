@@ -20,3 +20,10 @@ def test_repetitions_that_auto_solved_differently_are_one_line() -> None:
     assert _method(group[:1] * 2) == "auto (swap-2o)"
     assert _method(group) == "auto"
     assert _asked("cvm(inner=0.001)") == "cvm(inner=0.001)"
+
+
+def test_a_machine_of_some_pairs_of_classes_has_its_time_alone() -> None:
+    whole = row("1") | {"objective": "5", "support_vectors": "20", "subproblems": "45"}
+    part = whole | {"train_seconds": "3", "objective": "1", "support_vectors": "2", "status": "time_limit"}
+    shown = dict(zip(NUMBERS, _averages([whole, part]), strict=True))
+    assert (shown["seconds"], shown["objective"], shown["SV"]) == ("2", "5.00e+00", "20")

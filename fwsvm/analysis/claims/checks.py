@@ -103,19 +103,31 @@ def speedups(view: View, method: str, on: Sequence[str], baseline: str = "cvm") 
     return {dataset: b / a for dataset, a, b in view.pairs("time", method, baseline, on) if a > 0}
 
 
+def _is_bound(view: View, method: str, dataset: str, baseline: str = "cvm") -> bool:
+    """Return whether a time limit makes the speed-up on a data set a bound."""
+    return view.cut_short(dataset, method) or view.cut_short(dataset, baseline)
+
+
 def growing_speedup(method: str, on: Sequence[str]) -> Check:
-    """Return the check that the speed-up over CVM grows from each data set of a series to the next."""
+    """Return the check that the speed-up over CVM grows from each data set of a series to the next.
+
+    Where CVM was cut short its speed-up is a lower bound; None where that leaves open what holds.
+    """
 
     def check(view: View) -> CheckResult | None:
         found = speedups(view, method, on)
         if len(found) < 3:
             return None
         values = list(found.values())
-        drops = [
+        steps = list(zip(found, list(found)[1:], strict=False))
+        drops = [d for before, d in steps if found[d] <= found[before] and not _is_bound(view, method, d)]
+        unknown = [
             d
-            for d, before, after in zip(list(found)[1:], values, values[1:], strict=False)
-            if after <= before
+            for before, d in steps
+            if d not in drops and _is_bound(view, method, before if found[d] > found[before] else d)
         ]
+        if unknown and not drops:
+            return None
         said = f"{METHOD_NAMES[method]}'s speed-ups are {', '.join(map(three_digits, values))}"
         return CheckResult(
             not drops,
@@ -126,11 +138,17 @@ def growing_speedup(method: str, on: Sequence[str]) -> Check:
 
 
 def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Check:
-    """Return the check that the largest speed-up over CVM is on data set ``at`` and is at least ``least``."""
+    """Return the check that the largest speed-up over CVM is on data set ``at`` and is at least ``least``.
+
+    Where CVM was cut short its speed-up is a lower bound; None where that leaves open what holds.
+    """
 
     def check(view: View) -> CheckResult | None:
         found = speedups(view, method, on)
         if at not in found or len(found) < 3:
+            return None
+        below = found[at] < least or any(found[dataset] > found[at] for dataset in found)
+        if any(_is_bound(view, method, d) for d in ([at] if below else found) if below or d != at):
             return None
         top = max(found, key=lambda dataset: found[dataset])
         said = f"{METHOD_NAMES[method]}'s speed-up over CVM on {listed_titles([at])} is {three_digits(found[at])}; "
@@ -143,12 +161,17 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
 def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) -> Check:
     """Return the check that the median speed-up of ``fast`` is at least ``factor`` times that of ``slow``.
 
-    Both medians are over the data sets on which both speed-ups are certain.
+    Both medians are over the data sets on which no time was cut short.
     """
 
     def check(view: View) -> CheckResult | None:
         first, second = speedups(view, fast, on), speedups(view, slow, on)
-        both = [dataset for dataset in on if dataset in first and dataset in second]
+        both = [
+            dataset
+            for dataset in on
+            if dataset in first and dataset in second
+            if not any(_is_bound(view, method, dataset) for method in (fast, slow))
+        ]
         if len(both) < 3:
             return None
         a, b = (statistics.median(found[dataset] for dataset in both) for found in (first, second))
@@ -167,11 +190,23 @@ def alike(
     difference: float = math.inf,
     factor: float = math.inf,
 ) -> Check:
-    """Return the check that the methods differ by at most a difference (stored units) or a factor."""
+    """Return the check that the methods differ by at most a difference (stored units) or a factor.
+
+    A data set on which a time limit leaves that open is left out.
+    """
+
+    def is_known(view: View, dataset: str, values: list[float]) -> bool:
+        cut = [
+            value for value, method in zip(values, methods, strict=True) if view.cut_short(dataset, method)
+        ]
+        if name != "time" or not cut:
+            return True
+        return min(values) < min(cut) and max(values) / min(values) > factor
 
     def check(view: View) -> CheckResult | None:
         values = {d: [view.value(d, method, name) for method in methods] for d in on}
         values = {d: v for d, v in values.items() if not any(map(math.isnan, v)) and min(v) > 0}
+        values = {d: v for d, v in values.items() if is_known(view, d, v)}
         if not values:
             return None
         apart = [

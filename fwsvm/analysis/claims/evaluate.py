@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.cells import KEPT_IF_CUT_SHORT, cell_names
+from fwsvm.analysis.cells import cell_names
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles
-from fwsvm.analysis.measures import MEASURED_COLUMNS
+from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
 from fwsvm.errors import UsageError
@@ -138,8 +138,8 @@ def _turns(
 def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
     """Return the cells without what says nothing of runs that were cut short: all but their costs."""
     kept = varied.copy()
-    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED_COLUMNS if m not in KEPT_IF_CUT_SHORT]] = (
-        float("nan")
+    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED_COLUMNS if m not in BOUND_COLUMNS]] = float(
+        "nan"
     )
     return kept
 

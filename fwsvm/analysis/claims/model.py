@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import unique_cells
+from fwsvm.analysis.cells import is_certain, unique_cells
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.sweeps import without_sweeps
 
@@ -118,11 +118,6 @@ class View:
             for method, same in of_one.groupby("method", sort=False):
                 found[str(dataset), str(method)] = same
         return found
-
-
-def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
-    """Return whether it is certain which time is shorter, given that one that was cut short is a lower bound."""
-    return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 
 def of_growth(check: Check, on: Sequence[str]) -> Check:

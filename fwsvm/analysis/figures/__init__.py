@@ -27,13 +27,13 @@ load_plugins("fwsvm.figures", "figure", FIGURES)
 def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for.
 
-    ``fields`` are those of `Asked`. Where all measures are of traces, no other figure is drawn.
+    ``fields`` are those of `Asked`. Where no kind is named and all measures are of traces, no other figure is drawn.
     """
     require_matplotlib()
     data.refuse_unknown()
-    asked = Asked(**fields)
+    asked = Asked(**fields, of_cells=bool(names))
     chosen = [kind(name) for name in names or kinds()]
-    if asked.traced and not asked.plain:
+    if not names and asked.traced and not asked.plain:
         chosen = [each for each in chosen if each.traces]
     drawings = [drawing for each in chosen for drawing in each.draw(data, asked)]
     return _with_own_names([_explained(drawing) for drawing in drawings])

@@ -1,6 +1,6 @@
 """The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -60,32 +60,37 @@ class FigureData:
         return order
 
 
-def settings_apart(cells: pd.DataFrame, said: str = "") -> Iterator[tuple[str, pd.DataFrame]]:
+def settings_apart(
+    cells: pd.DataFrame, within: Sequence[str] = ("kernel",), said: str = ""
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
-    Settings are those of `SETTING` but the kernel and C, of which figures have pictures and sweeps. A method that has
-    one value of a setting of which others have several stands beside each of these, unless it is of another experiment.
+    Settings are those of `SETTING` but C, and those that a figure draws ``within`` a picture: it then has one cell for
+    each of their values. A method that has one value of a setting of which others have several stands beside each of
+    these, unless it is of another experiment.
 
     Raises
     ------
     ResultsError
         Cells of one data set and method differ in C alone, and it is no sweep.
     """
-    for name in (*APART, *(name for name in SETTING if name not in {*APART, *CELL, "kernel", "C", "lambda"})):
+    one = {*APART, *CELL, *within, "C", "lambda"}
+    for name in (*APART, *(name for name in SETTING if name not in one)):
         counts = cells.groupby(CELL, dropna=False)[name].nunique(dropna=False)
         if not counts.gt(1).any():
             continue
         varied = cells["method"].isin(counts[counts > 1].index.get_level_values("method"))
         for value in cells.loc[varied, name].unique():
             here = cells[name].isna() if pd.isna(value) else cells[name] == value
-            word = f"{name} {plain(value)}"
+            word = f"{name.removesuffix('_set')} {plain(value)}"
             known = not pd.isna(value) and bool(value != "")
             yield from settings_apart(
                 cells[here if name in APART else here | ~varied],
+                within,
                 ", ".join([said] * bool(said) + [word] * known),
             )
         return
-    yield said, unique_cells(cells, CELL)
+    yield said, unique_cells(cells, [*CELL, *(name for name in within if name != "kernel")])
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:

@@ -77,7 +77,7 @@ def _picture(
         values = here[kind.column] * kind.factor
         spread = here[f"{kind.column}_sd"].fillna(0) * kind.factor
         low = values - spread
-        if kind.name != "accuracy":
+        if kind.log_axis:
             low = low.clip(lower=values / 3)  # a log axis has no room for whiskers that reach zero
         panel.hlines(heights, low, values + spread, color=style["color"], linewidth=1,
                      label=owned(style["label"]))  # fmt: skip
@@ -87,7 +87,7 @@ def _picture(
         hollow(panel, values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style)
     panel.set_yticks(range(len(order)), [labels[dataset] for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
-    if kind.name != "accuracy":
+    if kind.log_axis:
         log_axis(panel, "x")
     if kind.name == "speedup":
         panel.axvline(1, color="#222222", linewidth=0.8)

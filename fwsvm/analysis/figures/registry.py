@@ -6,6 +6,7 @@ from typing import Literal
 
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.style import Drawing
+from fwsvm.analysis.measures import MEASURES
 from fwsvm.plugins import add_to_registry, entry_of
 
 #: Columns of traces and what they are called on an axis; measures of these names are drawn against time.
@@ -26,6 +27,8 @@ class Asked:
     ----------
     measures : tuple of str
         What to draw; empty means what each kind draws by default.
+    of_cells : bool
+        Whether `objective` and `gap`, which traces have, are asked of cells as well.
     against : {"seconds", "iteration"}
         What traces are drawn against.
     window : int
@@ -37,6 +40,7 @@ class Asked:
     """
 
     measures: tuple[str, ...] = ()
+    of_cells: bool = False
     against: Literal["seconds", "iteration"] = "seconds"
     window: int = 0
     baseline: str = "cvm"
@@ -49,8 +53,10 @@ class Asked:
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """The other measures, of `fwsvm.analysis.measures`."""
-        return tuple(name for name in self.measures if name not in TRACED)
+        """The measures of cells, of `fwsvm.analysis.measures`."""
+        return tuple(
+            name for name in self.measures if name not in TRACED or (self.of_cells and name in MEASURES)
+        )
 
 
 DrawFunction = Callable[[FigureData, Asked], list[Drawing]]

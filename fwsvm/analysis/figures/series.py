@@ -86,7 +86,7 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
     rows: PointRows = {}
     for place, name in enumerate(present):
         rows |= _curves(axes[place], points[name], kind, methods)
-        if kind.name != "accuracy":
+        if kind.log_axis:
             log_axis(axes[place], "y")
         if kind.name == "speedup":
             axes[place].axhline(1, color=INK, linewidth=0.8)
@@ -138,7 +138,7 @@ def _curves(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[st
         values = mine[kind.column] * kind.factor
         spread = mine[f"{kind.column}_sd"].fillna(0) * kind.factor
         low = values - spread
-        if kind.name != "accuracy":
+        if kind.log_axis:
             low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
         (line,) = panel.plot(mine["place"], values, **style)
         rows[line] = records(mine)

@@ -100,7 +100,7 @@ def _curves(
         rows[drawn] = records(mine)
         cut = cut_short(mine, kind)
         hollow(panel, mine["place"][cut], mine[kind.column][cut] * kind.factor, style)
-    if kind.name != "accuracy":
+    if kind.log_axis:
         log_axis(panel, "y")
     if kind.name == "speedup":
         panel.axhline(1, color=INK, linewidth=0.8)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from fwsvm.analysis.figures.data import FigureData, labels_of, methods_of, records
+from fwsvm.analysis.figures.data import FigureData, labels_of, methods_of, records, settings_apart
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
@@ -28,31 +28,33 @@ if TYPE_CHECKING:
 @figure("sweep", 3)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
-    cells = sweeps(data.selected(data.cells))
     drawings = []
-    for name in asked.plain or ("accuracy", "time", "steps"):
-        kind = measure(name)
-        here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
-        if here.empty or (name == "steps" and not asked.plain and not _linear(here)):
-            continue
-        order = data.order(here)
-        columns = 2 if len(order) in {2, 4} else min(3, len(order))
-        figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
-        for panel in axes[len(order) :]:
-            panel.set_visible(False)
-        labels = labels_of(order)
-        rows: PointRows = {}
-        for panel, dataset in zip(axes, order, strict=False):
-            rows |= _curves(panel, here[here["dataset"] == dataset], kind, methods_of(here))
-            log_axis(panel, "x")
-            if name != "accuracy":
-                log_axis(panel, "y")
-            set_titles(panel, labels[dataset], "C", kind.title)
-        cut_short = bool(here["censored"].any())
-        legend(figure, axes[: len(order)], cut_short=cut_short)
-        caption = f"{kind.title} against the penalty C{HOLLOW_NOTE if cut_short else ''}."
-        drawings.append(Drawing(f"sweep-{name}", caption, figure, rows))
+    for setting, cells in settings_apart(sweeps(data.selected(data.cells)), within=("tolerance", "C")):
+        for name in asked.plain or ("accuracy", "time", "steps"):
+            kind = measure(name)
+            here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
+            if not (here.empty or (name == "steps" and not asked.plain and not _linear(here))):
+                drawings.append(_picture(here, data.order(here), kind, setting))
     return drawings
+
+
+def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str) -> Drawing:
+    columns = 2 if len(order) in {2, 4} else min(3, len(order))
+    figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
+    for panel in axes[len(order) :]:
+        panel.set_visible(False)
+    labels = labels_of(order)
+    rows: PointRows = {}
+    for panel, dataset in zip(axes, order, strict=False):
+        rows |= _curves(panel, cells[cells["dataset"] == dataset], kind, methods_of(cells))
+        log_axis(panel, "x")
+        if kind.log_axis:
+            log_axis(panel, "y")
+        set_titles(panel, labels[dataset], "C", kind.title)
+    cut_short = bool(cells["censored"].any())
+    legend(figure, axes[: len(order)], cut_short=cut_short)
+    what = f"{kind.title} against the penalty C{setting and f', {setting}'}"
+    return Drawing(f"sweep-{kind.name}", f"{what}{HOLLOW_NOTE if cut_short else ''}.", figure, rows)
 
 
 def _linear(cells: pd.DataFrame) -> bool:

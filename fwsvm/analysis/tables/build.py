@@ -104,7 +104,11 @@ class _CellLookup:
         value = _number(cell, kind.column)
         if math.isnan(value):
             return TableEntry(_word(cell, kind))
-        mark = STATUS_MARKS.get(str(cell["status"]), "")
+        mark = (
+            "*"
+            if kind.bound and cell.get("cut_short", cell["censored"])
+            else STATUS_MARKS.get(str(cell["status"]), "")
+        )
         if (
             mark == "*"
             and self.sheet.dash_if_no_rival_finished
@@ -116,6 +120,8 @@ class _CellLookup:
         if cell["used"] < cell["runs"]:
             mark += f" ({cell['used']}/{cell['runs']})"
         text = str(cell.get(f"{kind.column}_text") or "").rstrip("*") or kind.printed(value)
+        if kind.derived and kind.bound and not mark and cell["censored"]:
+            text = f"≥{text}"  # the baseline was cut short
         deviation = _number(cell, f"{kind.column}_sd")
         printed_deviation = "" if math.isnan(deviation) else kind.printed_deviation(value, deviation)
         return TableEntry(text, printed_deviation, mark, best=self._best(key, kind, cell))
@@ -129,12 +135,19 @@ class _CellLookup:
 
         Runs whose numbers are not finite take no part.
         """
-        found = [_number(c, kind.column) for c in self._rivals(key) if _is_finite(c)]
+        found = [
+            _number(c, kind.column) for c in self._rivals(key) if _is_finite(c) and _comparable(kind, c, cell)
+        ]
         values = [v for v in found if math.isfinite(v)]
-        if len(values) < 2 or (kind.timed and cell["censored"]) or not _is_finite(cell):
+        if len(values) < 2 or (kind.bound and cell["censored"]) or not _is_finite(cell):
             return False
         best = min(values) if kind.better == "less" else max(values)
         return kind.printed(_number(cell, kind.column)) == kind.printed(best)
+
+
+def _comparable(kind: Measure, one: CellFields, other: CellFields) -> bool:
+    """Whether two cells have the same measure: objectives are R on the simplex or the primal."""
+    return kind.name != "objective" or one.get("minimised") == other.get("minimised")
 
 
 def _is_finite(cell: CellFields) -> bool:
@@ -160,7 +173,10 @@ def _lines(
         entries = tuple(theirs.entry(block, column) for column in sheet.columns)
         yield TableRow((*blank, "paper") if both else block.labels, entries, first=not both)
     if both and not all(measure(column.measure).derived for column in sheet.columns):
-        ratios = tuple(_ratio(record) for record in tidy[-len(sheet.columns) :])
+        ratios = tuple(
+            _ratio(record, *(_is_bound(source, block, column) for source in (ours, theirs)))
+            for record, column in zip(tidy[-len(sheet.columns) :], sheet.columns, strict=True)
+        )
         yield TableRow((*blank, "ratio"), ratios, first=False)
 
 
@@ -184,11 +200,18 @@ def _quotient(ours: object, theirs: object) -> float:
     return ours / theirs if isinstance(ours, float) and isinstance(theirs, float) and theirs else float("nan")
 
 
-def _ratio(record: dict[str, object]) -> TableEntry:
+def _is_bound(source: _CellLookup, block: RowBlock, column: TableColumn) -> bool:
+    """Return whether a number is a lower bound, for a time limit cut the run short."""
+    cell = source.cell(block.key | column.key)
+    return cell is not None and measure(column.measure).bound and bool(cell["censored"])
+
+
+def _ratio(record: dict[str, object], ours_bound: bool, theirs_bound: bool) -> TableEntry:
     ratio = record["ratio"]
-    if not isinstance(ratio, float) or math.isnan(ratio):
+    if not isinstance(ratio, float) or math.isnan(ratio) or (ours_bound and theirs_bound):
         return TableEntry("-")
-    return TableEntry(f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio))
+    bound = "≥" if ours_bound else "≤" if theirs_bound else ""
+    return TableEntry(bound + (f"{ratio:.4f}" if record["measure"] == "accuracy" else three_digits(ratio)))
 
 
 def _number(cell: CellFields | None, column: str) -> float:

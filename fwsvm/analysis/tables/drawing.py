@@ -15,6 +15,9 @@ from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
 from fwsvm.errors import ResultsError, UsageError, nearest, shown
 
+#: Measures that have a table without a baseline.
+PLAIN = [name for name, kind in MEASURES.items() if not kind.derived]
+
 
 def paper_tables(name: str, ours: pd.DataFrame | None, *, with_published: bool = True) -> list[Table]:
     """Return a paper's table filled with our cells, the published ones, or both side by side."""
@@ -49,21 +52,16 @@ def _printed(layout: Layout, theirs: pd.DataFrame) -> Layout:
 def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
     """Return one table per measure: data sets (and whatever else varies) down, methods across."""
     methods = list(dict.fromkeys(cells["method"]))
+    apart = ("experiment", "profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol")
+    of_a_kernel = ("gamma_set", "degree", "coef0")
     varying = [
-        name
-        for name in (
-            "experiment",
-            "profile",
-            "kernel",
-            "C",
-            "tolerance",
-            "search",
-            "stop",
-            "width_rule",
-            "protocol",
-        )
-        if (cells.groupby(["dataset", "method"])[name].nunique(dropna=False) > 1).any()
+        *(name for name in apart if _vary(cells, ["dataset", "method"], name)),
+        *(name for name in of_a_kernel if _vary(cells, ["dataset", "method", "kernel", "width_rule"], name)),
     ]
+    # '' is like itself, as NaN is not
+    cells = cells.assign(
+        **{name: cells[name].astype(object).where(cells[name].notna(), "") for name in varying}
+    )
     keys = cells[["dataset", *varying]].drop_duplicates()
     blocks = [
         RowBlock(
@@ -77,9 +75,15 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
         columns = [
             TableColumn(METHOD_NAMES.get(method, method), {"method": method}, name) for method in methods
         ]
-        sheet = Sheet(measure(name).title, ("data set", *varying), blocks, columns)
+        heads = ("data set", *(name.removesuffix("_set") for name in varying))
+        sheet = Sheet(measure(name).title, heads, blocks, columns)
         tables.append(_with_setting(fill_sheet(sheet, cells, None), cells))
     return tables
+
+
+def _vary(cells: pd.DataFrame, alike: list[str], name: str) -> bool:
+    """Return whether a setting has several values among cells that are alike in these columns."""
+    return bool((cells.groupby(alike, dropna=False)[name].nunique(dropna=False) > 1).any())
 
 
 def tables_for(cells: pd.DataFrame, names: Sequence[str]) -> list[tuple[pd.DataFrame, list[str]]]:
@@ -113,7 +117,7 @@ def draw_tables(
     """
     drawn: list[Table] = []
     for name in names:
-        _refuse_unknown(name, [*SIZES, *LAYOUTS, *(() if cells is None else MEASURES)])
+        _refuse_unknown(name, [*SIZES, *LAYOUTS, *(() if cells is None else PLAIN)])
         if name in SIZES:
             drawn.append(sizes.table(SIZES[name], cells))
         elif cells is None or name in LAYOUTS:
@@ -153,7 +157,7 @@ def layout_named(name: str) -> Layout:
 def show_times(names: Sequence[str]) -> bool:
     """Return whether any of these layouts or measures shows times."""
     for name in names:
-        _refuse_unknown(name, [*SIZES, *LAYOUTS, *MEASURES])
+        _refuse_unknown(name, [*SIZES, *LAYOUTS, *PLAIN])
     measures = [
         m
         for name in names

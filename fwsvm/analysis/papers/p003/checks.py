@@ -6,8 +6,9 @@ from functools import partial
 import numpy as np
 
 from fwsvm.analysis import published
+from fwsvm.analysis.cells import is_certain
 from fwsvm.analysis.claims.checks import ADULT, ALL, WEB, all_hold, better, coverage, speedups
-from fwsvm.analysis.claims.model import CheckResult, View, is_certain, of_growth
+from fwsvm.analysis.claims.model import CheckResult, View, of_growth
 from fwsvm.analysis.measures import three_digits
 from fwsvm.analysis.sweeps import sweeps
 
@@ -140,8 +141,8 @@ def faster_as_C_grows(view: View) -> CheckResult | None:  # noqa: N802 - C is th
     """Check that for every method the time at the largest C of a sweep is below that at the smallest."""
     found = []
     swept = sweeps(view.all)
-    for (dataset, method), cells in swept[swept["dataset"].isin(SWEPT)].groupby(
-        ["dataset", "method"], sort=False
+    for (dataset, method, *_), cells in swept[swept["dataset"].isin(SWEPT)].groupby(
+        ["dataset", "method", "experiment", "profile"], sort=False
     ):
         known = cells.dropna(subset=["train_seconds"]).sort_values("C")
         if len(known) < 2:
@@ -165,13 +166,16 @@ def below_cvm_at_most_C(view: View) -> CheckResult | None:  # noqa: N802 - C is 
     """Check that over the sweeps FW and MFW are faster than CVM at most values of C."""
     swept = sweeps(view.all)
     known = {
-        (cell["dataset"], cell["C"], cell["method"]): (cell["train_seconds"], bool(cell["censored"]))
+        (cell["experiment"], cell["profile"], cell["dataset"], cell["C"], cell["method"]): (
+            cell["train_seconds"],
+            bool(cell["censored"]),
+        )
         for cell in swept[swept["dataset"].isin(SWEPT)].dropna(subset=["train_seconds"]).to_dict("records")
     }
     said, holds = [], True
     for method in ("fw", "mfw"):
-        pairs = [(time, known[d, C, "cvm"]) for (d, C, m), time in known.items()
-                 if m == method and (d, C, "cvm") in known]  # fmt: skip
+        pairs = [(time, known[*where, "cvm"]) for (*where, m), time in known.items()
+                 if m == method and (*where, "cvm") in known]  # fmt: skip
         pairs = [(mine, cvm) for mine, cvm in pairs if is_certain(*mine, *cvm)]
         if pairs:
             won = sum(mine[0] < cvm[0] for mine, cvm in pairs)
