@@ -1,5 +1,6 @@
 """Options of table, stats, plot, claims and report, and their reading of results and writing of text."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli._lines import has_cursor, tell
 from fwsvm.errors import ResultsError, UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +58,6 @@ def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | No
     from fwsvm.analysis.same_data import different_in_folders
     from fwsvm.analysis.sweeps import some_read_as_sweeps
     from fwsvm.cli._files import refuse_overwriting_results
-    from fwsvm.cli._lines import tell
 
     read = results.read(paths).select(where)
     if out is not None:
@@ -89,8 +90,8 @@ def emit(text: str, out: Path | None) -> None:
 
 
 def coloured() -> bool:
-    """Return whether stdout is a terminal that shows bold."""
-    return sys.stdout.isatty()
+    """Return whether stdout is a terminal that shows bold, and colours are not refused (https://no-color.org)."""
+    return sys.stdout.isatty() and has_cursor() and not os.environ.get("NO_COLOR")
 
 
 def refuse_both(results: tuple[Path, ...], published: str | None) -> None:

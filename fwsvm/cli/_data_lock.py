@@ -46,8 +46,8 @@ def lock(
 ) -> None:
     """Fetch the files of NAME, and record their digests for you.
 
-    What they are is printed beside what the lock says. A digest that is not known yet is recorded; one that differs is
-    recorded only with --accept, and exit 3 says so without it.
+    Size and digest of each file are printed beside those in the lock. A digest that is not known yet is recorded; one
+    that differs is recorded only with --accept, and exit 3 says so without it.
     """
     from fwsvm.data.lock import pinning
 
@@ -133,7 +133,7 @@ def add(
 @click.argument("name")
 @checkout_option
 def remove(name: str, *, into_checkout: bool) -> None:
-    """Take what you added or locked of NAME out of your datasets.lock."""
+    """Remove your own entry and digests of NAME from your datasets.lock."""
     from fwsvm.data.lock import editing
     from fwsvm.files.folders import data_folder
 

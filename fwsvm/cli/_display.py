@@ -12,7 +12,6 @@ line's phase, and goes on by itself while nothing is told.
 
 import contextlib
 import math
-import os
 import sys
 import time
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import click
 
 from fwsvm import phases
 from fwsvm.cli._display_lines import REFRESHES, SPARE, DisplayLine, indented, rendered
+from fwsvm.cli._lines import has_cursor
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SAY_COMPILING_AFTER, LEAST_FUNCTIONS = 1.0, 12  # seconds and functions: a few a
 
 def is_animated() -> bool:
     """Return whether stderr is a terminal on which lines can be written over."""
-    return sys.stderr.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    return sys.stderr.isatty() and has_cursor()
 
 
 @dataclass

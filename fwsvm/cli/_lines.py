@@ -1,11 +1,17 @@
 """Output lines, wrapped to the width of a terminal; whole if a program reads them."""
 
+import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
 
 import click
+
+
+def has_cursor() -> bool:
+    """Return whether the terminal, if there is one, can do more than write one line after the other."""
+    return os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
 
 
 def echo(line: str, indent: int, *, err: bool = False) -> None:

@@ -31,9 +31,13 @@ _OPTIONS = (
                  "of 5,000 rows [default: paper; libcvm under --protocol libcvm and fw-svms]."),
     click.option("--degree", type=int, default=3, show_default=True, help="Of the poly kernel."),
     click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
-    click.option("--stop", help="relative, gap or meb (simplex); relative or eps (linear) [default: relative]."),
+    click.option("--stop",
+                 help="relative, gap or meb (kernel methods on the simplex); relative, gap or eps (linear); relative "
+                 "or eps (wolfe, scs) [default: relative]. `fwsvm methods NAME` says what each bounds."),
     click.option("--tol", "tolerance", type=float, help="Tolerance of the stopping rule [default: 1e-3]."),
-    click.option("--search", help="Simplex methods: look at all rows (full) or at 59 of them (sampled)."),
+    click.option("--search",
+                 help="Kernel methods on the simplex: look at all rows for the next vertex (full) or at 59 random ones "
+                 "(sampled) [default: the protocol's; full under default]."),
     click.option("--protocol", default="default", show_default=True,
                  help="default, paper (sampled search, MEB rule at 1e-6), libcvm, or fw-svms (what the authors of "
                  "003 ran)."),

@@ -14,6 +14,8 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
+from fwsvm.cli._lines import echo
+from fwsvm.errors import UsageError
 
 
 @click.command("claims")
@@ -47,9 +49,14 @@ def command(
     """
     from fwsvm.analysis.claims import evaluate, show
 
+    if brief and form != "terminal":
+        raise UsageError(f"--summary is a sentence: leave out --format {form}")
     if not results:
         refuse_where(where)
     cells = read_cells(results, where, timed=True, mixed_load=mixed_load, out=out) if results else None
     verdicts = evaluate.check_claims(cells, only)
     notes = evaluate.caveats(cells) if cells is not None else []
-    emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)
+    if brief and out is None:
+        echo(show.summary(verdicts), 0)
+    else:
+        emit(show.summary(verdicts) if brief else show.render(verdicts, form, notes), out)

@@ -15,10 +15,10 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=NearestChoice(SHELLS), required=False)
 @click.option("--install", is_flag=True, help="Put it where the shell looks for it, instead of printing it.")
 def command(shell: str | None, install: bool) -> None:
-    """Print, or install, what completes words in SHELL.
+    """Print or install the completion script for SHELL.
 
-    Commands, options, methods, data sets and experiments are completed. Without SHELL it is the one that the
-    environment names.
+    Commands, options, methods, data sets and experiments are completed. Without SHELL it is for the shell that $SHELL
+    names.
 
     \b
     fwsvm completion --install

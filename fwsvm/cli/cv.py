@@ -65,9 +65,9 @@ def command(
     """Cross-validate one setting on DATA.
 
     DATA is a file, or a name of `fwsvm data list`. The folds are stratified and drawn by --seed, so they are the same
-    for every method and setting. Where rows are scaled, then by the ranges of the rows that a fold trains on. The
-    accuracy is that over all rows held out; other scores are means over the folds, whose decision values are of
-    different machines.
+    for every method and setting. Scaling uses the ranges of the training rows of each fold. The accuracy is over all
+    rows held out; other scores are means over the folds, because decision values of different folds come from different
+    machines.
 
     With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """

@@ -254,5 +254,5 @@ def _list(expected: "list[PlannedRun]") -> None:
     for entry in expected:
         identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
         state = _OPEN[entry.cell.role] if entry.state == "open" else "again" if entry.again else entry.state
-        click.echo(f"{identity}  {entry.cell.label}  {state}")
+        echo(f"{identity}  {entry.cell.label}  {state}", 18)
     echo(describe(expected), 2, err=True)

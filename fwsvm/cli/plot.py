@@ -108,12 +108,16 @@ def command(
     if out is None:
         refuse_reference(folder)
         refuse_link(folder, folder.parent)
+    if window and set(measures) - {"objective"}:
+        raise UsageError("--window draws the objective over iterations; leave out --measure")
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     drawings = figures.draw(source, kinds, measures=measures, against=axis, window=window,
                             baseline=baseline, alpha=alpha)  # fmt: skip
     if not drawings:
-        raise UsageError("these results have the numbers for none of the pictures asked for")
+        raise UsageError(
+            "these results lack the numbers for the figures asked for; `--figure ?` lists the kinds"
+        )
     for drawing in drawings:
         for form in forms:
             path = folder / f"{drawing.name}.{form}"

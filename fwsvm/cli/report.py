@@ -14,9 +14,9 @@ from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
 @mixed_load_option
 @where_option
 def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
-    """Write one HTML page of the results in folders.
+    """Write one HTML page of the results in the folders DIR.
 
-    The folders are DIR... The page says what was run, what won and what is uncertain, and has the details. It needs no
+    The page says what was run, what won and what is uncertain, and has the details. It needs no
     network and no other file. Its tables sort and filter. Figures zoom, tell what a point is and hide methods with
     Bokeh (pip install 'fwsvm[report]'); without it they are pictures, which need matplotlib (pip install
     'fwsvm[plots]').
@@ -29,7 +29,8 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
 
     results = read_results(folders, where, out)
     first = folders[0]
-    path = out or (first.with_suffix(".html") if is_archive(first) else first / "report.html")
+    beside = first if first.is_dir() else first.parent  # of a runs.csv
+    path = out or (first.with_suffix(".html") if is_archive(first) else beside / "report.html")
     if out is None:
         refuse_reference(path)
         refuse_link(path, path.parent)

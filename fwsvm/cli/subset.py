@@ -27,9 +27,9 @@ from fwsvm.cli._files import refuse_overwriting
 def command(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
     """Draw SIZE rows of DATA.
 
-    They are written to OUTPUT (else stdout), and all others to REST. DATA is a file, or a name of `fwsvm data list`, of
-    whose training rows, not scaled, some are written in LIBSVM's format. Rows of a file stay as they are written; all
-    stay in their order. The same seed draws the same rows.
+    They are written to OUTPUT (else stdout), and all others to REST. DATA is a file, whose lines stay as they are, or a
+    name of `fwsvm data list`, whose training rows are written in LIBSVM's format, not scaled. Rows stay in their order.
+    The same seed draws the same rows.
     """
     import numpy as np
 

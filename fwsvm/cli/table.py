@@ -15,6 +15,7 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
+from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 
 
@@ -56,8 +57,12 @@ def command(
     from fwsvm.analysis.tables import drawing
     from fwsvm.analysis.tables.render import render
 
+    if listing and out is None:
+        for line in _listing():
+            echo(line, 23)
+        return
     if listing:
-        emit(_listing(), out)
+        emit("\n".join(_listing()), out)
         return
     if not results:
         if not layouts:
@@ -80,11 +85,11 @@ def command(
     emit(render(drawn, form, colour=coloured() and out is None), out)
 
 
-def _listing() -> str:
+def _listing() -> list[str]:
     from fwsvm.analysis.measures import MEASURES
     from fwsvm.analysis.papers import LAYOUTS, SIZES
 
     layouts = [f"{name:22} {layout.title}" for name, layout in LAYOUTS.items()]
     sizes = [f"{name:22} {table.paper}, Table 1: data sets" for name, table in SIZES.items()]
     measures = [f"{name:22} {measure.title}" for name, measure in MEASURES.items() if not measure.derived]
-    return "\n".join([*sizes, *layouts, *measures])
+    return [*sizes, *layouts, *measures]

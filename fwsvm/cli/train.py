@@ -55,8 +55,9 @@ def command(
 
     DATA is a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
 
-    With --probability five more machines, each for the rows that it was not trained on, decide how decision values
-    become probabilities (Platt's sigmoids, in LIBSVM's fields of the model); limits are those of each.
+    With --probability five more machines are trained, each without a fifth of the rows. Their decision values at the
+    rows left out fit Platt's sigmoids, which turn decision values into probabilities and stand in LIBSVM's fields of
+    the model. Limits are those of each machine.
 
     Scaling is part of the machine: the ranges stand in the model and, for svm-scale, in MODEL.range.
 
@@ -95,7 +96,7 @@ def command(
     if as_json:
         click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
-        click.echo(f"fwsvm: {result.message}", err=True)
+        tell([result.message])
     tell(failures[:-1])
     if failures:
         raise failures[-1]

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fwsvm.analysis.papers import CLAIMS
+from fwsvm.cli._analysis import coloured
 from tests.analysis.folders import like_paper, row, write
 from tests.cli.running import run
 from tests.fuzz.results_folder import no_markup
@@ -208,6 +210,24 @@ def test_the_report_is_one_page_that_fetches_nothing(tmp_path: Path) -> None:
         "Not finished: 1 run on 1 data set (1 error)",
     ):
         assert said in text
+
+
+def test_the_report_of_a_file_of_runs_lies_beside_it(tmp_path: Path) -> None:
+    folder = write(tmp_path / "one", [row(dataset="a1a", method=m) for m in ("fw", "mfw")])
+    assert run("report", folder / "runs.csv").exit_code == 0
+    assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
+def test_bold_is_for_terminals_that_show_it(
+    variable: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variable.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    assert coloured() is (not variable)
 
 
 def test_the_report_says_in_place_what_it_cannot_show(tmp_path: Path) -> None:

@@ -66,3 +66,9 @@ def test_a_table_without_published_numbers_has_ours_alone(web: Path) -> None:
     )
     assert [row[1] for row in both[2:]] == ["ours", "paper", "ratio"] * 8
     assert [[row[0], *row[2:]] for row in both[2::3]] == one[2:]
+
+
+def test_a_summary_is_a_sentence() -> None:
+    said = done("claims", "--summary", "--format", "csv", code=2).stderr
+    assert "--summary is a sentence: leave out --format csv" in said
+    assert done("claims", "--summary").stdout.startswith("92 claims: ")

@@ -120,3 +120,9 @@ def test_a_window_has_the_first_and_the_last_iterations(
     assert first == ([1, 2, 3, 4, 5, 6], [9, 9, 9, 9, 4, 4])
     assert last == ([0, 1, 2, 3, 4, 5], [1, 2, 2, 2, 2, 2])
     assert "objective over the first and last 6 iterations; one run each" in said.output
+
+
+def test_a_window_is_of_the_objective(adult: Path, tmp_path: Path) -> None:
+    words = ("plot", adult, "--figure", "convergence", "--window", "2", "-o", tmp_path)
+    assert "--window draws the objective" in done(*words, "--measure", "gap", code=2).stderr
+    assert "window-a1a" in done(*words, "--measure", "objective").output
