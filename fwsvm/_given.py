@@ -3,6 +3,7 @@
 What is wrong with them is a `UsageError` or a `DataError`.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,9 +17,10 @@ from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import as_numbers, number
+from fwsvm.data.labels import as_numbers, label_text, number
 from fwsvm.data.labels import classes as classes_of
-from fwsvm.errors import UsageError, nearest
+from fwsvm.data.scaled_copies import rows_sha256
+from fwsvm.errors import DataError, UsageError, nearest
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
@@ -60,7 +62,13 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
         rows = with_numbers(rows) if given else rows
-        found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), "")
+        of_file = is_mapped(rows) and scale not in (
+            None,
+            "none",
+        )  # the scaled copy is a file, too, named by this
+        found = Dataset(
+            "", LabelledRows(rows, labels), None, classes_of(labels), rows_sha256(rows) if of_file else ""
+        )
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
         raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
@@ -84,9 +92,11 @@ class ConvertedBlocks:
 
 def rows_of(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
-    if sparse.issparse(X):
+    if sparse.issparse(X) and X.ndim == 2:
         return canonical(sparse.csr_array(X, dtype=np.float64))
-    if is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
+    if sparse.issparse(X):
+        array = X
+    elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
         array = np.asarray(X)  # as they lie in the file, which may be larger than memory
     else:
         array = np.ascontiguousarray(numbers_of("rows", X))
@@ -106,6 +116,8 @@ def numbers_of(what: str, values: Any) -> np.ndarray:
 def labels_of(y: ArrayLike) -> np.ndarray:
     """Return labels as `LabelledRows` has them: float64, or text if they are not numbers."""
     labels = np.asarray(y)
+    if labels.dtype.kind == "O" and any(map(_is_lacking, labels.ravel())):
+        raise DataError("rows without labels have no classes")
     if labels.ndim != 1:
         raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
     if labels.dtype.kind not in "biuf":
@@ -113,10 +125,22 @@ def labels_of(y: ArrayLike) -> np.ndarray:
     return as_numbers(labels)
 
 
+def _is_lacking(label: object) -> bool:
+    """Return whether a label is None, NaN, or what pandas has in place of these."""
+    return (
+        label is None
+        or type(label).__name__ in {"NAType", "NaTType"}
+        or (isinstance(label, float) and math.isnan(label))
+    )
+
+
 def label_values(classes: tuple[str, ...]) -> np.ndarray:
-    """Return the classes of a machine as labels of one type: int64 if all are whole, else float64, else text."""
+    """Return the classes of a machine as labels of one type: int64 if all are whole, else float64, else text.
+
+    Numbers that float64 would round are text.
+    """
     values = [number(name) for name in classes]
-    if any(value is None for value in values):
+    if any(value is None or label_text(value) != name for value, name in zip(values, classes, strict=True)):
         return np.array(classes)
     array = np.array(values, dtype=np.float64)
     whole = (array == np.rint(array)).all() and (np.abs(array) <= 2**53).all()

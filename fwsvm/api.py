@@ -199,6 +199,11 @@ def predict(
         data = unseen.load(data, zero_based=given).table
     elif not isinstance(data, LabelledRows):
         rows = without_numbers(rows_of(data)) if given else rows_of(data)
+        if given and isinstance(model, Result) and rows.shape[1] > machine.features:
+            raise UsageError(
+                f"kernel values with {rows.shape[1] - 1} rows for a machine trained on {machine.features - 1}: give "
+                "those with its training rows alone"
+            )
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
         if not all_finite(rows):

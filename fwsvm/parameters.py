@@ -57,7 +57,8 @@ def converted(what: str, raw: Any, kind: Any) -> Any:
     if not whole or isinstance(raw, bool):
         raise UsageError(f"{what} must be a {'whole ' if kind is int else ''}number, not {shown(raw)}")
     if (kind is float and not math.isfinite(value)) or (kind is int and not -LARGEST <= value <= LARGEST):
-        raise UsageError(f"{what} must be a number that it has room for, not {shown(raw)}")
+        room = "finite number" if kind is float else "whole number between -2^53 and 2^53"
+        raise UsageError(f"{what} must be a {room}, not {shown(raw)}")
     return value
 
 

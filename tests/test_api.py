@@ -14,6 +14,7 @@ from scipy import sparse
 
 import fwsvm
 from fwsvm._given import label_values, labels_of
+from fwsvm._mapped import taken_for_large
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.formats import svmlight
@@ -168,3 +169,63 @@ def test_labels_come_back_as_they_went(y):
     names = classes(labels)
     back = label_values(names)[encode(labels, names)]
     assert (back == y).all()
+
+
+def test_labels_that_are_lacking_are_no_class():
+    for lacking in (None, np.nan):
+        y = np.array(["a", lacking, *["b"] * 78], dtype=object)
+        with pytest.raises(DataError, match="rows without labels"):
+            fwsvm.train(X, y)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DataError, match="rows without labels"):
+        fwsvm.train(X, pandas.Series([1, None, *[2] * 78], dtype="Int64"))
+
+
+def test_a_feature_with_a_value_that_is_no_number_is_not_scaled_away():
+    for rows in (X.copy(), sparse.csr_array(X)):
+        rows[3, 2] = np.nan
+        with pytest.raises(DataError, match="not numbers, and have no ranges"):
+            fwsvm.train(rows, Y, scale="[0,1]")
+
+
+def test_kernel_values_with_more_than_the_training_rows_are_refused():
+    K = X @ X.T
+    machine = fwsvm.train(K[:60, :60], Y[:60], kernel="precomputed")
+    assert len(fwsvm.predict(machine, K[60:, :60])) == 20
+    with pytest.raises(UsageError, match="kernel values with 80 rows for a machine trained on 60"):
+        fwsvm.predict(machine, K[60:])
+
+
+def test_one_sparse_row_is_no_table(trained):
+    with pytest.raises(UsageError, match="two dimensions"):
+        fwsvm.predict(trained, sparse.csr_array(X)[0])
+
+
+def test_whole_numbers_that_a_double_rounds_are_two_classes_as_text(tmp_path):
+    names = np.array([str(2**53 + 2 * int(label > 0) + 1) for label in Y])
+    machine = fwsvm.train(X, names, gamma=0.1)
+    assert set(machine.model.classes) == {str(2**53 + 1), str(2**53 + 3)}
+    assert set(fwsvm.predict(machine, X)) <= set(names)
+    (tmp_path / "rows.svm").write_text("".join(f"{2**53 + i % 2} 1:{i}\n" for i in range(8)))
+    assert load(tmp_path / "rows.svm").classes == (str(2**53 + 1), "9007199254740992.0")
+
+
+def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch, tmp_path):
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
+    one = np.ascontiguousarray(X)
+    other = one[::-1].copy()  # the same ranges
+    for form in (np.asarray, sparse.csr_array):
+        found = []
+        for rows in (one, other):
+            given = form(rows)
+            if form is np.asarray:
+                mapped = taken_for_large(given)
+            else:
+                mapped = sparse.csr_array(
+                    (taken_for_large(given.data), given.indices, given.indptr), shape=given.shape
+                )
+            result = fwsvm.train(mapped, Y, scale="[0,1]", gamma=1.0)
+            found.append(result.objective)
+            in_memory = fwsvm.train(given, Y, scale="[0,1]", gamma=1.0)
+            assert result.objective == pytest.approx(in_memory.objective, rel=2e-3)
+        assert found[0] != pytest.approx(found[1], rel=1e-2)

@@ -16,10 +16,11 @@ from fwsvm._memory import require
 from fwsvm.errors import DataError, clipped
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
+WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
 QUOTED = 40  # characters of a label in a message
 CHARACTER = 4  # bytes, in arrays of text
 PART = 1 << 20  # labels that are sorted at a time
-EXACT_WHOLE = 1e15  # whole numbers below it are written without an exponent
+EXACT_WHOLE = 2.0**53  # whole numbers below it are written as such, and not rounded
 
 
 def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
@@ -40,12 +41,15 @@ def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
 def of_names(
     names: list[str], codes: NDArray[np.integer], where: str
 ) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return the labels ``names[codes]``, shape (m,): numbers where all names are, else text.
+    """Return the labels ``names[codes]``, shape (m,): numbers where all names are and none is rounded, else text.
 
     `DataError`, which ``where`` they stand begins, if text does not fit in the memory available.
     """
     values = [number(name) for name in names]
-    if None not in values:
+    if all(
+        value is not None and label_text(name) == label_text(value)
+        for name, value in zip(names, values, strict=True)
+    ):
         return np.array(values)[codes]
     longest = max(map(len, names))
     what = f"{where}: keeping {len(codes):,} labels of up to {longest:,} characters"
@@ -90,7 +94,7 @@ def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | l
 
 
 def label_text(label: float | str) -> str:
-    """Return the one text of a label: a number's shortest, a name as it is.
+    """Return the one text of a label: a number's shortest, a name and a whole number that a double rounds as they are.
 
     >>> [label_text(label) for label in (1.0, "+1", "2.50", -0.0, "setosa")]
     ['1', '1', '2.5', '0', 'setosa']
@@ -98,6 +102,13 @@ def label_text(label: float | str) -> str:
     value = number(label) if isinstance(label, str) else float(label)
     if value is None or not math.isfinite(value):
         return str(label)
+    if (
+        isinstance(label, str)
+        and abs(value) >= EXACT_WHOLE
+        and WHOLE.fullmatch(label)
+        and int(label) != value
+    ):
+        return str(int(label))
     if value.is_integer() and abs(value) < EXACT_WHOLE:
         return str(int(value))
     return repr(value)
@@ -151,4 +162,6 @@ def number(word: str) -> float | None:
 
 def _rank(found: tuple[str, ...]) -> Callable[[str], float | str]:
     """Return what classes are compared by: their numbers where all are numbers, else their names."""
-    return float if all(number(name) is not None for name in found) else str
+    if any(number(name) is None for name in found):
+        return str
+    return lambda name: int(name) if WHOLE.fullmatch(name) else float(name)  # which compare exactly

@@ -1,12 +1,13 @@
 """Scaled rows of a mapped file: a copy beside the parsed one, written some rows at a time and mapped as that is."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import blocks, in_memory, is_mapped
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data import parsed_copies
 from fwsvm.data.array_files import ArrayFile
 from fwsvm.data.dataset import LabelledRows
@@ -37,6 +38,19 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
             f"{error.strerror or error}; make room there, or let FWSVM_CACHE name a folder on another disk"
         ) from None
     return LabelledRows(found.X, table.labels, ranges)
+
+
+def rows_sha256(X: RowMatrix) -> str:
+    """Return the sha256 (hex) of rows (m, n), read some at a time, with their shape and type."""
+    sparse = isinstance(X, csr_array)
+    found = hashlib.sha256(f"{X.shape} {X.dtype} {sparse}".encode())
+    for some in blocks(X):
+        rows = X[some]
+        for array in (
+            (rows.data, rows.indices, np.diff(rows.indptr)) if isinstance(rows, csr_array) else (rows,)
+        ):
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 def _write(place: Path, table: LabelledRows, ranges: scaling.Ranges) -> tuple[int, ...]:

@@ -56,8 +56,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Set the parameters as they were given to ``__init__``, whose ``locals()`` these are."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
+        for name, value in given.items():  # a subclass may have parameters of its own
+            if name not in {"self", "__class__"}:
+                setattr(self, name, value)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of rows X (t, n): (t,) for two classes, > 0 for ``classes_[1]``, else (t, K)."""
@@ -73,18 +74,19 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _decision(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        ready = prepared(self.result_.model, self._judged(canonical(rows)))
-        for notice in ready.notices:
-            warnings.warn(notice, stacklevel=callers_level())
-        decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
         try:
+            ready = prepared(self.result_.model, self._judged(canonical(rows)))
+            for notice in ready.notices:
+                warnings.warn(notice, stacklevel=callers_level())
+            decision: np.ndarray = self.result_.model.decision(ready.X, parameters.threads(self.n_jobs))
             refuse_undecided(decision)
         except FwsvmError as error:
             raise ValueError(str(error)) from error
         return decision
 
     def _names(self, classes: np.ndarray) -> list[str]:
-        return [label_text(c if isinstance(c, str) else float(c)) for c in self._in_our_order(classes)]
+        texts = classes.dtype.kind in "iuUSO"  # a float64 would round large whole numbers
+        return [label_text(str(c) if texts else float(c)) for c in self._in_our_order(classes)]
 
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:
         return classes[::-1] if len(classes) == 2 else classes
@@ -182,7 +184,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             "stop": self.stop,
             "tolerance": self.tol,
             "max_iterations": parameters.limit(self.max_iter),
-            "time_limit": self.time_limit,
+            "time_limit": parameters.limit(self.time_limit),
             "threads": parameters.threads(self.n_jobs),
             "seed": parameters.seed(self.random_state),
         }

@@ -80,7 +80,8 @@ def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray 
         each = balanced(rows.codes, len(labels), rows.weights)
     elif isinstance(given, Mapping):
         names = labels.tolist()
-        if unknown := [label for label in given if label not in names]:
+        unknown = [label for label in given if label not in names]
+        if unknown and any(label not in given for label in names):  # else a part of the rows may lack a class
             raise ValueError(f"class_weight has {shown(unknown[0])}, which is no label")
         each = np.array([_weight(given.get(label, 1.0)) for label in names])
     else:
@@ -93,6 +94,13 @@ def _weight(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
         raise ValueError(f"the weight of a class is a number of at least 0, not {shown(value)}")
     return float(value)
+
+
+def positive(name: str, given: Any) -> float:
+    """Return a finite number above 0."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < given < np.inf:
+        raise ValueError(f"{name} is a positive number, not {shown(given)}")
+    return float(given)
 
 
 def limit(given: Any) -> Any:

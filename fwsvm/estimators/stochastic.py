@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
 from fwsvm.errors import FwsvmError, shown
+from fwsvm.estimators import parameters
 from fwsvm.estimators.kernel_function import Function
 from fwsvm.estimators.kernel_machine import KernelMachine
 from fwsvm.kernels.rows import canonical
@@ -106,6 +107,10 @@ class StochasticSVC(KernelMachine):
                 seen = np.zeros(len(known), dtype=np.int64)
             else:
                 begun, seen = self.result_, self.rows_seen_
+                if self.lam is not None:
+                    begun = replace(
+                        begun, settings={**begun.settings, "lambda": parameters.positive("lam", self.lam)}
+                    )
             ours = len(known) - 1 - codes if len(known) == 2 else codes
             result = after_portion(begun, X, ours, self._in_our_order(seen), self._settings({}))
         except FwsvmError as error:
@@ -134,6 +139,14 @@ class StochasticSVC(KernelMachine):
             )
         if self.probability:
             raise ValueError("probabilities need folds of all rows: call fit, or leave out probability")
+        if not hasattr(self, "result_"):
+            return
+        model, kernel = self.result_.model, self.result_.settings["kernel"]
+        if model.ranges is not None or model.sigmoids is not None or kernel != self.kernel:
+            raise ValueError(
+                f"the machine was fitted with other settings (kernel {kernel}, scaled rows or probabilities), which "
+                "partial_fit cannot go on with: call fit again"
+            )
 
     def _known_classes(self, classes: Any, *, first: bool) -> np.ndarray:
         """Return the classes, sorted; `ValueError` where they are not given or differ from before."""

@@ -66,7 +66,8 @@ def outside(X: RowMatrix, ranges: Ranges) -> Outside | None:
         values = given[rows, place]
     if not len(rows):
         return None
-    beyond = np.maximum(ranges.minimum[place] - values, values - ranges.maximum[place]) / width[place]
+    with np.errstate(over="ignore"):  # a width may be tiny
+        beyond = np.maximum(ranges.minimum[place] - values, values - ranges.maximum[place]) / width[place]
     farthest = int(np.argmax(beyond))
     k = place[farthest]
     return Outside(

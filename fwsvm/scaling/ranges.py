@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm._occurring import occurring
 from fwsvm._stretches import stretches
+from fwsvm.errors import DataError
 
 TARGETS = {"[-1,1]": (-1.0, 1.0), "[0,1]": (0.0, 1.0)}
 SCALINGS = ("none", *TARGETS)
@@ -63,10 +64,17 @@ def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) ->
     """Return the ranges of the columns of ``X``, shape (m, n), for a scaling of `TARGETS`.
 
     With ``counted``, a truth for each row, of those rows alone, if there are any.
+
+    Raises
+    ------
+    DataError
+        A value is NaN.
     """
     if counted is not None and counted.any():
         X = X[counted]
     features, minimum, maximum = extremes(X)
+    if np.isnan(minimum).any() or np.isnan(maximum).any():
+        raise DataError("the rows hold values that are not numbers, and have no ranges to be scaled by")
     varies = maximum > minimum
     return Ranges(features[varies], minimum[varies], maximum[varies], *TARGETS[scaling])
 

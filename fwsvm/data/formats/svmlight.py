@@ -23,7 +23,7 @@ from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, NoRowsError, explain, line_number
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_file import FEWER, read_text
-from fwsvm.data.labels import number, of_names
+from fwsvm.data.labels import EXACT_WHOLE, number, of_names
 from fwsvm.errors import DataError
 
 __all__ = ["parse", "problems", "read", "write"]
@@ -232,7 +232,7 @@ def _labels(
     if bare.any():
         odd = int(label_at[np.argmax(bare != bare[0])])
         raise mixed_labels(path, line_number(text, max(odd, ~odd)), lacks=odd < 0)
-    if not np.isnan(numbers).any():
+    if (np.abs(numbers) < EXACT_WHOLE).all():  # no number is rounded, and none is NaN
         return numbers.copy()
     codes, names = label_names(path, text, label_at)
     return of_names(names, codes, str(path))
@@ -246,7 +246,7 @@ def mixed_labels(path: str | Path, line: int, *, lacks: bool) -> FormatError:
 
 def label_names(
     path: str | Path, text: NDArray[np.uint8], label_at: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[str]]:
+) -> tuple[NDArray[np.int32], list[str]]:
     """Return the different labels that stand at these places, and the number among them of each, shape (m,)."""
     stops = svmlight_parser.token_ends(text, label_at)
     codes, firsts = intern(text, label_at, stops)

@@ -48,6 +48,10 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
         raise ModelError(
             f"{path}: the label {shown(unprintable[0])} is not printable, so the model is not written"
         )
+    if len(set(model.classes)) < len(model.classes):
+        raise ModelError(
+            f"{path}: two labels are the same number, so the model is not written; give labels as numbers"
+        )
     beside = range_path(path)
     if model.ranges is not None and not is_written_in_place(path):
         with replacing(beside, ModelError) as stream:
