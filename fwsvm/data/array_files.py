@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 HEADER = 128  # bytes, a multiple of 64 as numpy has them, with room for any length
-BLOCK = 1 << 20  # numbers that `converted` has in memory
+BLOCK = 8 << 20  # bytes that `replaced` has in memory
 
 
 class ArrayFile:
@@ -47,17 +47,23 @@ def _header(dtype: np.dtype, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + said.ljust(HEADER - 11) + b"\n"
 
 
-def blocks(path: Path) -> Iterator[NDArray[np.generic]]:
-    """Yield the numbers of a finished `ArrayFile`, some at a time."""
+def count(path: Path) -> int:
+    """Return how many numbers a finished `ArrayFile` has."""
+    return len(np.load(path, mmap_mode="r"))
+
+
+def blocks(path: Path, itemsize: int) -> Iterator[NDArray[np.generic]]:
+    """Yield the numbers of a finished `ArrayFile`, as many at a time as are `BLOCK` bytes of so many bytes each."""
     array = np.load(path, mmap_mode="r")
-    for first in range(0, len(array), BLOCK):
-        yield np.array(array[first : first + BLOCK])
+    step = max(1, BLOCK // max(itemsize, array.itemsize))
+    for first in range(0, len(array), step):
+        yield np.array(array[first : first + step])
 
 
 def replaced(path: Path, dtype: DTypeLike, table: NDArray[np.generic] | None = None) -> None:
     """Write a finished file anew with its numbers in another type, or with what a table has at them."""
     part = path.with_suffix(".part")
     with ArrayFile(part, dtype) as file:
-        for some in blocks(path):
+        for some in blocks(path, file.dtype.itemsize):
             file.append(some if table is None else table[some])
     part.replace(path)

@@ -28,6 +28,7 @@ from scipy.sparse import csr_array
 from fwsvm._mapped import RowMatrix, never_written
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import BUILDING, parsed_folder
+from fwsvm.files.state import FileState
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
@@ -173,14 +174,18 @@ def streamed(
     ------
     OSError
         The copy cannot be written: a full disk, a cache that is only to be read.
+    DataError
+        The file changed while it was read.
     """
-    size = path.stat().st_size
+    as_of = FileState.of(path)
+    size = as_of.bytes
     if sha256 is None and not (how.is_plain and not _known(size)):
         sha256 = digest(path)
     if sha256 is not None and (kept := _read_copy(folder(sha256, how.options))) is not None:
         return kept, sha256
     with _building(parsed_folder()) as building:
         shape, notices, of_text = how.write(building)
+        as_of.refuse_change(path)
         sha256 = sha256 or of_text
         place = folder(sha256, how.options)
         _finish(building, place, shape, notices, sha256, size)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import Result
 
+from fwsvm.data.fetching.cache_paths import CacheFile
 from fwsvm.data.lock import lockfile
 from fwsvm.files.lock import exclusive
 from tests.cli.running import done
@@ -138,6 +139,7 @@ def test_prune_leaves_a_file_that_is_being_downloaded(lock: Path, site: Site, ca
     with exclusive(path):
         assert str(part) not in run("prune").stdout
         assert part.is_file()
+        assert f"{path}.lock" not in run("prune", "--all", "--dry-run").stdout
     assert str(part) in run("prune").stdout
     assert not part.exists()
 
@@ -188,6 +190,15 @@ def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     else:
         assert not lockfile.overlay_path().exists()
     assert "unchanged" in run("lock", "unsure", *own()).output
+
+
+def test_lock_goes_on_with_no_part_that_another_time_or_server_left(lock: Path, site: Site) -> None:
+    source = lockfile.read().entries["unsure"].sources[0]
+    part = CacheFile(source, source.train[0]).part
+    part.parent.mkdir(parents=True)
+    part.write_bytes(TRAIN[: len(TRAIN) // 2].replace(b"0.5", b"0.7"))
+    run("lock", "unsure", *own())
+    assert lockfile.read().entries["unsure"].sources[0].train[0].sha256 == hashlib.sha256(TRAIN).hexdigest()
 
 
 def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache: Path) -> None:

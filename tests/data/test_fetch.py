@@ -333,3 +333,12 @@ def test_a_complement_is_derived_and_checked(
     cached_path(sources["whole"], whole_file).unlink()
     with pytest.raises(DataError, match="not to be had"):
         obtain(entries["part"], None, options)
+
+
+def test_another_part_than_was_asked_for_is_not_taken_for_the_whole(cache: Path, site: Site) -> None:
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.from_elsewhere, serve.well)))
+    part = final_path(entry).with_name("tiny.part")
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:1000])
+    assert fetched(entry).read_bytes() == CONTENT
+    assert [range_ for _, range_ in site.requests] == ["bytes=1000-", None]

@@ -77,3 +77,14 @@ def test_labels_that_are_all_nan_are_rows_without_labels(tmp_path: Path) -> None
     table, _ = npy.read(written(tmp_path, X, np.full(6, np.nan)), unlabelled=True)
     assert np.isnan(table.labels).all()
     assert (table.X == X).all()
+
+
+@pytest.mark.parametrize(
+    "header", ["{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4", "{[]: 1}", "{1: 2, 'descr': '<f8'}"]
+)
+def test_a_header_that_is_no_dictionary_is_a_sentence(tmp_path: Path, header: str) -> None:
+    said = header.encode().ljust(117) + b"\n"
+    path = tmp_path / "rows.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(said).to_bytes(2, "little") + said + bytes(96))
+    with pytest.raises(DataError, match=r"is no complete \.npy file"):
+        npy.read(path)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fwsvm.data import parsed_copies
+from fwsvm.data import formats, parsed_copies
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.errors import DataError
 
 X = csr_array(np.array([[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]))
 SPARSE = LabelledRows(X, np.array(["a", "b", "a"]))
@@ -117,3 +118,23 @@ def test_a_cache_that_cannot_be_written_costs_only_time(cache: Path, tmp_path: P
     table, notices = parsed_copies.table("d1", {}, Reader(DENSE))
     assert np.array_equal(table.X, DENSE.X)
     assert "no parsed copy was kept" in notices[-1]
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n-1 1:2\n")
+    read = formats._read
+
+    def meanwhile(*given: object) -> tuple[LabelledRows, tuple[str, ...]]:
+        with path.open("a") as stream:
+            stream.write("1 1:3\n")
+        return read(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as changed:
+        changed.setattr(formats, "_read", meanwhile)
+        with pytest.raises(DataError, match="changed while it was read"):
+            formats.read_file(path, {"format": "svmlight"})
+    table, _, _ = formats.read_file(path, {"format": "svmlight"})
+    assert table.rows == 3

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fwsvm.data import catalogue, formats
 from fwsvm.data.fetching.digests import file_sha256
-from fwsvm.data.formats import decompression, kdd99, lzw, miniboone
+from fwsvm.data.formats import decompression, kdd99, lzw, miniboone, zip_archives
 from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError
 
@@ -291,3 +291,13 @@ def test_adult_s_own_columns_become_108_features(cache: Path, tmp_path: Path) ->
     assert catalogue.grouped(table, source.grouping, "adult").labels.tolist() == [-1.0, 1.0]
     with pytest.raises(DataError, match="belongs to no class"):
         catalogue.grouped(table, {1: (">50K",)}, "adult")
+
+
+def test_a_zip_is_read_where_the_cache_takes_no_files(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,4,B\n")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(zip_archives, "parsed_folder", lambda: tmp_path / "file" / "parsed")
+    with zip_archives.extracted(path, "inside/tr.txt") as plain:
+        assert plain.read_text() == "1,2,A\n3,4,B\n"

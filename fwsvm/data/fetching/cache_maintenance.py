@@ -86,8 +86,8 @@ def _raw_files(*, everything: bool) -> Iterator[Removal]:
 
 
 def _in_use(path: Path) -> bool:
-    """Whether another process holds the lock of an unfinished file: it is writing it."""
-    ending = next((ending for ending in UNFINISHED if path.name.endswith(ending)), "")
+    """Whether another process holds the lock of an unfinished file, or this is that lock: it is writing the file."""
+    ending = next((ending for ending in (*UNFINISHED, LOCK) if path.name.endswith(ending)), "")
     whole = path.with_name(path.name.removesuffix(ending))
     if path.name.startswith(OVERLAY_PART):
         whole = lockfile.overlay_path()

@@ -55,9 +55,11 @@ class ResponseRules:
             raise FetchError(
                 f"it came in the encoding {_quoted(encoding)}, which was not asked for", again=False
             )
-        if status == 206 and response.headers.get("content-range", "").startswith(f"bytes {self.offset}-"):
-            pass  # the body continues the part
-        else:
+        continues = response.headers.get("content-range", "").startswith(f"bytes {self.offset}-")
+        if status == 206 and not continues:
+            self._restart()
+            raise FetchError("another part of the file came than was asked for", again=True)
+        if status == 200:
             self._restart()
         self._check_length(response)
         return None

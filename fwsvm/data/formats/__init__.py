@@ -23,15 +23,21 @@ from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.files.folders import parsed_folder
+from fwsvm.files.state import FileState
 from fwsvm.plugins import load_plugins
 
 load_plugins("fwsvm.formats", "format", FORMATS)
 
 
 def read(
-    path: Path, sha256: str, loader: Mapping[str, Any], member: str = ""
+    path: Path, sha256: str, loader: Mapping[str, Any], member: str = "", as_of: FileState | None = None
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a raw file and notices about it, from the parsed copy if there is one.
+
+    Raises
+    ------
+    DataError
+        The rows break the format, or the file changed while it was read.
 
     Parameters
     ----------
@@ -41,13 +47,22 @@ def read(
         ``format``, a name of `FORMATS`, and that reader's own options.
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
+    as_of : FileState, optional
+        That of the file when its digest was computed.
     """
+    as_of = as_of or FileState.of(path)
     if _is_streamed(path, loader, member):
         return _streamed(path, sha256, loader)[0]
     if loader["format"] == "npy":  # which is what a parsed copy is
         return _read(path, loader, member)
     options = {**loader, "member": member, **reader_of_plugin(loader)}
-    return parsed_copies.table(sha256, options, lambda: _read(path, loader, member))
+
+    def rows() -> tuple[LabelledRows, tuple[str, ...]]:
+        found = _read(path, loader, member)
+        as_of.refuse_change(path)
+        return found
+
+    return parsed_copies.table(sha256, options, rows)
 
 
 def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
@@ -58,8 +73,9 @@ def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str,
     if _is_streamed(path, loader, ""):
         (table, notices), sha256 = _streamed(path, None, loader)
         return table, sha256, notices
+    as_of = FileState.of(path)
     sha256 = file_sha256(path)
-    table, notices = read(path, sha256, loader)
+    table, notices = read(path, sha256, loader, as_of=as_of)
     if loader["format"] == "npy":
         from fwsvm.data.formats.npy import labels_path
 

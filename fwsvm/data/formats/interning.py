@@ -1,5 +1,7 @@
 """String interning, compiled: each distinct token of a text gets a code, in order of first appearance."""
 
+import secrets
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,10 +9,10 @@ from fwsvm.numerics.compile import njit
 
 INITIAL_SLOTS = 1024  # a power of two
 HASH_BITS = 0xFFFFFFFF
-HASH_START, HASH_FACTOR = 2166136261, 16777619  # FNV-1a, 32 bits
+HASH_FACTOR, MIX_FACTOR = 16777619, 0x45D9F3B  # of FNV-1a, 32 bits; odd
+HASH_START = secrets.randbits(32)  # another one in each process: nobody can write a file whose words collide
 
 
-@njit
 def intern(
     text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -22,6 +24,14 @@ def intern(
     firsts : ndarray of int64, one entry for each code
         The first token with that code.
     """
+    codes, firsts = _intern(text, starts, stops, HASH_START)
+    return codes, firsts
+
+
+@njit
+def _intern(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64], hash_start: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     m = len(starts)
     codes = np.empty(m, np.int32)
     firsts = np.empty(m, np.int64)
@@ -29,7 +39,7 @@ def intern(
     slots = np.full(INITIAL_SLOTS, -1)
     known = 0
     for i in range(m):
-        key = _hash(text, starts[i], stops[i])
+        key = _hash(text, starts[i], stops[i], hash_start)
         slot = key & (len(slots) - 1)
         while slots[slot] >= 0 and not _same(text, starts, stops, i, firsts[slots[slot]]):
             slot = (slot + 1) & (len(slots) - 1)
@@ -47,11 +57,11 @@ def intern(
 
 
 @njit(inner=True)
-def _hash(text: NDArray[np.uint8], start: int, stop: int) -> int:
-    key = HASH_START
+def _hash(text: NDArray[np.uint8], start: int, stop: int, key: int) -> int:
     for at in range(start, stop):
         key = ((key ^ int(text[at])) * HASH_FACTOR) & HASH_BITS
-    return key
+    key = ((key ^ (key >> 16)) * MIX_FACTOR) & HASH_BITS  # the low bits of FNV-1a know low bits alone
+    return key ^ (key >> 16)
 
 
 @njit(inner=True)

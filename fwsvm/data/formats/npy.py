@@ -4,6 +4,7 @@ Large arrays are mapped, not read, so they may be more than memory; float32 rows
 copy is made: the file is one.
 """
 
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,9 @@ def _array(path: Path) -> np.ndarray:
         return _mapped.never_written(np.asarray(found)) if large else np.array(found)
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, OverflowError) as error:
+    except (
+        OSError, ValueError, EOFError, OverflowError,
+        TypeError, SyntaxError, RecursionError, tokenize.TokenError,  # of headers that are no dictionary
+    ) as error:  # fmt: skip
         said = " ".join(str(error).split())
         raise DataError(f"{path} is no complete .npy file of numbers or text: {said}") from None

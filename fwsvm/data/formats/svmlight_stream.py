@@ -6,6 +6,7 @@ pieces to the arrays of a parsed copy; who needs each row once, as prediction do
 
 import contextlib
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -25,7 +26,7 @@ from fwsvm.data.formats.text_file import (
     open_decompressed,
     refuse_not_text,
 )
-from fwsvm.data.labels import number
+from fwsvm.data.labels import CHARACTER, EXACT_WHOLE, of_names
 from fwsvm.errors import DataError
 
 PIECE = 1 << 24  # bytes of text that are parsed at a time
@@ -219,7 +220,7 @@ class _Numbers:
 
     def of(self, text: NDArray[np.uint8], found: svmlight.Entries) -> NDArray[np.float64]:  # noqa: ARG002
         """Return the labels of a piece."""
-        if np.isnan(found.numbers).any():
+        if not (np.abs(found.numbers) < EXACT_WHOLE).all():  # a name, or a number that would be rounded
             raise _NamesMetError
         return found.numbers
 
@@ -243,6 +244,11 @@ class _Words:
 
     def finish(self, path: Path) -> None:
         """Write the labels in place of the codes: numbers where all are."""
-        values = [number(name) for name in self.codes]
-        table = np.array(list(self.codes) if None in values else values)
+        table = of_names(list(self.codes), np.arange(len(self.codes)), str(self.path))
+        rows = array_files.count(path)
+        if rows * table.itemsize > (free := shutil.disk_usage(path.parent).free):
+            raise DataError(
+                f"{self.path}: {rows:,} labels of up to {table.itemsize // CHARACTER:,} characters take "
+                f"{rows * table.itemsize >> 20:,} MiB, and {path.parent} has {free >> 20:,} MiB; write shorter labels"
+            )
         array_files.replaced(path, table.dtype, table)

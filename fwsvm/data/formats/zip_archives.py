@@ -38,10 +38,9 @@ def extracted(path: Path, member: str) -> Iterator[Path]:
     ------
     DataError
         The archive is damaged, goes on after its end, has no or several such members, or one that is encrypted,
-        packed in a way no data set needs, or larger inside than a data set can be.
+        packed in a way no data set needs, or larger inside than a data set can be; or there is no room for it.
     """
-    parsed_folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=BUILDING, dir=parsed_folder()) as folder:
+    with _scratch() as folder:
         plain = Path(folder) / (re.sub(r"[^\w.-]", "", member.rpartition("/")[2]).strip(".") or "member")
         try:
             with plain.open("wb") as file:
@@ -53,6 +52,18 @@ def extracted(path: Path, member: str) -> Iterator[Path]:
             if decompression.detect(file.read(HEAD_BYTES)):
                 raise DataError(f"{path}: {member} inside it is compressed twice; unpack it first")
         yield plain
+
+
+def _scratch() -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder for a short time: in the cache, or where that is only to be read, the system's."""
+    try:
+        parsed_folder().mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix=BUILDING, dir=parsed_folder())
+    except OSError:
+        try:
+            return tempfile.TemporaryDirectory(prefix=BUILDING)
+        except OSError as error:
+            raise DataError(f"no folder to unpack to can be made: {error.strerror or error}") from None
 
 
 def _decompressed(path: Path, member: str) -> Iterator[bytes]:

@@ -82,6 +82,9 @@ def _fetch_part(target: CacheFile, options: FetchOptions) -> str:
         target.source, RawFile(name, target.file.urls)
     )  # neither its size nor its digest count here
     for url in (*of_mirror, *(() if options.offline else target.file.urls)):
+        target.part.unlink(
+            missing_ok=True
+        )  # what is there may be of another server, and no digest would tell
         try:
             search.download(url, untrusted, from_mirror=url in of_mirror, most=most)
         except FetchError as failure:
