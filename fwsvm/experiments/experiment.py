@@ -66,7 +66,10 @@ class ValidationRule:
     @property
     def description(self) -> str:
         """The rule as text, for messages and for run ids."""
-        return f"{self.folds} folds" if self.folds else f"{self.holdout:g} held out"
+        if self.folds:
+            return f"{self.folds} folds"
+        short = f"{self.holdout:g}"
+        return f"{short if float(short) == self.holdout else repr(self.holdout)} held out"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
+from fwsvm.files.interrupts import held_back
 from fwsvm.phases import Phase
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
@@ -116,7 +117,8 @@ class Runner:
                 self._search(trials)
                 finals = [cell for trial in trials for cell in self._finals(trial)]
                 self.report.finals += finals
-                self._run_cells(finals, at_once=slots if self.beside else 1)
+                # two spellings of a data set ask for the same runs
+                self._run_cells(racing.each_once(finals), at_once=slots if self.beside else 1)
         except KeyboardInterrupt:
             self.report.interrupted = True
         except _FailFast:
@@ -209,14 +211,15 @@ class Runner:
         """Store a record, unless the folder has the run: a chain that starts again repeats finished runs."""
         cell, status = record.cell, record.status
         facts = {"run_id": cell.run_id, "cell": cell.label, "status": status}
-        if self.store.done(cell.run_id) and (not self.force or cell.run_id in self._made):
-            self._deliver_rerun(record, facts)
-        elif cell.run_id not in self._displaced:
-            self.store.add(record.row, record.trace)
-            self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
-            self._made |= {cell.run_id} if status.done else set()
-            self.report.ended[cell.run_id] = status
-            self.reporter.ended(record)
+        with held_back():  # a finished run is not lost
+            if self.store.done(cell.run_id) and (not self.force or cell.run_id in self._made):
+                self._deliver_rerun(record, facts)
+            elif cell.run_id not in self._displaced:
+                self.store.add(record.row, record.trace)
+                self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
+                self._made |= {cell.run_id} if status.done else set()
+                self.report.ended[cell.run_id] = status
+                self.reporter.ended(record)
         if status is Status.ERROR:
             self._note(f"{cell.label}: {record.row['message']}")
             if self.fail_fast:

@@ -374,3 +374,25 @@ assert not start_forkserver()
 assert worker_context().get_start_method() == "spawn"
 """
     subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(folder)}, check=True)
+
+
+def test_a_record_that_is_being_delivered_is_not_interrupted_too() -> None:
+    """Ctrl-C while a row is written: it is whole, and the run is not told of as interrupted besides."""
+    told: list[Record] = []
+
+    def deliver(record: Record) -> None:
+        if not told:
+            os.kill(os.getpid(), signal.SIGINT)
+        told.append(record)
+
+    cells, workers = [cell(0.1), cell(1e-12, seed=1, steps=ENDLESS)], Workers(1, Resources())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            workers.run([[each] for each in cells], deliver, lambda *_: None, at_once=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        workers.close()
+    statuses = [(record.cell.run_id, record.status) for record in told]
+    assert statuses[0] == (cells[0].run_id, Status.CONVERGED)
+    assert cells[0].run_id not in {run_id for run_id, _ in statuses[1:]}

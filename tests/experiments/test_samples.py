@@ -125,3 +125,9 @@ def test_data_that_cannot_be_had_is_missing_not_a_mistake(
     monkeypatch.delenv("FWSVM_MIRROR", raising=False)
     found = samples.data_info(DataSpec("a1a"), offline=True)
     assert "a1a is not to be had (offline)" in found.missing
+
+
+def test_the_part_held_out_is_told_in_full_where_six_digits_do_not_tell_it() -> None:
+    parts = (0.3, 0.333333, 0.3333333)
+    told = [ValidationRule(holdout=part).description for part in parts]
+    assert told == ["0.3 held out", "0.333333 held out", "0.3333333 held out"]

@@ -22,6 +22,7 @@ from fwsvm.experiments.execute import Record, Resources, failure_record, interru
 from fwsvm.experiments.executors import CellReporter, Deliver, Task
 from fwsvm.experiments.forkserver import worker_context
 from fwsvm.experiments.plan import Cell
+from fwsvm.files.interrupts import held_back
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.column_store import ColumnStore
@@ -180,11 +181,12 @@ class Workers:
         if not isinstance(message, Record):
             watch(*message)
             return
-        worker.pending.pop(0)
-        if not worker.pending:
-            self.busy.remove(worker)
-            self.idle.append(worker)
-        deliver(message)
+        with held_back():  # else the run would count as interrupted, too
+            deliver(message)
+            worker.pending.pop(0)
+            if not worker.pending:
+                self.busy.remove(worker)
+                self.idle.append(worker)
 
     def _handle_death(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
         """Put the cells of a dead worker back into the queue, the one it was running up to `MAX_ATTEMPTS` times.

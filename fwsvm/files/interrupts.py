@@ -1,0 +1,31 @@
+"""Interrupts that wait until what must not be done by halves is done."""
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the end of the block; other threads than the main one hear of neither."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+
+    def remember(number: int, _: FrameType | None) -> None:
+        met.append(number)
+
+    before = {number: signal.signal(number, remember) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: it is not of Python
+        if met:
+            os.kill(os.getpid(), met[0])
