@@ -14,6 +14,9 @@ from fwsvm.kernels.sparse_tiles import WIDE, clear, empty_left_block, scatter, t
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.threads import in_shares
 
+#: Kernel values that a thread computes between two places where an interrupt is heard: about half a second.
+UNINTERRUPTED = 1 << 28
+
 #: What a kernel value of few features is off by, in parts of sqrt(k(x, x) k(z, z)): its products cancel, and so do
 #: sums of such values.
 VALUE_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -104,10 +107,15 @@ def _sums_of_dense(
     left_block = empty_dense_tiles(sources.height, sources.features, rows.values.dtype)
     pack_rows(left_block, sources, own_sources, 0)
     lines = np.ascontiguousarray(weights.T, dtype=np.float64)
-    in_shares(
-        lambda first, last: add_sums_of_rows(kernel, left_block, lines, rows, own, first, last, out),
-        rows.height, threads_for(rows, rows.height, len(weights), threads), HEIGHT,
-    )  # fmt: skip
+    step = max(1, UNINTERRUPTED * threads // max(1, len(weights)) // HEIGHT) * HEIGHT
+    for start in range(0, rows.height, step):
+        phases.inside("kernel values", start / rows.height)
+        count = min(step, rows.height - start)
+
+        def add(first: int, last: int, start: int = start) -> None:
+            add_sums_of_rows(kernel, left_block, lines, rows, own, start + first, start + last, out)
+
+        in_shares(add, count, threads_for(rows, count, len(weights), threads), HEIGHT)
     return out.T
 
 

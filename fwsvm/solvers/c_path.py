@@ -139,6 +139,8 @@ class CPath:
             )
         self.warm_starts = trained.solved.warm_starts
         run = Run(trained._replace(solved=replace(trained.solved, warm_starts={})), watch)
+        if run.cut and self.columns is not None:
+            self.columns.forget_values()  # columns may be claimed and not filled
         if not run.cut:
             self.uncut = {number: WarmStart(start.weights) for number, start in self.warm_starts.items()}
         return run

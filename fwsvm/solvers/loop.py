@@ -14,6 +14,7 @@ from fwsvm.solvers.tuning import (
     LOOKS_SHARE,
     MANY_ROWS,
     MOST_FIRST_STEPS,
+    ONE_STEP_FROM,
     SHORTEST_CHUNK,
     TRACE_SPACING,
 )
@@ -108,7 +109,8 @@ def run(
     taken between chunks and ends the run as ``interrupted``, with the point reached.
     """
     course = Course(Status.CONVERGED, clock)
-    steps, next_point = max(FIRST_STEPS, min(clock.pace // rows, MOST_FIRST_STEPS)), 1
+    first = FIRST_STEPS if rows < ONE_STEP_FROM else 1
+    steps, next_point = max(first, min(clock.pace // rows, MOST_FIRST_STEPS)), 1
     try:
         while True:
             done = solver.counters
@@ -137,7 +139,7 @@ def run(
                 break
             spent = clock.seconds - started
             if spent > LONGEST_CHUNK:
-                steps = max(1, steps // 2)
+                steps = max(1, min(steps // 2, int(taken * LONGEST_CHUNK / spent)))
             elif spent < SHORTEST_CHUNK and taken == steps:
                 # a chunk cut short says nothing about the best length
                 steps *= 2

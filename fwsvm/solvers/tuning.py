@@ -16,6 +16,9 @@ SHORTEST_CHUNK = 0.02
 LONGEST_CHUNK = 0.1
 #: Steps of a first chunk. Evidence: none; each may miss a kernel column.
 FIRST_STEPS = 16
+#: Rows from which a first chunk is one step. Evidence: none; of a method that takes a second for a step on 500,000
+#: rows, a time limit was seen after sixteen.
+ONE_STEP_FROM = 1 << 17
 #: Steps of a first chunk at most, where a run before it was fast. Evidence: none; as above.
 MOST_FIRST_STEPS = 256
 #: Growth of the steps between two trace points. Evidence: none; twenty points a decade fill a figure.

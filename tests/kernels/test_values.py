@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.errors import UsageError
-from fwsvm.kernels import dense_tiles
+from fwsvm.kernels import dense_tiles, sums
 from fwsvm.kernels.column_cache import column_cache, compute, get_columns
 from fwsvm.kernels.dense_sums import add_sums
 from fwsvm.kernels.dense_tiles import empty_dense_tiles, pack_rows
@@ -169,7 +169,7 @@ def test_only_stored_numbers_matter(name, x, z, total):
 @each_kernel
 @both_precisions
 @pytest.mark.parametrize(("filled", "m"), [(0.1, 600), (0.6, 600), (0.6, 30_011)])  # the last in two parts
-def test_weighted_sums_are_matrix_products(name, dtype, filled, m):
+def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
     X, rng = data(150, filled=filled), np.random.default_rng(1)
     Z, which = data(m, seed=2, filled=filled), rng.integers(0, 150, 130)
     weights = rng.normal(size=(130, 2))
@@ -180,6 +180,8 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m):
         found[0], K.T @ weights, atol=EPSILON[dtype] * (np.abs(K).T @ abs(weights)).max()
     )
     np.testing.assert_array_equal(found[0], found[1])
+    monkeypatch.setattr(sums, "UNINTERRUPTED", 130 * 100)  # a hundred rows between two interrupts
+    np.testing.assert_array_equal(found[0], weighted_sums(made(name), sources, which, weights, rows, 2))
 
 
 @each_kernel

@@ -84,6 +84,17 @@ def test_each_penalty_comes_to_the_sum_of_its_pairs_optima(seed, sizes, kernel, 
         assert best * (1 - 1e-8) <= result.objective <= (best + result.gap) * (1 + 1e-8)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_certificates_of_some_classes_at_a_time_are_those_of_all(monkeypatch, threads):
+    monkeypatch.setattr(small_pairs, "ONE_MATRIX_ROWS", 0)
+    X, codes = classes_of(3, [9, 4, 12, 1])
+    whole = together(path_of(X, codes), threads=threads)
+    monkeypatch.setattr(own_columns, "UNINTERRUPTED", 100)
+    parts = together(path_of(X, codes), threads=threads)
+    assert [each.gap for each in parts] == [each.gap for each in whole]
+    assert [each.objective for each in parts] == [each.objective for each in whole]
+
+
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("stored", [False, True])
 def test_machines_are_those_of_a_run_for_each_penalty(stored):

@@ -6,7 +6,8 @@ What each method is good at (measured in results/reference/bench):
 * newton begins as swap-2o and goes over to Newton steps where these are cheaper: many steps on the same support
   vectors, as for large C. It goes over by itself, and keeps alpha.
 * chunking solves on an eighth of the rows first, then on those that matter, and goes over to all rows where more than
-  half of them do. It costs some per cent where that is so, and can be ten times as fast where support vectors are few.
+  a third of them do. It costs some per cent where that is so, and can be ten times as fast where support vectors are
+  few.
 * Small pairs of several classes are solved in compiled code, all of them on one kernel matrix where the problem has at
   most 2,048 rows: what a run of its own costs a pair would be most of the time.
 
@@ -32,7 +33,7 @@ CHUNKS_FROM = 4096  # rows of a pair; below, chunks gain less than looking at al
 
 
 @register(
-    "auto", family="auto", paper="none: ours",
+    "auto", family="auto", paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
 )  # fmt: skip
 class Auto(NamedTuple):
@@ -53,5 +54,5 @@ class Auto(NamedTuple):
         """Refuse samples of problems so small that there is nothing to hold out, with `UsageError`."""
         if self.samples_from < FEWEST_ROWS:
             raise UsageError(
-                f"auto: samples-from must be {FEWEST_ROWS} rows or more, not {self.samples_from}"
+                f"auto: samples_from must be {FEWEST_ROWS} rows or more, not {self.samples_from}"
             )

@@ -1,13 +1,16 @@
 """Pairs of some hundred rows or more: each with a column cache of its own (`fwsvm.solvers.auto.by_columns`)."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from fwsvm import phases
 from fwsvm.kernels.column_cache import FEWEST, fetch_in_thread, fill_address, room_for_columns
 from fwsvm.kernels.rows import Rows
 from fwsvm.kernels.sparse_tiles import LeftBlock, empty_left_block, no_left_block
+from fwsvm.kernels.sums import UNINTERRUPTED
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import simplex_qp
@@ -125,11 +128,22 @@ def _certify(
         left_block = no_left_block(laid.double) if dense else empty_left_block(laid.double)
         add_class_sums(laid, wanted, classes, left_block, solutions.coefficients, sums)
 
-    together(add, min(threads, K))
+    for number, some in enumerate(parts := _parts(np.diff(laid.starts), threads)):
+        phases.inside("kernel values", number / len(parts))
+        classes[:], classes[some] = 1, 0
+        together(add, min(threads, some.stop - some.start))
     together(
         lambda _: write_certificates(laid, penalties, numbers, pairs, sums, solutions),
         max(1, min(threads, len(numbers))),
     )
+
+
+def _parts(sizes: np.ndarray, threads: int) -> list[slice]:
+    """Return ranges of classes of so many kernel values that an interrupt between them need not wait for long."""
+    values = np.cumsum(sizes * int(sizes.sum()))
+    most = max(UNINTERRUPTED * threads, 1)
+    ends = np.flatnonzero(np.diff(values // most, append=np.inf)) + 1
+    return [slice(int(a), int(b)) for a, b in pairwise([0, *ends])]
 
 
 def compile_certificate(kernel: Any, groups: GroupedRows) -> None:

@@ -30,7 +30,7 @@ from fwsvm.solvers.registry import FAMILIES, METHODS, register
 
 
 @register(
-    "chunking", family="chunking", paper="none: ours",
+    "chunking", family="chunking", paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q) over all rows, recomputed from scratch after each chunk",
 )  # fmt: skip
 class Chunking(NamedTuple):

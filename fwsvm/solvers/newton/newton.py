@@ -47,7 +47,7 @@ class Beyond(Enum):
 
 
 @register(
-    "newton", family="active-set", paper="none: ours",
+    "newton", family="active-set", paper="ours",
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
 )  # fmt: skip
 class Newton(NamedTuple):

@@ -50,11 +50,12 @@ def one_pass(
         before = weighted_sums(kernel, support, which, beta[:, None], rows, threads)[:, 0]
     for first in range(0, rows.height, WIDE):
         some = np.arange(first, min(first + WIDE, rows.height))
+        part, every = some_rows(rows, some), np.arange(len(some))
         products, values = np.empty((len(some), len(some))), scale * before[some]
-        kernel_matrix(kernel, rows, some, some, products)
+        kernel_matrix(kernel, part, every, every, products)
         if len(joined := np.flatnonzero(gained)):
-            part = some_rows(rows, some)
-            values += weighted_sums(kernel, rows, joined, gained[joined, None], part, threads)[:, 0]
+            sources, which = some_rows(rows, joined), np.arange(len(joined))
+            values += weighted_sums(kernel, sources, which, gained[joined, None], part, threads)[:, 0]
         for i, row in enumerate(some):
             t += 1
             violated, decay = y[row] * values[i] < 1.0, 1.0 - 1.0 / t

@@ -81,11 +81,9 @@ class PegasosRun(StochasticRun):
         self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)
         self.store = RowBuffer(resolved.kernel, problem.X.shape[1], self.dtype)
-        now = np.zeros(1, CONTROL)
-        now["shrunk"] = 1.0
         self.state = PegasosState(
-            self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0,
-            np.int64), np.full(self.m, -1, np.int32), now,
+            self.lam, rule.batch, rule.projection, np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0),
+            np.zeros(0, np.int64), np.full(self.m, -1, np.int32), np.zeros(1, CONTROL),
         )  # fmt: skip
         self.products: np.ndarray = np.empty((self.block, self.block), self.dtype)
         self.sums = np.empty(self.block)
@@ -173,7 +171,7 @@ class PegasosRun(StochasticRun):
             longer = max(needed, 2 * room, POOL_ROWS)
             grown = {
                 name: np.resize(getattr(self.state, name), longer)
-                for name in ("counts", "missed", "y", "ids")
+                for name in ("counts", "missed", "total", "y", "ids")
             }
             for array in grown.values():
                 array[room:] = 0
@@ -195,11 +193,8 @@ class PegasosRun(StochasticRun):
         if not self.rule.averaging:
             alpha = signed * state.counts[:size] * float(now["scale"])
         else:
-            alpha = (
-                signed
-                * (float(now["scales"]) * state.counts[:size] - state.missed[:size])
-                / max(1, int(now["t"]))
-            )
+            since = float(now["scales"]) * state.counts[:size] - state.missed[:size]
+            alpha = signed * (state.total[:size] + since) / max(1, int(now["t"]))
         return StochasticIterate(
             iterations=int(now["t"]), objective=0.5 * self.lam * square + loss, gap=np.nan, support_vectors=size,
             rows=ids, alpha=alpha, u=np.clip(signed * alpha * self.lam * self.m, 0.0, 1.0),
@@ -227,4 +222,5 @@ def _(rule: Pegasos, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.
 
 @memory_needed.register
 def _(rule: Pegasos, size: Size, resolved: Resolved) -> int:
-    return expansion(size, _shape(rule)[1], np.dtype(precision(resolved)).itemsize)
+    itemsize, (block, pool) = np.dtype(precision(resolved)).itemsize, _shape(rule)
+    return expansion(size, pool, itemsize) + itemsize * block**2

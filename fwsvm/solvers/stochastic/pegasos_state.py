@@ -11,9 +11,8 @@ CONTROL = np.dtype(
         ("t", np.int64),  # steps done
         ("size", np.int64),  # rows in the expansion, those of the present block that joined included
         ("scale", np.float64),  # w = scale sum_j counts[j] y_j phi(x_j)
-        ("shrunk", np.float64),  # product of all projections
         ("square", np.float64),  # |w|^2
-        ("scales", np.float64),  # sum of the scales of all w_t so far
+        ("scales", np.float64),  # sum of the scales of all w_t since the last projection
         ("loss", np.float64),  # hinge losses met in the present pool, before the step
         ("met", np.int64),
     ]
@@ -29,6 +28,7 @@ class PegasosState(NamedTuple):
     counts : ndarray of float64, shape (room,); without projection whole numbers
     missed : ndarray of float64, shape (room,), counts weighted by the ``scales`` of before they came, for the
         mean
+    total : ndarray of float64, shape (room,), coefficients of the sum of all w_t before the last projection
     y : ndarray of float64, shape (room,)
     ids : ndarray of int64, shape (room,), the rows in the expansion
     place : ndarray of int32, shape (m,), where in the expansion a row is, -1 for nowhere
@@ -40,6 +40,7 @@ class PegasosState(NamedTuple):
     projection: bool
     counts: np.ndarray
     missed: np.ndarray
+    total: np.ndarray
     y: np.ndarray
     ids: np.ndarray
     place: np.ndarray
@@ -56,7 +57,7 @@ def step(s, rows, labels, sums, products, first):
     now, k = s.now[0], s.batch
     now.t += 1
     t = now.t
-    eta, decay, gain = 1.0 / (s.lam * t * k), 1.0 - 1.0 / t, 1.0 / now.shrunk
+    eta, decay = 1.0 / (s.lam * t * k), 1.0 - 1.0 / t
     violators, count = np.empty(k, np.int64), 0
     for i in range(first, first + k):
         margin = labels[i] * now.scale * sums[i]
@@ -79,15 +80,31 @@ def step(s, rows, labels, sums, products, first):
             j = now.size
             now.size += 1
             s.place[rows[i]], s.ids[j], s.y[j] = j, rows[i], labels[i]
-        s.counts[j] += gain
-        s.missed[j] += gain * now.scales
+        s.counts[j] += 1.0
+        s.missed[j] += now.scales
         for later in range(first + k, sums.size):
-            sums[later] += gain * labels[i] * products[i, later]
+            sums[later] += labels[i] * products[i, later]
     if s.projection and s.lam * now.square > 1.0:
-        now.shrunk /= np.sqrt(s.lam * now.square)
-        now.square = 1.0 / s.lam
-    now.scale = now.shrunk * eta
+        _project(s, sums, first + k)
+    now.scale = eta
     now.scales += now.scale
+
+
+@njit
+def _project(s, sums, later):
+    """Draw w back into the ball of radius 1/sqrt(lambda).
+
+    The factors go into the counts at once: their product over all projections is beyond double precision.
+    """
+    now = s.now[0]
+    factor = 1.0 / np.sqrt(s.lam * now.square)
+    now.square = 1.0 / s.lam
+    for j in range(now.size):
+        s.total[j] += now.scales * s.counts[j] - s.missed[j]
+        s.counts[j], s.missed[j] = factor * s.counts[j], 0.0
+    now.scales = 0.0
+    for i in range(later, sums.size):
+        sums[i] *= factor
 
 
 @njit

@@ -27,7 +27,7 @@ def rows_drawn(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -
     """Return the rows of m that a run may draw; each method that can tell them in advance adds its own."""
     raise UsageError(
         f"{resolved.method.name} as set up may look at any row, so it cannot be trained from blocks; use scs with "
-        "kept tests, or pegasos with a limit of iterations, or give the rows as one array"
+        "test=next or test=kept, or pegasos with max_iterations, or give the rows as one array"
     )
 
 

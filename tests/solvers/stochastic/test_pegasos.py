@@ -111,3 +111,19 @@ def test_it_never_stops_by_itself():
     assert status is None
     with pytest.raises(UsageError, match="pegasos has no stopping rule"):
         started("pegasos", X, y, stop="eps")
+
+
+@pytest.mark.parametrize("averaging", [False, True])
+@pytest.mark.parametrize("lam", [1e-4, 1e-7])
+def test_projections_of_a_small_lambda_lose_nothing(lam, averaging):
+    """Their product over all steps is beyond double precision; the first steps are 1/lambda long."""
+    X, y = drawn(60)
+    parameters = {"batch": 1, "projection": True, "averaging": averaging}
+    p = started("pegasos", X, y, lambda_=lam, tolerance=1e-6, parameters=parameters)
+    steps = 2000
+    p.advance(steps)
+    Q, found = gram(X, p.resolved.kernel.gamma), p.iterate()
+    expected = naive(Q, y, lam, row_stream(p, steps), 1, projection=True, averaging=averaging)
+    alpha = np.zeros(len(y))
+    alpha[found.rows] = found.alpha
+    np.testing.assert_allclose(alpha, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
