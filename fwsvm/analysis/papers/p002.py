@@ -161,7 +161,9 @@ def _grows_with_C(view: View) -> CheckResult | None:  # noqa: N802 - C is the pe
     """
     table = _times(view)
     grown = {}
-    for (dataset, tolerance), rows in table.sort_values("C").groupby(["dataset", "tolerance"], sort=False):
+    for (dataset, tolerance), rows in table.sort_values("C", kind="stable").groupby(
+        ["dataset", "tolerance"], sort=False
+    ):
         if len(rows) > 1:
             for method in METHODS:
                 factor = rows[method].iloc[-1] / rows[method].iloc[0]
@@ -186,7 +188,9 @@ def _dominated_by_largest_C(view: View) -> CheckResult | None:  # noqa: N802 - C
     """
     table = _times(view)
     shares = {}
-    for (dataset, tolerance), rows in table.sort_values("C").groupby(["dataset", "tolerance"], sort=False):
+    for (dataset, tolerance), rows in table.sort_values("C", kind="stable").groupby(
+        ["dataset", "tolerance"], sort=False
+    ):
         if rows["C"].max() >= 1000:
             for method in METHODS:
                 share = rows[method].iloc[-1] / rows[method].sum()
