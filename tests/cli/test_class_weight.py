@@ -140,7 +140,7 @@ def test_people_are_told_the_weights(file: Path) -> None:
         (["1=2", "1.0=3"], "class '1' has two weights"),
         (["1=heavy"], "the weight of class '1' must be a float, not 'heavy'"),
         (["1=0"], "the weight of class '1' must be a positive number"),
-        (["1=inf"], "the weight of class '1' must be a number that it has room for"),
+        (["1=inf"], "the weight of class '1' must be a finite number"),
         (["7=2"], "class_weight names '7', which is no class; the classes are '1', '2', '3'"),
     ],
 )

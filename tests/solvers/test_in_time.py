@@ -220,5 +220,5 @@ def test_several_classes_are_sampled_too():
 
 
 def test_samples_of_too_few_rows_are_refused():
-    with pytest.raises(UsageError, match="samples-from must be 100 rows or more, not 99"):
+    with pytest.raises(UsageError, match="samples_from must be 100 rows or more, not 99"):
         train(*noisy(), samples_from=99)
