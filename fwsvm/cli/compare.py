@@ -38,8 +38,8 @@ def command(
     """Say where NEW is better, the same or worse than OLD.
 
     OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
-    and repetition. Six pairs or more are tested (Wilcoxon, Holm), and r is the effect size; fewer are judged by the
-    margin alone. Times from different machines or loads are not compared.
+    and repetition. Lines with enough pairs for a test to count are tested (Wilcoxon, Holm), and r is the effect size;
+    others are judged by the margin alone. Times from different machines or loads are not compared.
 
     Exit code: 0 if nothing is worse, 1 if something is, or a run that converged does not any more.
     """

@@ -108,8 +108,8 @@ def command(
     if out is None:
         refuse_reference(folder)
         refuse_link(folder, folder.parent)
-    if window and set(measures) - {"objective"}:
-        raise UsageError("--window draws the objective over iterations; leave out --measure")
+    if window and (others := {*measures} & {*figures.TRACED} - {"objective"}):
+        raise UsageError(f"--window draws the objective over iterations: leave out --measure {min(others)}")
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     drawings = figures.draw(source, kinds, measures=measures, against=axis, window=window,

@@ -20,7 +20,7 @@ WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
 QUOTED = 40  # characters of a label in a message
 CHARACTER = 4  # bytes, in arrays of text
 PART = 1 << 20  # labels that are sorted at a time
-EXACT_WHOLE = 2.0**53  # whole numbers below it are written as such, and not rounded
+EXACT_WHOLE = 1e15  # whole numbers below it are written as such, and not rounded
 
 
 def classes(labels: NDArray[np.float64] | NDArray[np.str_]) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def of_names(
     """
     values = [number(name) for name in names]
     if all(
-        value is not None and label_text(name) == label_text(value)
+        value is not None and (abs(value) < EXACT_WHOLE or label_text(name) == label_text(value))
         for name, value in zip(names, values, strict=True)
     ):
         return np.array(values)[codes]

@@ -29,7 +29,7 @@ from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import FAMILIES, METHODS, Result, Settings, Status, fit
 
 #: Kinds of numpy's types whose numbers and strings are always labels.
-WHOLE_OR_TEXT = "biuUS"
+WHOLE_OR_TEXT = "biuU"
 NOT_CONVERGED = {Status.MAX_ITERATIONS, Status.TIME_LIMIT, Status.STALLED}
 
 
@@ -85,7 +85,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return decision
 
     def _names(self, classes: np.ndarray) -> list[str]:
-        texts = classes.dtype.kind in "iuUSO"  # a float64 would round large whole numbers
+        texts = classes.dtype.kind in "iuUO"  # a float64 would round large whole numbers
         return [label_text(str(c) if texts else float(c)) for c in self._in_our_order(classes)]
 
     def _in_our_order(self, classes: np.ndarray) -> np.ndarray:

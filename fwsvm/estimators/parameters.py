@@ -4,7 +4,7 @@ An invalid value is a `ValueError` that says what it may be.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def _weight(value: Any) -> float:
 
 def positive(name: str, given: Any) -> float:
     """Return a finite number above 0."""
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < given < np.inf:
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < np.inf:
         raise ValueError(f"{name} is a positive number, not {shown(given)}")
     return float(given)
 

@@ -142,7 +142,7 @@ class StochasticSVC(KernelMachine):
         if not hasattr(self, "result_"):
             return
         model, kernel = self.result_.model, self.result_.settings["kernel"]
-        if model.ranges is not None or model.sigmoids is not None or kernel != self.kernel:
+        if model.ranges is not None or model.sigmoids is not None or kernel.partition("(")[0] != self.kernel:
             raise ValueError(
                 f"the machine was fitted with other settings (kernel {kernel}, scaled rows or probabilities), which "
                 "partial_fit cannot go on with: call fit again"

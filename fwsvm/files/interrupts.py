@@ -1,7 +1,6 @@
 """Interrupts that wait until what must not be done by halves is done."""
 
 import contextlib
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -21,11 +20,12 @@ def held_back() -> Iterator[None]:
     def remember(number: int, _: FrameType | None) -> None:
         met.append(number)
 
-    before = {number: signal.signal(number, remember) for number in SIGNALS}
+    ours = [number for number in SIGNALS if signal.getsignal(number) is not None]  # None: it is not of Python
+    before = {number: signal.signal(number, remember) for number in ours}
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: it is not of Python
-        if met:
-            os.kill(os.getpid(), met[0])
+            signal.signal(number, handler)
+        for again in dict.fromkeys(met):
+            signal.raise_signal(again)

@@ -16,8 +16,11 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Return the present state of a file."""
-        found = path.stat()
+        """Return the present state of a file; `DataError` where there is none."""
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
         if not stat.S_ISREG(found.st_mode):
             return cls(0, 0, 0)
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)

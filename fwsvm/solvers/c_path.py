@@ -133,17 +133,26 @@ class CPath:
         resolved = replace(self._resolved(settings), deferred=0.0 if self.columns is None else 1.0)
         # the run may overwrite what it starts from, so no other one starts there
         starts, self.warm_starts = self.warm_starts, {}
-        with blas_on(1):
-            trained = train(
-                self.X, self.codes, self.classes, resolved, self.weights, watch, starts, self.columns
-            )
+        try:
+            with blas_on(1):
+                trained = train(
+                    self.X, self.codes, self.classes, resolved, self.weights, watch, starts, self.columns
+                )
+        except BaseException:
+            self._forget_values()
+            raise
         self.warm_starts = trained.solved.warm_starts
         run = Run(trained._replace(solved=replace(trained.solved, warm_starts={})), watch)
-        if run.cut and self.columns is not None:
-            self.columns.forget_values()  # columns may be claimed and not filled
+        if run.cut:
+            self._forget_values()
         if not run.cut:
             self.uncut = {number: WarmStart(start.weights) for number, start in self.warm_starts.items()}
         return run
+
+    def _forget_values(self) -> None:
+        """Let no run find a column: some may be claimed and not filled."""
+        if self.columns is not None:
+            self.columns.forget_values()
 
     def train_together(self, settings: Sequence[Settings], watch: Watch | None = None) -> list[Run] | None:
         """Train for the first penalties of the path together; None where the method cannot, or nothing is gained.
@@ -213,6 +222,8 @@ class CPath:
                 trained.read.X, self.weights, trained.problems, resolved, run.watch, starts, self.columns,
                 numbers=list(starts),
             )  # fmt: skip
+            if more.interrupted:
+                self._forget_values()
             later = {part.number: part for part in more.parts}
             unbegun = Status.INTERRUPTED if more.interrupted else Status.TIME_LIMIT
             parts |= {number: _joined(parts[number], later.get(number), unbegun) for number in starts}

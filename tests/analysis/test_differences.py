@@ -219,3 +219,9 @@ def test_what_one_side_has_more_of_a_sweep_is_named_and_not_paired_with_another_
     found = verdicts(done)["a1a", "time"]
     assert (found["pairs"], found["verdict"], float(found["effect"])) == ("3", "same", 1.0)
     assert done.stderr == f"only in {tmp_path / 'old'}: a1a fw (C 1)\n"
+
+
+def test_results_of_which_no_pair_of_runs_is_done_are_compared_by_how_they_ended(tmp_path: Path) -> None:
+    done = run(folder(tmp_path / "old"), folder(tmp_path / "new", status="error"))
+    assert done.exit_code == 1
+    assert "worse: a1a swap: 1 run error, before converged" in done.stderr

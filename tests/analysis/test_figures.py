@@ -273,3 +273,8 @@ def test_the_gap_of_cells_is_drawn_where_a_kind_is_named(tmp_path) -> None:
     (drawing,) = draw(source_of(tmp_path), ["datasets"], measures=("gap",))
     assert drawing.name == "datasets-gap"
     assert draw(source_of(tmp_path), [], measures=("gap",)) == []
+
+
+def test_a_measure_of_traces_draws_no_other_figure_that_is_named(tmp_path) -> None:
+    write(tmp_path / "one", [row(dataset="usps", method=m) for m in ("fw", "mfw")])
+    assert draw(source_of(tmp_path), ["datasets"], measures=("suboptimality",)) == []

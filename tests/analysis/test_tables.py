@@ -343,6 +343,7 @@ def test_ratios_and_marks_say_that_a_time_is_a_bound() -> None:
     rows = [
         row(dataset="a1a", method="cvm", status="time_limit", train_seconds=60),
         row(dataset="a1a", method="fw", train_seconds=2),
+        row(dataset="a1a", method="fw", status="error", train_seconds="", seed=1, repetition=1),
         row(dataset="a1a", method="mfw", status="time_limit", train_seconds=60),
         row(dataset="a1a", method="mfw", status="error", train_seconds="", seed=1, repetition=1),
     ]
@@ -350,7 +351,7 @@ def test_ratios_and_marks_say_that_a_time_is_a_bound() -> None:
     shown = {head: entry.text for head, entry in zip(speedup.heads, speedup.rows[0].entries, strict=True)}
     assert shown["FW"] == "≥30.0"
     (times,) = drawing.draw_tables(cells_of(*rows), ["time"])
-    assert [entry.mark for entry in times.rows[0].entries] == ["*", "", "* (1/2)"]
+    assert [entry.mark for entry in times.rows[0].entries] == ["*", " (1/2)", "* (1/2)"]
 
 
 def test_a_run_cut_short_is_best_in_nothing_that_grows() -> None:

@@ -114,7 +114,10 @@ def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypoth
     found = []
     for hypothesis in hypotheses:
         pair = [hypothesis.first, hypothesis.second]
-        values, left_out = method_matrix(cells, measure(name).column, pair)
+        try:
+            values, left_out = method_matrix(cells, measure(name).column, pair)
+        except ResultsError:  # which the comparison of all methods has said
+            continue
         if values.empty:
             continue
         test = wilcoxon(values[hypothesis.first], values[hypothesis.second])

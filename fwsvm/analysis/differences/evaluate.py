@@ -131,7 +131,7 @@ def compare_results(
             notices.append(f"times are not compared: {error}")
             measures = [name for name in measures if name != "time"]
     done = both[both["status_old"].isin(DONE) & both["status_new"].isin(DONE)]
-    known = {name: done[_known(done, COMPARED[name])] for name in measures}
+    known = {name: done[np.array(_known(done, COMPARED[name]), dtype=bool)] for name in measures}
     for name, pairs in known.items():
         notices += _left_open(done.drop(index=pairs.index), COMPARED[name], named)
         notices += _lost(pairs, COMPARED[name], named)

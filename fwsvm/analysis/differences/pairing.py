@@ -1,7 +1,7 @@
 """Which run of one result is set against which run of another."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -41,15 +41,24 @@ def _filled(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _completed(rows: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Return the rows, unfinished ones with all settings of a run of the other side that agrees in what they have."""
-    rows, names, taken = rows.copy(), [*GROUP, *REPEATED, "C", "gamma_set"], set()
+    rows, names = rows.copy(), [*GROUP, *REPEATED, "C", "gamma_set"]
+    known: dict[tuple[str, ...], dict[tuple[object, ...], list[int]]] = {}  # places by what is said
+    taken: set[int] = set()
     for index, row in rows.loc[~rows["status"].isin(DONE), names].to_dict("index").items():
-        said = [name for name, value in row.items() if value != "" and not pd.isna(value)]
-        alike = others[said] == pd.Series({name: row[name] for name in said}, dtype=object)
-        found = [place for place in others.index[alike.all(axis=1)] if place not in taken]
+        said = tuple(str(name) for name, value in row.items() if value != "" and not pd.isna(value))
+        if said not in known:
+            places = known[said] = {}
+            for place, *what in others[list(said)].itertuples(name=None):
+                places.setdefault(tuple(what), []).append(place)
+        found = [
+            place for place in known[said].get(tuple(row[name] for name in said), ()) if place not in taken
+        ]
         if found:
             taken.add(found[0])
+            partner: Any = others.loc[found[0]]
+            at: Any = index
             for name in names:
-                rows.loc[index, name] = others.loc[found[0], name]
+                rows.loc[at, name] = partner[name]
     return rows
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from fwsvm.analysis import published
 from fwsvm.analysis.figures.data import FigureData
-from fwsvm.analysis.figures.registry import FIGURES, Asked, figure, kind, kinds
+from fwsvm.analysis.figures.registry import FIGURES, TRACED, Asked, figure, kind, kinds
 from fwsvm.analysis.figures.style import INK, PICTURE_FORMATS, Drawing, require_matplotlib, texts
 from fwsvm.plugins import load_plugins
 
-__all__ = ["PICTURE_FORMATS", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
+__all__ = ["PICTURE_FORMATS", "TRACED", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
@@ -27,13 +27,13 @@ load_plugins("fwsvm.figures", "figure", FIGURES)
 def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Drawing]:
     """Return the figures of these kinds, or of all, that the data has the numbers for.
 
-    ``fields`` are those of `Asked`. Where no kind is named and all measures are of traces, no other figure is drawn.
+    ``fields`` are those of `Asked`. Where all measures are of traces, no other figure is drawn.
     """
     require_matplotlib()
     data.refuse_unknown()
     asked = Asked(**fields, of_cells=bool(names))
     chosen = [kind(name) for name in names or kinds()]
-    if not names and asked.traced and not asked.plain:
+    if asked.traced and not asked.plain:
         chosen = [each for each in chosen if each.traces]
     drawings = [drawing for each in chosen for drawing in each.draw(data, asked)]
     return _with_own_names([_explained(drawing) for drawing in drawings])

@@ -120,7 +120,7 @@ class _CellLookup:
         if cell["used"] < cell["runs"]:
             mark += f" ({cell['used']}/{cell['runs']})"
         text = str(cell.get(f"{kind.column}_text") or "").rstrip("*") or kind.printed(value)
-        if kind.derived and kind.bound and not mark and cell["censored"]:
+        if kind.derived and kind.bound and cell["censored"] and not cell.get("cut_short", False):
             text = f"≥{text}"  # the baseline was cut short
         deviation = _number(cell, f"{kind.column}_sd")
         printed_deviation = "" if math.isnan(deviation) else kind.printed_deviation(value, deviation)

@@ -5,6 +5,7 @@ pieces to the arrays of a parsed copy; who needs each row once, as prediction do
 """
 
 import contextlib
+import errno
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ from fwsvm.data.formats.text_file import (
     open_decompressed,
     refuse_not_text,
 )
-from fwsvm.data.labels import CHARACTER, EXACT_WHOLE, of_names
+from fwsvm.data.labels import EXACT_WHOLE, of_names
 from fwsvm.errors import DataError
 
 PIECE = 1 << 24  # bytes of text that are parsed at a time
@@ -247,8 +248,8 @@ class _Words:
         table = of_names(list(self.codes), np.arange(len(self.codes)), str(self.path))
         rows = array_files.count(path)
         if rows * table.itemsize > (free := shutil.disk_usage(path.parent).free):
-            raise DataError(
-                f"{self.path}: {rows:,} labels of up to {table.itemsize // CHARACTER:,} characters take "
-                f"{rows * table.itemsize >> 20:,} MiB, and {path.parent} has {free >> 20:,} MiB; write shorter labels"
+            raise OSError(
+                errno.ENOSPC,
+                f"{rows:,} labels take {rows * table.itemsize >> 20:,} MiB and there are {free >> 20:,}",
             )
         array_files.replaced(path, table.dtype, table)

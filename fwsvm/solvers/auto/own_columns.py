@@ -139,9 +139,13 @@ def _certify(
 
 
 def _parts(sizes: np.ndarray, threads: int) -> list[slice]:
-    """Return ranges of classes of so many kernel values that an interrupt between them need not wait for long."""
-    values = np.cumsum(sizes * int(sizes.sum()))
-    most = max(UNINTERRUPTED * threads, 1)
+    """Return ranges of classes of so many kernel values that an interrupt between them need not wait for long.
+
+    Each has a class for each thread.
+    """
+    m = int(sizes.sum())
+    values = np.cumsum(sizes * m)
+    most = max(UNINTERRUPTED, int(sizes.max(initial=0)) * m) * threads
     ends = np.flatnonzero(np.diff(values // most, append=np.inf)) + 1
     return [slice(int(a), int(b)) for a, b in pairwise([0, *ends])]
 
