@@ -6,10 +6,10 @@ and when it would stop by its own rule (`end`).
 
 A survey computes margins with w at rest: the exact gap, and for every row at a bound how far w can move until that
 row could want to leave it (|change of y <w, x>| <= |x| |change of w|). Until then a visit there is known to be a step
-of length zero, and a method that only needs to know that (`is_at_rest`) is spared the inner product. Surveys are made
-when visits have computed inner products that a survey would have spared, and when the gap as last seen row by row
-suggests that the goal is near. If w misses it, the best multiple of w is tried (`fwsvm.problems.multiple`): nothing but
-the stop depends on that, no step does.
+of length zero, and a method that only needs to know that (`is_at_rest`) is spared the inner product; so is the next
+survey where the row is far from moving still. Surveys are made when visits have computed inner products that a survey
+would have spared, and when the gap as last seen row by row suggests that the goal is near. If w misses it, the best
+multiple of w is tried (`fwsvm.problems.multiple`): nothing but the stop depends on that, no step does.
 """
 
 import numpy as np
@@ -26,6 +26,7 @@ from fwsvm.solvers.tuning import (
     MAX_SURVEYS_AT_REST,
     MULTIPLE_TRY_FACTOR,
     RECORDS_AHEAD,
+    REST_MARGIN,
     ROWS_AHEAD,
     SURVEY_GROWTH,
     SURVEY_INCREMENT,
@@ -156,11 +157,29 @@ def _sweep(rule, s, budget):
 
 
 @njit(forceinline=True, each_step=True)
+def _stays_at_rest(s, i):
+    """Return whether row i was so far from moving that a survey may leave it at rest.
+
+    Its margin becomes a lower bound. What is computed from margins is then not too small: `moved`, since alpha_i can
+    only increase from 0, and the gap of a multiple of w.
+    """
+    now, point, row = s.now[0], s.qp.points[i], s.coordinates[i]
+    if row.alpha != 0.0 or not row.slack > REST_MARGIN * now.distance:
+        return False
+    row.slack -= now.distance
+    row.margin = 1.0 + SAFETY_FACTOR * row.slack * np.sqrt(point.curvature - point.ridge)
+    row.shortfall = 0.0
+    return True
+
+
+@njit(forceinline=True, each_step=True)
 def _survey(s, budget):
     """Compute the margins of up to ``budget`` rows with w unchanged; return how many."""
     now, qp = s.now[0], s.qp
     until = min(now.at + budget, len(qp.points))
     for i in range(now.at, until):
+        if _stays_at_rest(s, i):
+            continue
         point, row = qp.points[i], s.coordinates[i]
         row.margin = point.y * product_with_row(qp, s.w, i)
         g = 1.0 - row.margin - point.ridge * row.alpha
