@@ -62,13 +62,9 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
         if rows.shape[0] != len(labels):
             raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
         rows = with_numbers(rows) if given else rows
-        of_file = is_mapped(rows) and scale not in (
-            None,
-            "none",
-        )  # the scaled copy is a file, too, named by this
-        found = Dataset(
-            "", LabelledRows(rows, labels), None, classes_of(labels), rows_sha256(rows) if of_file else ""
-        )
+        # by its digest a scaled copy of mapped rows, a file as well, is told from those of other rows
+        digest = rows_sha256(rows) if is_mapped(rows) and scale not in {None, "none"} else ""
+        found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), digest)
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
         raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
@@ -92,10 +88,8 @@ class ConvertedBlocks:
 
 def rows_of(X: Any) -> RowMatrix:
     """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
-    if sparse.issparse(X) and X.ndim == 2:
-        return canonical(sparse.csr_array(X, dtype=np.float64))
     if sparse.issparse(X):
-        array = X
+        array = canonical(sparse.csr_array(X, dtype=np.float64)) if X.ndim == 2 else X
     elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
         array = np.asarray(X)  # as they lie in the file, which may be larger than memory
     else:

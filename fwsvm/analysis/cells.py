@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fwsvm import promises
 from fwsvm.analysis import published
+from fwsvm.analysis.bounds import cut_in_part
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
@@ -106,7 +107,7 @@ def with_short_method_names(cells: pd.DataFrame) -> pd.DataFrame:
 def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
     cell: dict[str, object] = dict(zip(SETTING, key, strict=True))
     finished = group[group["status"].isin(DONE)]
-    in_part = (finished["status"] == "time_limit") & (finished["subproblems"] > 1)
+    in_part = cut_in_part(finished["status"], finished["subproblems"])
     whole = ~in_part.to_numpy(dtype=bool)
     for column, numbers in zip(
         MEASURED_COLUMNS, finished[MEASURED_COLUMNS].to_numpy(dtype=float).T, strict=True
@@ -252,11 +253,6 @@ def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str
     if column in BOUND_COLUMNS and cell["censored"]:
         return f"{method} stopped at its time limit"
     return ""
-
-
-def is_certain(a: float, a_cut: bool, b: float, b_cut: bool) -> bool:
-    """Return whether it is certain which time is shorter, given that one that was cut short is a lower bound."""
-    return not ((a_cut and (b_cut or a < b)) or (b_cut and b < a))
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:

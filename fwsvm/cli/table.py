@@ -57,12 +57,12 @@ def command(
     from fwsvm.analysis.tables import drawing
     from fwsvm.analysis.tables.render import render
 
-    if listing and out is None:
-        for line in _listing():
-            echo(line, 23)
-        return
     if listing:
-        emit("\n".join(_listing()), out)
+        if out is not None:
+            emit("\n".join(_listing()), out)
+        else:
+            for line in _listing():
+                echo(line, 23)
         return
     if not results:
         if not layouts:

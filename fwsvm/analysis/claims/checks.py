@@ -103,9 +103,9 @@ def speedups(view: View, method: str, on: Sequence[str], baseline: str = "cvm") 
     return {dataset: b / a for dataset, a, b in view.pairs("time", method, baseline, on) if a > 0}
 
 
-def _is_bound(view: View, method: str, dataset: str, baseline: str = "cvm") -> bool:
-    """Return whether a time limit makes the speed-up on a data set a bound."""
-    return view.cut_short(dataset, method) or view.cut_short(dataset, baseline)
+def _is_bound(view: View, method: str, dataset: str) -> bool:
+    """Return whether a time limit makes the speed-up over CVM on a data set a bound."""
+    return view.cut_short(dataset, method) or view.cut_short(dataset, "cvm")
 
 
 def growing_speedup(method: str, on: Sequence[str]) -> Check:
@@ -149,7 +149,8 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
         if at not in found or len(found) < 3:
             return None
         below = found[at] < least or any(found[dataset] > found[at] for dataset in found)
-        if any(_is_bound(view, method, d) for d in ([at] if below else found) if below or d != at):
+        might_change_that = [at] if below else [dataset for dataset in found if dataset != at]
+        if any(_is_bound(view, method, dataset) for dataset in might_change_that):
             return None
         top = max(found, key=lambda dataset: found[dataset])
         said = f"{METHOD_NAMES[method]}'s speed-up over CVM on {listed_titles([at])} is {three_digits(found[at])}; "

@@ -138,9 +138,8 @@ def _turns(
 def _of_whole_runs(varied: pd.DataFrame) -> pd.DataFrame:
     """Return the cells without what says nothing of runs that were cut short: all but their costs."""
     kept = varied.copy()
-    kept.loc[kept["censored"].astype(bool), [m for m in MEASURED_COLUMNS if m not in BOUND_COLUMNS]] = float(
-        "nan"
-    )
+    others = [column for column in MEASURED_COLUMNS if column not in BOUND_COLUMNS]
+    kept.loc[kept["censored"].astype(bool), others] = float("nan")
     return kept
 
 

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis.cells import final_rows, is_certain, refuse_mixed_load
+from fwsvm.analysis.bounds import cut_in_part, is_certain
+from fwsvm.analysis.cells import final_rows, refuse_mixed_load
 from fwsvm.analysis.differences.pairing import GROUP, KEYS, SIDES, paired_runs
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.same_data import different_data
@@ -172,12 +173,12 @@ def _known(done: pd.DataFrame, measured: ComparedColumn) -> list[bool]:
 
     A time that was cut short is a lower bound. A run on several pairs of classes that was cut short has no machine.
     """
-    cut = [(done[f"status_{side}"] == "time_limit").to_numpy(dtype=bool) for side in SIDES]
     if measured.column == "train_seconds":
+        cut = [done[f"status_{side}"] == "time_limit" for side in SIDES]
         values = (done[f"{measured.column}_{side}"] for side in SIDES)
         return [is_certain(a, a_cut, b, b_cut) for a, b, a_cut, b_cut in zip(*values, *cut, strict=True)]
-    parts = [(done[f"subproblems_{side}"] > 1).to_numpy(dtype=bool) for side in SIDES]
-    return list(~(cut[0] & parts[0] | cut[1] & parts[1]))
+    old, new = (cut_in_part(done[f"status_{side}"], done[f"subproblems_{side}"]) for side in SIDES)
+    return list(~(old | new))
 
 
 def _runs_at(

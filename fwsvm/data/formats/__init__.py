@@ -34,11 +34,6 @@ def read(
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a raw file and notices about it, from the parsed copy if there is one.
 
-    Raises
-    ------
-    DataError
-        The rows break the format, or the file changed while it was read.
-
     Parameters
     ----------
     path, sha256 : Path, str
@@ -49,6 +44,11 @@ def read(
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
     as_of : FileState, optional
         That of the file when its digest was computed.
+
+    Raises
+    ------
+    DataError
+        The rows break the format, or the file changed while it was read.
     """
     as_of = as_of or FileState.of(path)
     if _is_streamed(path, loader, member):

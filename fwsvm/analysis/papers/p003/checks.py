@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import is_certain
+from fwsvm.analysis.bounds import is_certain
 from fwsvm.analysis.claims.checks import ADULT, ALL, WEB, all_hold, better, coverage, speedups
 from fwsvm.analysis.claims.model import CheckResult, View, of_growth
 from fwsvm.analysis.measures import three_digits
