@@ -28,7 +28,8 @@ class ActiveSetSystem:
     lines : GramRows
     ridge : ndarray of float64, shape (m,)
     before_double : callable, optional
-        Called before the first factor in float64 over lines in float32: what that needs may be compiled there.
+        Called before the first factor in float64 over lines in float32: compiles what that needs, and returns the
+        seconds.
     room : ndarray of one dimension, optional
         Memory that factors of an earlier system were made in.
 
@@ -36,14 +37,15 @@ class ActiveSetSystem:
     ----------
     room : ndarray of one dimension or None
         Memory that the last factor was made in, and the next one will be if it fits.
+    compile_seconds : float, the sum of what ``before_double`` returned
     """
 
     def __init__(
-        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], None] = lambda: None,
+        self, lines: GramRows, ridge: np.ndarray, before_double: Callable[[], float] = lambda: 0.0,
         room: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self.lines, self.ridge, self.dtype = lines, ridge, lines.dtype
-        self.before_double = before_double
+        self.before_double, self.compile_seconds = before_double, 0.0
         self.border: BorderedFactor | None = None
         self.room = room
 
@@ -125,7 +127,7 @@ class ActiveSetSystem:
             yield made
         if self.dtype != np.float64:
             self.dtype = np.dtype(np.float64)
-            self.before_double()
+            self.compile_seconds += self.before_double()
             if made := self._factored(rows):
                 yield made
         if self.border is None:

@@ -1,6 +1,7 @@
 """A run of Newton's method on one two-class problem: swap-2o's steps, then Newton's."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,13 +99,11 @@ class NewtonRun:
 
     def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
-        lines = GramRows(self.simplex.qp.columns, self.y, self.resolved.threads)
+        columns = self.simplex.qp.columns
+        lines = GramRows(columns, self.y, self.resolved.threads)
         room = None if self.columns is None else self.columns.room
-        return ActiveSetSystem(lines, self.ridge, self._compile_double, room)
-
-    def _compile_double(self) -> None:
-        """Compile what factors in float64 need: few runs come to them."""
-        self.compile_seconds += compile_double_factor(self.simplex.qp.columns)
+        # few runs come to factors in float64; a method of this run would be a cycle, which keeps its memory
+        return ActiveSetSystem(lines, self.ridge, partial(compile_double_factor, columns), room)
 
     def _set_goal(self) -> None:
         """Let swap-2o stop where Newton begins, if that is before its own goal."""
@@ -162,7 +161,7 @@ class NewtonRun:
         elif self.best is not None:
             self.best = self._checked(self.best)
         if simplex.qp.columns is not columns:
-            self.compile_seconds += compile_systems(simplex.qp.columns)
+            self.compile_seconds += self.system.compile_seconds + compile_systems(simplex.qp.columns)
             self.system = self._system()
         return ended
 
@@ -216,7 +215,8 @@ class NewtonRun:
     def counters(self) -> Counters:
         """What was done so far, by both kinds of steps."""
         done = self.simplex.counters
-        return done._replace(compile_seconds=done.compile_seconds + self.compile_seconds)
+        compiling = self.compile_seconds + self.system.compile_seconds
+        return done._replace(compile_seconds=done.compile_seconds + compiling)
 
     # ---------------------------------------------------------------- Newton's steps
 
