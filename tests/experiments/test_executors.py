@@ -116,6 +116,50 @@ def chain(*, long: bool = True) -> list[Cell]:
     return cells
 
 
+def memory_of_children() -> int:
+    """Return the resident bytes of the worker processes."""
+    pages = [
+        int(Path(f"/proc/{child.pid}/statm").read_text().split()[1])
+        for child in multiprocessing.active_children()
+    ]
+    return sum(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read in /proc")
+def test_a_worker_without_a_next_task_keeps_no_kernel_columns() -> None:
+    data = DataSpec("synthetic:gaussians?rows=4000&features=20&test=0")
+    settings = Settings("swap", {}, C=10.0, gamma=2.0, tolerance=1e-3)
+    columns = 4 * 4000**2  # kernel values of rows that nearly all are support vectors, in float32
+    fingerprint = samples.load(data).fingerprint
+    tasks = [
+        [
+            replace(
+                cell(0.1),
+                role=SELECT,
+                run_id=f"{number}{at}",
+                data=data,
+                fingerprint=fingerprint,
+                settings=replace(settings, C=C),
+                predecessors=(1.0, 2.0)[:at],
+            )
+            for at, C in enumerate((1.0, 2.0))
+        ]
+        for number in range(2)
+    ]
+    workers, before = Workers(1, Resources(cache_mib=200, threads=1)), []
+
+    def deliver(record: Record) -> None:
+        assert record.status is Status.CONVERGED, record.row["message"]
+        before.append(memory_of_children())
+
+    try:
+        workers.run(tasks, deliver, lambda *_: None, at_once=1)
+        assert len(before) == 4
+        wait_until(lambda: memory_of_children() < min(before[2:]) - columns // 2)
+    finally:
+        workers.close()
+
+
 def same_rows(found: dict[str, Record], cells: list[Cell]) -> bool:
     """Whether records are those that the cells have where nothing dies."""
     alone = {record.cell.run_id: record for record in run_task(cells, Resources())}

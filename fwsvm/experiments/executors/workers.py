@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 5.0  # seconds for a worker to send its last records after an interrupt
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
+RELEASE = "release"  # the message to a worker whose memory no task is waiting for
 
 
 def _serve(pipe: Connection, variables: dict[str, str]) -> None:
@@ -66,8 +67,11 @@ def _serve(pipe: Connection, variables: dict[str, str]) -> None:
             send((present[0], phase))
 
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt), listening(enter):
-        while (task := pipe.recv()) is not None:
-            cells, resources = task
+        while (message := pipe.recv()) is not None:
+            if message == RELEASE:
+                columns.release()
+                continue
+            cells, resources = message
             for record in run_task(cells, resources, watch, on_start=start, columns=columns):
                 send(record)
 
@@ -187,6 +191,9 @@ class Workers:
             if not worker.pending:
                 self.busy.remove(worker)
                 self.idle.append(worker)
+                if not waiting:
+                    with contextlib.suppress(OSError):  # a dead worker is replaced when it has a task
+                        worker.pipe.send(RELEASE)
 
     def _handle_death(self, worker: Worker, waiting: deque[list[Cell]], deliver: Deliver) -> None:
         """Put the cells of a dead worker back into the queue, the one it was running up to `MAX_ATTEMPTS` times.
