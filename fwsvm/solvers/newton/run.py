@@ -17,6 +17,7 @@ from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
+from fwsvm.solvers.newton.gap_fall import Seen, outlook
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.newton import Beyond
@@ -83,12 +84,18 @@ class NewtonRun:
         self.ridge = self.simplex.qp.ridge
         self.y, self.left = signs(self.simplex.qp), self._first_steps(warm=warm_start is not None)
         self.sharp = 0  # how often linear systems were asked for more exactly
-        self.patient = True  # swap-2o has not had the time of a factor
+        self.patient = True  # no factor was made: swap-2o may be given more steps
+        self.seen = Seen(0, 0.0)  # the gap at the last look,
+        self.unseen = self.left // 2  # and how many of the steps left come after the next
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
         before = warm_start if isinstance(warm_start, SimplexStart) else None
         if before is not None and before.newton and before.kernel == resolved.kernel:
-            self.left, self.patient = 0, False  # a little away from an optimum most rows stay on their side
+            self.left, self.unseen, self.patient = (
+                0,
+                0,
+                False,
+            )  # a little away from an optimum most rows stay on their side
         self._set_goal()
 
     def _first_steps(self, *, warm: bool) -> int:
@@ -115,8 +122,10 @@ class NewtonRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
         if not self.newton:
-            taken = self.simplex.advance(min(steps, self.left))
+            taken = self.simplex.advance(min(steps, self.left - self.unseen))
             self.left -= taken
+            if self.left == self.unseen > 0:
+                self.seen, self.unseen = self._gap_seen(), 0
             return taken
         if self.ended is not None or self.stuck:
             return 0
@@ -139,14 +148,27 @@ class NewtonRun:
     def _extend_first_steps(self) -> bool:
         """Give swap-2o the time of a factor, once its first steps are done: the active rows say how long that is.
 
-        They may become more meanwhile, and the factor dearer; it is made after steps that took as long.
+        They may become more meanwhile, and the factor dearer; it is made after steps that took as long. Then it may
+        have as much again, while by the fall of its gap it needs less to the goal.
         """
         if self.newton or self.left or not self.patient:
             return False
-        m, now = len(self.y), self.simplex.state.now[0]
-        self.left = max(0, int(now["active"] ** 3 / (FACTOR_RATE * m)) - int(now["steps"]))
+        state, now = self.simplex.state.now[0], self._gap_seen()
+        price = int(int(state["active"]) ** 3 / (FACTOR_RATE * len(self.y)))
+        if now.steps < price:
+            self.left = price - now.steps
+            self.unseen = self.left // 2
+        else:
+            ahead = outlook(self.seen, now, self.simplex.goal(float(state["R"])))
+            if ahead.to_goal <= price and now.steps <= 2 * price:
+                self.left = 1 + int(max(ahead.to_goal / 2.0, ahead.to_e))
+                self.seen = now
         self.patient = self.left > 0
         return self.patient
+
+    def _gap_seen(self) -> Seen:
+        state = self.simplex.state
+        return Seen(int(state.now["steps"][0]), 2.0 * float(state.now["R"][0] - state.q.min()))
 
     def _check_gap(self) -> Status | None:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
@@ -232,7 +254,7 @@ class NewtonRun:
         except UsageError:
             if self.beyond is Beyond.REFUSE:
                 raise
-            self.newton, self.has_room, self.left = False, False, NO_LIMIT
+            self.newton, self.has_room, self.left, self.unseen = False, False, NO_LIMIT, 0
             self._set_goal()
             return
         simplex.count_step()
@@ -286,7 +308,7 @@ class NewtonRun:
     def _repair(self) -> None:
         """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
         self.repairs -= 1
-        self.newton, self.left = False, int(REPAIR_SWAPS * len(self.b))
+        self.newton, self.left, self.unseen = False, int(REPAIR_SWAPS * len(self.b)), 0
         self._set_goal()
 
     def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:
