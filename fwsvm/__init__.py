@@ -6,7 +6,7 @@
     >>> fwsvm.predict(result, X)                              # doctest: +SKIP
 
 `train`, `predict`, `save` and `load` (`fwsvm.api`) are all that most programs need; `fwsvm.estimators` has the same
-machines as scikit-learn classifiers; the command line has everything else: ``fwsvm --help``.
+methods as scikit-learn classifiers; the command line has everything else: ``fwsvm --help``.
 
 Where to look, from the top; a layer imports only from those below it:
 

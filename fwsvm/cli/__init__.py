@@ -1,7 +1,7 @@
 """The command line: options, output and exit codes; nothing is computed here.
 
 Every module without a leading underscore is one command or group and defines ``command``. At module level it imports
-only click and private modules of this package, so that ``--help`` is instant.
+only click and modules that import neither numpy nor numba, so that ``--help`` is instant.
 """
 
 import contextlib

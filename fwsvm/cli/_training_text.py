@@ -1,4 +1,4 @@
-"""Output of ``fwsvm train`` for a person: the problem, the progress, the result."""
+"""Output of ``fwsvm train`` for a person: the problem and the result."""
 
 import dataclasses
 import math

@@ -19,7 +19,7 @@ class FrankWolfeSVC(KernelMachine):
         ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
     stop, tol : relative (gap / objective), gap, or meb; and the tolerance
-    search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed at the end alone)
+    search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed where these say that it ends)
     max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None (or -1) for
         no limit
     class_weight : None, "balanced", or a mapping of labels to weights

@@ -19,7 +19,7 @@ from fwsvm.solvers.class_weight import balanced
 #: Parameters of scikit-learn's classifiers that these do not have, and the alternatives.
 ALTERNATIVES = {
     "probability": "sklearn.calibration.CalibratedClassifierCV gives probabilities",
-    "shrinking": "these methods do not shrink",
+    "shrinking": "methods leave rows out by themselves",
     "verbose": "result_ holds the certificate and the trace",
     "break_ties": "with decision_function_shape='ovr' the largest decision value breaks ties",
     "penalty": "the norm is l2",

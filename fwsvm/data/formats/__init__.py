@@ -1,4 +1,4 @@
-"""Data files as labelled rows: a module for each format, `svmlight`, `delimited` (csv), `kdd99`, `miniboone`.
+"""Data files as labelled rows: a module for each format, `svmlight`, `delimited` (csv), `npy`, `kdd99`, `miniboone`.
 
 `registry` names them; other packages add formats by entry points (group ``fwsvm.formats``, docs/adding/format.md).
 `text_file` gives the decompressed bytes (`decompression`, `zip_archives`); `svmlight_parser` and `delimited_parser` are
