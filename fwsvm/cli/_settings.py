@@ -33,9 +33,10 @@ _OPTIONS = (
     click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
     click.option("--stop",
                  help="relative, gap or meb (kernel methods on the simplex); relative, gap or eps (linear); relative "
-                 "or eps (wolfe, scs) [default: relative; meb under the papers' protocols]. `fwsvm methods NAME` "
-                 "says what each bounds."),
-    click.option("--tol", "tolerance", type=float, help="Tolerance of the stopping rule [default: 1e-3; 1e-6 for meb under the papers' protocols]."),
+                 "or eps (wolfe, scs) [default: relative; meb under the papers' protocols]. `fwsvm methods NAME` says "
+                 "what each bounds."),
+    click.option("--tol", "tolerance", type=float,
+                 help="Tolerance of the stopping rule [default: 1e-3; 1e-6 for meb under the papers' protocols]."),
     click.option("--search",
                  help="Kernel methods on the simplex: look at all rows for the next vertex (full) or at 59 random ones "
                  "(sampled) [default: the protocol's; full under default]."),
