@@ -32,11 +32,13 @@ _MERGE = "<<"
 class Node(NamedTuple):
     """A value and the line it stands in (in a mapping: that of its key).
 
-    ``value`` is None, a bool, int, float or str, a list of nodes, or a dict of keys to nodes.
+    ``value`` is None, a bool, int, float or str, a list of nodes, or a dict of keys to nodes. ``source`` is a scalar as
+    it stands in the file.
     """
 
     value: Any
     line: int
+    source: str = ""
 
 
 def read(path: Path, error: type[FwsvmError] = UsageError, *, typed_keys: bool = False) -> Node:
@@ -136,7 +138,8 @@ class _Composer:
             value, size = self.sequence(event, depth)
         else:
             value, size = self.mapping(event, depth)
-        node = Node(value, event.start_mark.line + 1)
+        source = event.value if isinstance(event, yaml.ScalarEvent) else ""
+        node = Node(value, event.start_mark.line + 1, source)
         if event.anchor is not None:
             self.anchors[event.anchor] = node, size
         return node, size
@@ -148,7 +151,7 @@ class _Composer:
         if found is None:
             raise self.wrong(event, "this value contains itself")
         node, size = found
-        return Node(node.value, event.start_mark.line + 1), size
+        return Node(node.value, event.start_mark.line + 1, node.source), size
 
     def grown(self, event: Any, size: int) -> int:
         """Return a size that is within the limit."""
@@ -179,7 +182,7 @@ class _Composer:
             if key == _MERGE and isinstance(begun, yaml.ScalarEvent) and begun.implicit[0]:  # not in quotes
                 merged = self.merged(begun, member) | merged
             else:
-                own[key] = Node(member.value, begun.start_mark.line + 1)
+                own[key] = Node(member.value, begun.start_mark.line + 1, member.source)
         return merged | own, size
 
     def merged(self, event: Any, node: Node) -> dict[Any, Node]:

@@ -242,6 +242,11 @@ def test_what_asks_for_too_much_or_is_no_value_is_named_by_line(tmp_path: Path, 
     assert mistake(tmp_path, MINIMAL + text).replace("trial.yaml:", "").startswith(said)
 
 
+@pytest.mark.parametrize("name", ["003", "2024_10", "1.10", "off", "0x1f"])
+def test_a_name_that_yaml_takes_for_a_number_stays_as_it_stands(tmp_path: Path, name: str) -> None:
+    assert load(tmp_path, MINIMAL.replace("name: trial", f"name: {name}")).name == name
+
+
 def test_names_and_pairs_are_bounded(tmp_path: Path) -> None:
     for name, said in (
         ("x" * 5000, "must be a name"),

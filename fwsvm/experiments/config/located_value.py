@@ -22,6 +22,7 @@ class LocatedValue:
     value: Any
     file: str
     line: int
+    source: str = ""  # a scalar as it stands in the file
 
     def error(self, said: str) -> UsageError:
         """Return an error that names the file and line of this value."""
@@ -50,7 +51,8 @@ class LocatedValue:
 
     def text(self, what: str) -> str:
         """Return a name."""
-        name = "" if isinstance(self.value, (dict, list)) or self.value is None else str(self.value)
+        scalar = not isinstance(self.value, (dict, list)) and self.value is not None
+        name = self.source or str(self.value) if scalar else ""  # 003 is no number here, and off no truth
         if not name.isprintable() or not 0 < len(name) <= MAX_NAME:
             raise self.error(f"{what} must be a name, not {self.quoted}")
         return name
@@ -111,4 +113,4 @@ def _located(node: bounded_yaml.Node, file: str) -> LocatedValue:
         value = {key: _located(member, file) for key, member in value.items()}
     elif isinstance(value, list):
         value = [_located(member, file) for member in value]
-    return LocatedValue(value, file, node.line)
+    return LocatedValue(value, file, node.line, node.source)
