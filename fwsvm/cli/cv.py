@@ -114,7 +114,7 @@ def command(
             echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
     if lost := sum(fold.row["test_accuracy"] is None for fold in made):
         echo(f"{lost} of {folds} folds were not judged and do not count; their lines say why", 2, err=True)
-    if lost < len(made) or (made and as_json):
+    if lost < len(made) or as_json:
         _tell(made, folds, chosen, as_json=as_json)
     ended = exit_codes.FAILED if lost else 0
     click.get_current_context().exit(ended if len(made) == folds else exit_codes.INTERRUPTED)

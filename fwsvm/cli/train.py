@@ -17,6 +17,7 @@ from fwsvm.cli._lines import tell
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
+from fwsvm.files.interrupts import held_back
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -91,10 +92,11 @@ def command(
             say, data, settings, scale, test, model,
             probability=probability, as_json=as_json, zero_based=zero_based, offline=offline,
         )  # fmt: skip
-    failures = _written(model, trace, result, row)
-    text.print_result(say, result, row)
-    if as_json:
-        click.echo(json.dumps(json_values(row)))
+    with held_back():  # what was trained is not lost
+        failures = _written(model, trace, result, row)
+        text.print_result(say, result, row)
+        if as_json:
+            click.echo(json.dumps(json_values(row)))
     if result.message != Status.CONVERGED.sentence:
         tell([result.message])
     tell(failures[:-1])

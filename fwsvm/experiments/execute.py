@@ -164,7 +164,7 @@ def _finished_records(task: _TaskData, trained: Sequence[_TrainedCell]) -> Itera
     for (cell, more, _), (result, columns) in zip(trained, measured, strict=True):
         note = record.missing_test_note(task.data, result) if task.test is None else {}
         yield Record(cell, record.row({}, result, **more, **columns, **note), result.trace)
-    if certified and certified[-1][1].status is Status.INTERRUPTED:
+    if any(result.status is Status.INTERRUPTED for _, result in certified):
         raise KeyboardInterrupt
 
 

@@ -89,9 +89,12 @@ def with_probabilities(
         decision[held_out] = decided
         otherwise += found.status is not result.status
     sigmoids = np.empty((2, len(pairs)))
-    for column, (i, j) in enumerate(pairs):
-        of_pair = (codes == i) | (codes == j)
-        each = None if counts is None else counts[of_pair]
-        sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i, each)
+    try:
+        for column, (i, j) in enumerate(pairs):
+            of_pair = (codes == i) | (codes == j)
+            each = None if counts is None else counts[of_pair]
+            sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i, each)
+    except KeyboardInterrupt:
+        return None
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
     return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)

@@ -157,11 +157,13 @@ class _Search:
         for C in itertools.takewhile(lambda _: not self.is_over, PENALTIES):
             left = None if self.deadline is None else max(0.01, self.deadline - time.monotonic())
             run = path.train(replace(self.settings, C=C, gamma=gamma, time_limit=left), self.watch)
-            if any(part.course.status is Status.INTERRUPTED for part in run.trained.solved.parts):
+            if run.trained.solved.interrupted:
                 raise KeyboardInterrupt
             if run.cut:
                 break
             certified = path.certify([run])
+            if certified[0][1].status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
             found.append(accuracy.of_path(path, certified, data.test, data.classes)[0]["test_accuracy"])
             self.runs += 1
             self.count(self.runs, self.total)

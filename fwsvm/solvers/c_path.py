@@ -58,7 +58,8 @@ class Run:
         """Whether a clock or an interrupt ended the run, not a rule of its own."""
         solved = self.trained.solved
         done = len(solved.parts) + (0 if solved.pairs is None else solved.pairs.count)
-        return done < len(self.trained.problems) or any(part.course.status in CUT for part in solved.parts)
+        ended = done < len(self.trained.problems) or any(part.course.status in CUT for part in solved.parts)
+        return solved.interrupted or ended
 
     @property
     def work(self) -> float:
@@ -177,10 +178,16 @@ class CPath:
         return resolve(settings, self.X)
 
     def certify(self, runs: Sequence[Run]) -> list[tuple[Run, Result]]:
-        """Return each run with its result, in order, after its certificate was computed."""
+        """Return each run with its result, in order, after its certificate was computed.
+
+        Where Ctrl-C ends one that goes on, none after it does: their status is interrupted, too, where they had to.
+        """
+        found: list[tuple[Run, Result]] = []
         with blas_on(1):
-            certified = _certified(runs, self.weights)
-            return [self._result(run, parts) for run, parts in zip(runs, certified, strict=True)]
+            for run, parts in zip(runs, _certified(runs, self.weights), strict=True):
+                stop = bool(found) and found[-1][1].status is Status.INTERRUPTED
+                found.append(self._result(run, parts, goes_on=not stop))
+        return found
 
     def decisions(self, certified: Sequence[tuple[Run, Result]], X: RowMatrix) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
@@ -197,8 +204,8 @@ class CPath:
             else:
                 yield from (result.model.decision(X, threads) for _, result in some)
 
-    def _result(self, run: Run, certified: dict[int, Part]) -> tuple[Run, Result]:
-        """Return a run and its result; those of its parts whose certificates refute them go on first."""
+    def _result(self, run: Run, certified: dict[int, Part], *, goes_on: bool) -> tuple[Run, Result]:
+        """Return a run and its result; those of its parts whose certificates refute them go on first, if they may."""
         trained, solved = run.trained, run.trained.solved
         parts = {part.number: part for part in solved.parts} | certified
         starts = {
@@ -211,7 +218,10 @@ class CPath:
         # of several the one with most iterations decides how many are left for each
         most = trained.resolved.max_iterations
         spent = max((parts[number].counters.iterations for number in starts), default=0)
-        if most is not None and spent >= most:
+        if starts and not goes_on:
+            parts |= {number: _joined(parts[number], None, Status.INTERRUPTED) for number in starts}
+            solved = replace(solved, interrupted=True)
+        elif most is not None and spent >= most:
             parts |= {number: _joined(parts[number], None, Status.MAX_ITERATIONS) for number in starts}
         elif starts:
             resolved = replace(

@@ -81,6 +81,12 @@ def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.Monk
     assert said.endswith("of 190), of one fold")
 
 
+def test_an_interrupt_in_the_first_fold_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressing_ctrl_c(monkeypatch, cross_validation, "take", 1)
+    said = json.loads(cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130).stdout)
+    assert (said["folds"], said["folds_ended"], said["accuracy"], said["rows"]) == (3, 0, None, [])
+
+
 def test_an_interrupt_between_folds_keeps_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     pressing_ctrl_c(monkeypatch, cross_validation, "take", 3)  # of the rows that the second fold tests on
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130)

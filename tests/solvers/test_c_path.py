@@ -162,6 +162,25 @@ def test_who_goes_on_can_be_interrupted(monkeypatch):
     assert not result.certified
 
 
+def test_after_an_interrupt_no_other_run_goes_on(monkeypatch):
+    """Ctrl-C comes once: of several refuted runs the first is at work, and the others end as interrupted, too."""
+    X, codes, names = clouds(3)
+    path = CPath(X, codes, names)
+    presses = iter(())
+
+    def stop(_progress):
+        for _ in presses:
+            raise KeyboardInterrupt
+
+    with rash(monkeypatch):
+        runs = [path.train(settings("swap-2o", C), watch=stop) for C in PENALTIES]
+    presses = iter((1,))
+    monkeypatch.setattr("fwsvm.solvers.subproblems.WATCH_EVERY", 0.0)
+    monkeypatch.setattr("fwsvm.solvers.loop.FIRST_STEPS", 1)
+    found = [result for _, result in path.certify(runs)]
+    assert [result.status for result in found] == [Status.INTERRUPTED] * len(PENALTIES)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_limits_end_a_run_as_they_do_alone(method):
     X, codes, names = clouds()

@@ -24,15 +24,22 @@ class Inline:
             self._run_task(task, deliver, watch)
 
     def _run_task(self, task: Task, deliver: Deliver, watch: CellReporter) -> None:
-        present = task[0]
+        present, interrupted = task[0], False
 
         def start(cell: Cell) -> None:
             nonlocal present
             present = cell
+            if interrupted:
+                raise KeyboardInterrupt
 
         with listening(lambda phase: watch(present, phase)):
             for record in run_task(task, self.resources, watch, on_start=start, columns=self.columns):
-                deliver(record)
+                try:
+                    deliver(record)
+                except KeyboardInterrupt:  # the record is stored, and so are those that are made with it
+                    interrupted = True
+        if interrupted:
+            raise KeyboardInterrupt
 
     def close(self) -> None:
         """Let go of the memory."""
