@@ -210,8 +210,11 @@ def final_cells(
             for point in trial.finals.points()
         ]
         for settings, after in _chains(points) if trial.warm_start else ((point, None) for point in points):
+            of_data = (
+                facts.fingerprint or f"no data: {facts.name}"
+            )  # sets that are not there are several, too
             identity = run_id(
-                facts.fingerprint, experiment.profile, settings, repetition=repetition, predecessors=after
+                of_data, experiment.profile, settings, repetition=repetition, predecessors=after
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,

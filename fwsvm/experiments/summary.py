@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from urllib.parse import parse_qsl
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from fwsvm import promises
@@ -14,10 +14,8 @@ from fwsvm.experiments.plan import Cell
 from fwsvm.status import Status, worst
 
 WIDTH = 80
-LONGEST_NAME, SHORTEST_METHOD = (
-    14,
-    9,
-)  # characters shown of a data set's name at most, and of a method's at least
+#: Characters shown of a data set's name at most, and at least where numbers need the room; of a method's at least.
+LONGEST_NAME, SHORTEST_NAME, SHORTEST_METHOD = 14, 8, 9
 SHORT = {"sampled_stop": "sampled", "max_iterations": "iterations", "time_limit": "time limit"}
 NUMBERS = {
     "C": ("C", 1.0, "{:g}"),
@@ -57,16 +55,17 @@ def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     widths = [max(map(len, column)) for column in zip(names, *lines_of, strict=True)]
     widths[0] = min(widths[0], LONGEST_NAME)
     others = sum(widths) - widths[1] + len(widths) - 1
+    widths[1] = min(widths[1], max(SHORTEST_METHOD, WIDTH - others))
+    widths[0] -= min(max(0, others + widths[1] - WIDTH), max(0, widths[0] - SHORTEST_NAME))
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("data set", max_width=LONGEST_NAME, no_wrap=True)
-    table.add_column("method", max_width=max(SHORTEST_METHOD, WIDTH - others), no_wrap=True)
-    for name in NUMBERS:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
+    for name, width in zip(names, widths, strict=True):
+        justify: JustifyMethod = "right" if name in NUMBERS else "left"
+        table.add_column(name, width=width, justify=justify, no_wrap=True)
+    wide = max(WIDTH, sum(widths) + len(widths))  # numbers are never cut, if the table is wider for it
     for line in lines_of:
         table.add_row(*line)
     out = io.StringIO()
-    Console(file=out, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(table)
+    Console(file=out, width=wide, color_system=None, markup=False, emoji=False, highlight=False).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     lines += [
         part for note in dict.fromkeys(notes) for part in textwrap.wrap(note, WIDTH, subsequent_indent="  ")

@@ -322,6 +322,17 @@ def test_missing_data_leaves_missing_rows_and_says_so(tmp_path: Path) -> None:
     assert (code, len(rows(tmp_path))) == (3, 7)
 
 
+def test_sets_that_are_missing_have_a_row_each(tmp_path: Path) -> None:
+    text = QUICK.replace("[wdbc]", "[usps-ext, w2a, wdbc]")
+    for _ in range(2):  # and once they have, no more
+        code, out, _ = here(tmp_path, text)
+        assert code == 3
+        missing = [(row["dataset"], row["method"]) for row in rows(tmp_path) if row["status"] == "missing"]
+        assert missing == [(name, method) for name in ("usps-ext", "w2a") for method in ("mfw", "swap")]
+        assert len({row["run_id"] for row in rows(tmp_path)}) == len(rows(tmp_path))
+        assert out.count("missing") == 4
+
+
 def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:
     alone = rows(quick.folder)
     code, _, err = grid(tmp_path, QUICK, "--workers", "2")

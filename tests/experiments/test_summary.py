@@ -1,6 +1,8 @@
 """The table at the end of an experiment, over rows that others wrote."""
 
-from fwsvm.experiments.summary import NUMBERS, _asked, _averages, _method
+from types import SimpleNamespace
+
+from fwsvm.experiments.summary import LOAD, NUMBERS, SETTING, _asked, _averages, _method, summary_table
 
 SECONDS = list(NUMBERS).index("seconds")
 
@@ -20,6 +22,27 @@ def test_repetitions_that_auto_solved_differently_are_one_line() -> None:
     assert _method(group[:1] * 2) == "auto (swap-2o)"
     assert _method(group) == "auto"
     assert _asked("cvm(inner=0.001)") == "cvm(inner=0.001)"
+
+
+def test_no_number_of_the_table_is_cut_whatever_its_width() -> None:
+    wide = {
+        "dataset": "pendigits-random", "method": "swap-2o (with parameters)", "C": str(2.0**-10), "sigma2": "0.03125",
+        "test_accuracy": "0.98765", "support_vectors": "123456", "train_seconds": "12345.6", "objective": "1.25e-101",
+        "relative_gap": "1e-300", "status": "time_limit",
+    }  # fmt: skip
+    row = dict.fromkeys((*SETTING, *LOAD, "message", "shared"), "") | wide | {"subproblems": "1"}
+    line = summary_table([SimpleNamespace(run_id="one")], {"one": row}).splitlines()[1]
+    for number in (
+        "0.000976562",
+        "0.0312",
+        "98.77",
+        "123456",
+        "1.23e+04",
+        "1.25e-101",
+        "1e-300",
+        "time limit",
+    ):
+        assert f" {number}" in line
 
 
 def test_a_machine_of_some_pairs_of_classes_has_its_time_alone() -> None:
