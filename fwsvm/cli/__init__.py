@@ -7,6 +7,7 @@ only click and modules that import neither numpy nor numba, so that ``--help`` i
 import contextlib
 import errno
 import importlib
+import io
 import os
 import pkgutil
 import signal
@@ -66,9 +67,13 @@ class Commands(Summaries):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
+        if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
         try:
             with _terminated_as_interrupted():
-                return super().invoke(ctx)
+                returned = super().invoke(ctx)
+                sys.stdout.flush()  # what the disk has no room for is told of here
+                return returned
         except FwsvmError as error:
             echo(f"fwsvm: {error}", 2, err=True)
             sys.exit(error.exit_code)

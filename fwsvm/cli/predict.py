@@ -11,9 +11,10 @@ import click
 
 from fwsvm.cli import _names
 from fwsvm.cli._display import Display
-from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._files import refuse_no_folder, refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo, tell
+from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
 
@@ -66,26 +67,20 @@ def command(
     one whose training did not scales nothing, not even a data set whose entry says so.
     """
     from fwsvm.data import unseen
-    from fwsvm.errors import UsageError
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
     from fwsvm.problems.machines import takes_kernel_values
 
-    if decision and probability:
-        raise UsageError("give --decision or --probability, not both")
-    if threads is not None and scheduler is not None:
-        raise UsageError(
-            "workers of a cluster have threads of their own; give --threads or --scheduler, not both"
-        )
+    _refuse_both({"--decision": decision, "--probability": probability})
+    _refuse_both({"--threads": threads is not None, "--scheduler": scheduler is not None})
     refuse_overwriting([model, data], [output])
+    if output is not None:
+        refuse_no_folder(output, "OUTPUT")
     with Display() as display:
         display.enter(Phase.LOAD)
         begun = time.perf_counter()
-        if model.is_file() and not model_files.seems_one(model) and model_files.seems_one(data):
-            raise UsageError(
-                f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
-            )
+        _refuse_exchanged(model, data)
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
         zero_based = zero_based or given
@@ -141,6 +136,21 @@ def command(
         sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
 
 
+def _refuse_both(given: dict[str, bool]) -> None:
+    """Refuse two options at once, of which each has a meaning alone."""
+    if all(given.values()):
+        raise UsageError(f"give {' or '.join(given)}, not both")
+
+
+def _refuse_exchanged(model: Path, data: str) -> None:
+    """Refuse a line in the order of svm-predict, the data first."""
+    from fwsvm.problems import model_files
+
+    if model.is_file() and not model_files.seems_one(model) and model_files.seems_one(data):
+        said = f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
+        raise UsageError(said)
+
+
 def _loaded(
     data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
@@ -175,9 +185,10 @@ def _tell(predicted: "Prediction", features: int) -> None:
 
 
 def _write(output: Path, predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> None:
+    from fwsvm.errors import WriteError
     from fwsvm.files.atomic import replacing
 
-    with replacing(output) as stream:
+    with replacing(output, WriteError) as stream:
         stream.writelines(_lines(predicted, classes, decision=decision))
 
 

@@ -215,13 +215,27 @@ def test_the_nearest_of_a_few_words_is_named(rows, words, meant):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_one_line():
+@pytest.mark.parametrize("command", ["methods", "scale"])  # the second leaves its lines to a buffer
+def test_a_full_disk_is_one_line(command, tmp_path):
+    (tmp_path / "few").write_text("1 1:1\n-1 1:2\n")
+    words = [command, *([str(tmp_path / "few")] if command == "scale" else [])]
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "fwsvm", "methods"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "fwsvm", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )  # fmt: skip
     assert ended.returncode == 4
     assert ended.stderr == "fwsvm: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux")
+def test_a_name_that_is_no_text_is_printed_with_its_bytes(tmp_path):
+    name = os.fsencode(tmp_path) + b"/n\xff.svm"
+    Path(os.fsdecode(name)).write_text("".join(f"{i % 2} 1:{i}\n" for i in range(1, 9)))
+    words = [sys.executable, "-m", "fwsvm", "check", name]
+    environment = os.environ | {"PYTHONUTF8": "0", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+    ended = subprocess.run(words, capture_output=True, env=environment, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert b"Traceback" not in ended.stderr
 
 
 def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, capsys):

@@ -1,8 +1,8 @@
 """Seeded synthetic data sets of any size: ``synthetic:KIND?rows=200000&features=28&seed=0``.
 
-Each file of this folder but `raw_bits` is one kind. Rows are drawn in chunks of 4,096, each from its own random stream, so
-that rows depend neither on how many are drawn (fewer are a prefix of more) nor on the size of the blocks in which they are
-delivered, and memory is that of one block.
+Each file of this folder but `raw_bits` is one kind. Rows are drawn in chunks of 4,096, each from its own random
+stream, so that rows depend neither on how many are drawn (fewer are a prefix of more) nor on the size of the blocks in
+which they are delivered, and memory is that of one block.
 """
 
 import functools
