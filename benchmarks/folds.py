@@ -11,7 +11,7 @@ peer    liquidSVM's mcSVM with its default grid of 10 widths and 10 lambdas, fiv
 
 Ours has the peer's values: C = 1 / (2 lambda n) for n rows of a fold's training part, lambda from 1e-2 to 2e-7, and
 widths that fall by the peer's factor from 1 / (2 D), D the mean squared distance. Whole processes by turns, seconds of
-the wall and of all processors; accuracy is that on test rows.
+the wall; accuracy is that on test rows.
 
 liquidSVM comes as source (`pip install liquidSVM scikit-learn`, with a C++ compiler) and may be in an environment of
 its own: ``--python`` names that one's interpreter. Its loader asks for a configuration variable that Python no longer
@@ -32,11 +32,10 @@ NARROWER = 0.47  # a width's square beside that before it
 FOLDS = 5
 
 SECONDS = """
-import os, time
+import time
 begun = time.perf_counter()
 def seconds():
-    spent = os.times()
-    return {"seconds": time.perf_counter() - begun, "processor": sum(spent[:4])}
+    return {"seconds": time.perf_counter() - begun}
 """
 
 PEER = (
@@ -117,8 +116,7 @@ def main() -> None:
             row: dict[str, Any] = {"set": name, "method": given.method, "race": given.race}
             row |= {key: found["fwsvm"][0][key] for key in ("runs", "decided_by", "C", "sigma2")}
             for who, runs in found.items():
-                row |= {f"{who}_seconds": bench.median(runs), f"{who}_processor": bench.median(runs, "processor"),
-                        f"{who}_accuracy": runs[0]["accuracy"]}  # fmt: skip
+                row |= {f"{who}_seconds": bench.median(runs), f"{who}_accuracy": runs[0]["accuracy"]}
             row["ratio"] = row["liquidSVM_seconds"] / row["fwsvm_seconds"]
             bench.show(row)
             rows.append(row)
