@@ -17,7 +17,6 @@ from fwsvm.cli._lines import tell
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
-from fwsvm.files.interrupts import held_back
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
@@ -71,6 +70,7 @@ def command(
     fwsvm train --scheduler tcp://10.0.0.1:8786 --model data.model data.svm
     """  # noqa: D301
     from fwsvm.cli import _training_text as text
+    from fwsvm.files.interrupts import held_back
     from fwsvm.problems import model_files
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.results.writing import json_values

@@ -18,6 +18,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats.text_file import FEWER
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
@@ -187,6 +188,11 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
         what = f"{path}: bringing {table.rows:,} rows to {features:,} features"
         require(8 * table.rows * features, what, "declare fewer features", DataError)
         return LabelledRows(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
+    what = f"{path}: taking the first {features:,} of {have:,} features of {table.rows:,} rows"
+    needed = (
+        8 * table.rows * features if isinstance(X, np.ndarray) else 2 * (X.data.nbytes + X.indices.nbytes)
+    )
+    require(needed, what, FEWER, DataError)
     lost = (
         np.count_nonzero(X.indices >= features)
         if isinstance(X, csr_array)

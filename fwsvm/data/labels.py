@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._memory import require
-from fwsvm.errors import DataError, clipped
+from fwsvm.errors import DataError, clipped, shown
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
@@ -55,6 +55,16 @@ def of_names(
     what = f"{where}: keeping {len(codes):,} labels of up to {longest:,} characters"
     require(CHARACTER * len(codes) * longest, what, "write shorter labels", DataError)
     return np.array(names)[codes]
+
+
+def objection(name: str) -> str:
+    """Return why a text cannot be a label, as the end of a sentence; empty where it can.
+
+    Model files take printable labels alone (`fwsvm.problems.model_files`), and so do predictions, a label a line.
+    """
+    if name.isprintable():
+        return ""
+    return f"the label {shown(name)} holds a character that is not printable; leave it out"
 
 
 def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float64]:

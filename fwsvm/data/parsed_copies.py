@@ -16,8 +16,8 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -28,7 +28,7 @@ from scipy.sparse import csr_array
 from fwsvm._mapped import RowMatrix, never_written
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import BUILDING, parsed_folder
-from fwsvm.files.state import FileState
+from fwsvm.files.state import FileState, changed
 from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
@@ -110,7 +110,8 @@ def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha2
 def _building(parent: Path) -> Iterator[Path]:
     """Give a folder for a copy that is being made; what is left of it in the end is removed."""
     parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=BUILDING, dir=parent))
+    building = parent / f"{BUILDING}{secrets.token_hex(8)}"
+    building.mkdir()  # who may read it is what the umask says, where tempfile's folders are of one user alone
     try:
         yield building
     finally:
@@ -177,7 +178,7 @@ def streamed(
     DataError
         The file changed while it was read.
     """
-    as_of = FileState.of(path)
+    as_of, expected = FileState.of(path), sha256
     size = as_of.bytes
     if sha256 is None and not (how.is_plain and not _known(size)):
         sha256 = digest(path)
@@ -185,6 +186,9 @@ def streamed(
         return kept, sha256
     with _building(parsed_folder()) as building:
         shape, notices, of_text = how.write(building)
+        # a digest that was given is of the file as it was before this function saw it
+        if expected is not None and (of_text if how.is_plain else digest(path)) != expected:
+            raise changed(path)
         as_of.refuse_change(path)
         sha256 = sha256 or of_text
         place = folder(sha256, how.options)

@@ -28,4 +28,9 @@ class FileState(NamedTuple):
     def refuse_change(self, path: Path) -> None:
         """Raise `DataError` where the file is not what it was."""
         if FileState.of(path) != self:
-            raise DataError(f"{path} changed while it was read; give it when it is complete")
+            raise changed(path)
+
+
+def changed(path: Path) -> DataError:
+    """Return the refusal of a file that changed while it was read."""
+    return DataError(f"{path} changed while it was read; give it when it is complete")

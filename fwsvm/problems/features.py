@@ -6,7 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm import scaling
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, blocks
+from fwsvm._memory import require
+from fwsvm.errors import DataError
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.precomputed import refuse_narrow
 
@@ -37,7 +39,8 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
     Raises
     ------
     DataError
-        A value cannot be scaled, or a kernel value that is to be given is not there.
+        A value cannot be scaled, a kernel value that is to be given is not there, or the rows do not fit in the memory
+        available once they have the machine's features or are scaled.
     """
     if isinstance(machine, KernelModel) and takes_kernel_values(machine):
         refuse_narrow(machine.support, X)
@@ -67,8 +70,20 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
     if n == features:
         return X, 0
     if isinstance(X, csr_array):
+        _require(2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes, X, features)
         resized = X.copy()
         resized.resize(X.shape[0], features)
         return resized, int(X.count_nonzero() - resized.count_nonzero())
-    ignored = int(np.count_nonzero(X[:, features:]))
-    return np.ascontiguousarray(np.pad(X, ((0, 0), (0, max(0, features - n))))[:, :features]), ignored
+    _require(X.itemsize * X.shape[0] * features, X, features)
+    if n < features:
+        padded = np.zeros((X.shape[0], features), X.dtype)
+        padded[:, :n] = X
+        return padded, 0
+    ignored = sum(int(np.count_nonzero(X[some, features:])) for some in blocks(X))
+    return np.ascontiguousarray(X[:, :features]), ignored
+
+
+def _require(needed: int, X: RowMatrix, features: int) -> None:
+    """Refuse to bring rows to so many features where the bytes needed are not available."""
+    what = f"bringing {X.shape[0]:,} rows to the {features:,} features of the machine"
+    require(needed, what, "predict fewer rows at a time", DataError)

@@ -10,7 +10,8 @@ import numpy as np
 
 NEWTON_STEPS, SHORTEST_STEP, RIDGE, SMALL_GRADIENT = 100, 1e-10, 1e-12, 1e-5  # LIBSVM's
 LEAST = 1e-7  # of a pair's probability
-COUPLED_AT_ONCE = 4096  # rows, so that a matrix for each stays small
+#: Rows whose probabilities are coupled at a time, and numbers of their matrices (K, K) together.
+MOST_ROWS, MOST_NUMBERS = 4096, 1 << 22
 
 
 def fit_sigmoid(
@@ -71,8 +72,9 @@ def probabilities(decision: np.ndarray, sigmoids: np.ndarray, K: int) -> np.ndar
     if K == 2:
         return np.hstack([pairs, 1.0 - pairs])
     found = np.empty((len(pairs), K))
-    for first in range(0, len(pairs), COUPLED_AT_ONCE):
-        found[first : first + COUPLED_AT_ONCE] = _coupled(pairs[first : first + COUPLED_AT_ONCE], K)
+    at_once = max(1, min(MOST_ROWS, MOST_NUMBERS // K**2))
+    for first in range(0, len(pairs), at_once):
+        found[first : first + at_once] = _coupled(pairs[first : first + at_once], K)
     return found
 
 

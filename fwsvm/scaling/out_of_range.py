@@ -1,5 +1,6 @@
 """Rows that the ranges of other rows do not suit: values far outside them, or rows that are scaled already."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,9 @@ from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm._occurring import only_columns
+from fwsvm._stretches import NUMBERS, stretches
 from fwsvm.scaling.ranges import Ranges, extremes
+from fwsvm.scaling.scaled_rows import require_room
 
 #: A value is far outside where it is beyond its training range by more than this many of the range's own widths.
 #: Unseen rows of the same kind often pass a range, but by a part of it: the range of a few hundred rows is nearly that
@@ -40,12 +43,13 @@ class Outside(NamedTuple):
 
 
 def outside(X: RowMatrix, ranges: Ranges) -> Outside | None:
-    """Return which rows of X, shape (m, n), not scaled yet, are far outside the ranges (`FAR`); None if none is."""
+    """Return which rows of X, shape (m, n), not scaled yet, are far outside the ranges (`FAR`); None if none is.
+
+    `DataError` where zeros that sparse rows do not store are far outside, and do not fit in the memory available: then
+    the scaled rows do not either.
+    """
     if is_mapped(X):
-        parts = [one for some in blocks(X) if (one := outside(in_memory(X, some), ranges)) is not None]
-        if not parts:
-            return None
-        return max(parts, key=lambda one: one.widths)._replace(rows=sum(one.rows for one in parts))
+        return _of_parts((in_memory(X, some) for some in blocks(X)), ranges)
     width = ranges.maximum - ranges.minimum
     low, high = ranges.minimum - FAR * width, ranges.maximum + FAR * width
     if isinstance(X, csr_array):
@@ -54,6 +58,10 @@ def outside(X: RowMatrix, ranges: Ranges) -> Outside | None:
         values = stored.data
         at_zero = np.flatnonzero((low > 0) | (high < 0))  # where a value that is not stored is far outside
         if len(at_zero):
+            require_room(X.shape[0], len(at_zero), ranges)
+            if X.shape[0] > 1 and X.shape[0] * len(at_zero) > NUMBERS:
+                parts = stretches(X.shape[0], X.shape[0] * len(at_zero), NUMBERS)
+                return _of_parts((X[some] for some in parts), ranges)
             filled = csr_array((np.ones(len(place)), place, stored.indptr), shape=stored.shape)[:, at_zero]
             gap_row, gap = np.nonzero(filled.toarray() == 0)
             rows, place = np.concatenate([rows, gap_row]), np.concatenate([place, at_zero[gap]])
@@ -74,6 +82,14 @@ def outside(X: RowMatrix, ranges: Ranges) -> Outside | None:
         len(np.unique(rows)), int(ranges.features[k]), float(values[farthest]),
         float(ranges.minimum[k]), float(ranges.maximum[k]),
     )  # fmt: skip
+
+
+def _of_parts(parts: Iterable[RowMatrix], ranges: Ranges) -> Outside | None:
+    """Return which rows of all parts are far outside the ranges, as `outside` does."""
+    found = [one for part in parts if (one := outside(part, ranges)) is not None]
+    if not found:
+        return None
+    return max(found, key=lambda one: one.widths)._replace(rows=sum(one.rows for one in found))
 
 
 def seem_scaled(X: RowMatrix, ranges: Ranges) -> bool:

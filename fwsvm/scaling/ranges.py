@@ -70,19 +70,22 @@ def fit(X: RowMatrix, scaling: str, counted: NDArray[np.bool_] | None = None) ->
     DataError
         A value is NaN.
     """
-    if counted is not None and counted.any():
-        X = X[counted]
-    features, minimum, maximum = extremes(X)
+    if counted is not None and (counted.all() or not counted.any()):
+        counted = None
+    features, minimum, maximum = extremes(X, counted)
     if np.isnan(minimum).any() or np.isnan(maximum).any():
         raise DataError("the rows hold values that are not numbers, and have no ranges to be scaled by")
     varies = maximum > minimum
     return Ranges(features[varies], minimum[varies], maximum[varies], *TARGETS[scaling])
 
 
-def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def extremes(
+    X: RowMatrix, counted: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the columns of X, shape (m, n), that may vary, ascending, and the least and largest value of each.
 
-    Of wide sparse rows, those that store a value.
+    Of wide sparse rows, those that store a value. With ``counted``, a truth for each row of which one at least is true,
+    the values are of those rows alone, which are not copied as a whole.
     """
     if 0 in X.shape:
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
@@ -90,7 +93,10 @@ def extremes(X: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.float64], NDAr
     low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
     numbers = rows.nnz if isinstance(rows, csr_array) else rows.size
     for some in blocks(rows) if is_mapped(rows) else stretches(rows.shape[0], numbers):
-        least, most = rows[some].min(axis=0), rows[some].max(axis=0)
+        part = rows[some] if counted is None else rows[some][counted[some]]
+        if not part.shape[0]:
+            continue
+        least, most = part.min(axis=0), part.max(axis=0)
         if isinstance(rows, csr_array):
             least, most = least.toarray().ravel(), most.toarray().ravel()
         low, high = np.minimum(low, least), np.maximum(high, most)

@@ -16,6 +16,8 @@ from fwsvm.errors import DataError
 from fwsvm.scaling.ranges import Ranges
 
 DENSE = 3 * 8  # bytes of a number as it is, scaled, and while it is computed
+SPARSE = 5 * 8  # bytes of a stored number scaled, with its index, and while it is computed
+CHECKED = 2  # bytes of truths about a number: whether it is the largest, and whether it is finite
 
 
 def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
@@ -26,8 +28,8 @@ def apply(X: RowMatrix, ranges: Ranges) -> RowMatrix:
     Raises
     ------
     DataError
-        A value cannot be scaled, since its feature's range is too narrow or too wide for doubles; or sparse rows do not
-        fit in the memory available once they are dense.
+        A value cannot be scaled, since its feature's range is too narrow or too wide for doubles; or the scaled rows do
+        not fit in the memory available.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         too_wide = ~np.isfinite(ranges.maximum - ranges.minimum)
@@ -48,7 +50,10 @@ def _too_extreme(ranges: Ranges, k: int) -> DataError:
 
 
 def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
-    if len(ranges.features) == X.shape[1]:
+    (m, n), k = X.shape, len(ranges.features)
+    picked = 0 if k == n else (X.itemsize + 8) * k
+    _require_copy(m * ((8 + CHECKED) * n + picked), m, ranges)
+    if k == n:
         return _mapped(X, ranges)
     scaled = np.zeros(X.shape)
     scaled[:, ranges.features] = _mapped(X[:, ranges.features], ranges)
@@ -58,9 +63,11 @@ def _dense(X: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:
 def _sparse(X: csr_array, ranges: Ranges) -> RowMatrix:
     (m, n), k = X.shape, len(ranges.features)
     if not ranges.keeps_zeros:
-        _require_room(m, min(n, 2 * k), ranges)
+        require_room(m, min(n, 2 * k), ranges)
         if n <= 2 * k:
             return _dense(X.toarray(), ranges)
+    else:
+        _require_copy(SPARSE * X.nnz, m, ranges)
     rows = only_columns(X, ranges.features)
     if ranges.keeps_zeros:
         maximum = ranges.maximum[rows.indices]
@@ -72,11 +79,17 @@ def _sparse(X: csr_array, ranges: Ranges) -> RowMatrix:
     return widened(rows, ranges.features, n)
 
 
-def _require_room(rows: int, features: int, ranges: Ranges) -> None:
+def require_room(rows: int, features: int, ranges: Ranges) -> None:
     """Refuse to write sparse rows out with their zeros where those do not fit."""
     what = f"scaling to {ranges.interval}, which makes {rows:,} sparse rows of {features:,} features dense,"
     remedy = "scale to [0,1], which keeps zeros where no value is negative, or take fewer rows (fwsvm subset)"
     require(DENSE * rows * features, what, remedy, DataError)
+
+
+def _require_copy(needed: int, rows: int, ranges: Ranges) -> None:
+    """Refuse to scale rows where the bytes that the copy needs are not available."""
+    what = f"scaling {rows:,} rows to {ranges.interval}"
+    require(needed, what, "take fewer rows at a time (fwsvm subset)", DataError)
 
 
 def _mapped(values: NDArray[np.float64], ranges: Ranges) -> NDArray[np.float64]:

@@ -81,3 +81,18 @@ def test_no_number_at_all(word):
 )
 def test_the_number_ends_where_the_digits_do(word, end):
     assert read(word)[1] == end
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "0." + "0" * 100_001 + "1e100002",
+        "1" + "0" * 100_001 + "e-100001",
+        "-0." + "0" * 200_000 + "25e200003",
+        "1e" + "9" * 30,
+        "1e-" + "9" * 30,
+    ],
+    ids=["small", "large", "negative", "infinite", "zero"],
+)
+def test_an_exponent_may_make_up_for_any_number_of_digits(word):
+    assert agrees(word)

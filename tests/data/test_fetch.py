@@ -5,17 +5,21 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import requests
 
-from fwsvm.data.fetching.cache_paths import CacheFile, cached_path
+from fwsvm.data import catalogue
+from fwsvm.data.dataset import Dataset
+from fwsvm.data.fetching.cache_paths import CacheFile, cached_path, verified_on_disk
 from fwsvm.data.fetching.download import Timeouts
 from fwsvm.data.fetching.file_search import FileSearch
 from fwsvm.data.fetching.http_response import FetchError, ResponseRules
-from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
+from fwsvm.data.formats import svmlight_stream
 from fwsvm.data.lock import lockfile
 from fwsvm.data.lock.entry import Complement, DataSource, Entry, Lock, RawFile
 from fwsvm.errors import DataError
@@ -342,3 +346,45 @@ def test_another_part_than_was_asked_for_is_not_taken_for_the_whole(cache: Path,
     part.write_bytes(CONTENT[:1000])
     assert fetched(entry).read_bytes() == CONTENT
     assert [range_ for _, range_ in site.requests] == ["bytes=1000-", None]
+
+
+@pytest.mark.parametrize("way", ["at once", "a piece at a time", "where no copy can be written"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file_replaced_after_it_was_verified_is_refused_and_no_copy_is_kept(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes], way: str
+) -> None:
+    monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1 << 26 if way == "at once" else 1)
+    entry = an_entry(a_file(content=pack(CONTENT)))
+    path = final_path(entry)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(pack(CONTENT))
+    if way == "where no copy can be written":
+        (cache / "parsed").write_text("a file where a folder should be", "utf-8")
+
+    def load() -> Dataset:
+        options = FetchOptions(offline=True)
+        return catalogue.load(entry, source=None, test=None, seed=0, options=options, scale=None)
+
+    def then_replaced(*given: object, **more: object) -> Obtained:
+        got = obtain(*given, **more)  # type: ignore[arg-type]
+        path.with_name("other").write_bytes(pack(CONTENT.replace(b"3:0.5", b"3:0.7")))
+        path.with_name("other").replace(path)
+        return got
+
+    with monkeypatch.context() as changed:
+        changed.setattr(catalogue, "obtain", then_replaced)
+        with pytest.raises(DataError, match="tiny changed while it was read"):
+            load()
+    assert not list((cache / "parsed").glob("*"))
+    path.write_bytes(pack(CONTENT))
+    assert load().train.X.max(axis=0).toarray()[2] == 0.5
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_file_with_two_digests_is_verified_by_both(cache: Path, right: bool) -> None:
+    md5 = hashlib.md5(CONTENT if right else b"", usedforsecurity=False).hexdigest()
+    target = CacheFile(an_entry().sources[0], a_file(md5=md5))
+    target.path.parent.mkdir(parents=True)
+    target.path.write_bytes(CONTENT)
+    wanted = (target.path, hashlib.sha256(CONTENT).hexdigest()) if right else None
+    assert verified_on_disk(target) == wanted

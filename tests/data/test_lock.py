@@ -129,6 +129,10 @@ def test_what_a_split_draws_is_published() -> None:
         (lambda e: file_of(e).update(urls=["ftp://example.org/a1a"]), "a list of http"),
         (lambda e: file_of(e).update(file="../a1a"), "not a plain file name"),
         (lambda e: e["sources"]["libsvm"].update(loader={"format": "pickle"}), "format must be one of"),
+        (
+            lambda e: e["sources"]["libsvm"].update(loader={"format": "npy"}),
+            "which no digest of a lock covers",
+        ),
     ],
 )
 def test_a_broken_lock_says_which_entry_and_why(damage, said: str) -> None:  # type: ignore[no-untyped-def]

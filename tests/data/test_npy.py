@@ -1,5 +1,6 @@
 """Arrays in numpy's own format as data files: what they claim is held against what is there."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,15 @@ def test_a_header_that_is_no_dictionary_is_a_sentence(tmp_path: Path, header: st
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(said).to_bytes(2, "little") + said + bytes(96))
     with pytest.raises(DataError, match=r"is no complete \.npy file"):
         npy.read(path)
+
+
+def test_a_header_of_many_rows_without_features_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "rows.npy"
+    np.save(path, np.zeros((1 << 20, 0)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"shape \(1048576, 0\); rows of numbers are wanted"):
+            npy.read(path, unlabelled=True)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

@@ -1,6 +1,7 @@
 """Parsed copies: used when everything that decides their content is the same, and never otherwise."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +139,16 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
             formats.read_file(path, {"format": "svmlight"})
     table, _, _ = formats.read_file(path, {"format": "svmlight"})
     assert table.rows == 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no such modes")
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_who_may_read_a_copy_is_what_the_umask_says(mask: int, cache: Path) -> None:
+    before = os.umask(mask)
+    try:
+        parsed_copies.table("d1", {}, Reader(DENSE))
+    finally:
+        os.umask(before)
+    place = parsed_copies.folder("d1", {})
+    assert place.stat().st_mode & 0o777 == 0o777 & ~mask
+    assert {file.stat().st_mode & 0o777 for file in place.iterdir()} == {0o666 & ~mask}

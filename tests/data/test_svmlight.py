@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from fwsvm import _memory
 from fwsvm.data.formats import decompression, svmlight, text_file
 from fwsvm.errors import DataError
 
@@ -490,3 +491,30 @@ def test_real_files_agree_with_scikit_learn():
         assert np.array_equal(table.X.indices, X.indices), path
         assert table.X.data.tobytes() == X.data.tobytes(), path
         assert table.labels.tobytes() == y.tobytes(), path
+
+
+@pytest.mark.parametrize("sign", ["\u00a0", "\ufeff", "\u2028"])
+def test_a_label_that_no_model_file_takes_is_refused_with_its_line(tmp_path, sign):
+    path = tmp_path / "data"
+    path.write_text(f"yes 1:1\n# so\nno 1:2\nyes{sign} 1:3\n", "utf-8")
+    with pytest.raises(DataError, match=re.escape(f"{path}:4: the label 'yes")) as refused:
+        svmlight.read(path)
+    assert str(refused.value).isprintable()
+    assert "not printable" in str(refused.value)
+
+
+def test_a_label_that_no_model_file_takes_is_not_written_either(tmp_path):
+    with pytest.raises(DataError, match=r"cannot be written: the label .* not printable"):
+        svmlight.write(tmp_path / "data", np.ones((1, 1)), np.array(["yes\ufeff"]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_text_that_must_be_copied_is_refused_where_it_does_not_fit(tmp_path, monkeypatch):
+    path = tmp_path / "data"
+    path.write_bytes(b"1 1:1\n-1 1:2\n" * 100)
+    monkeypatch.setattr(_memory, "UNASKED", 0)
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
+    assert text_file.read_text(path).ended
+    path.write_bytes(path.read_bytes().rstrip())
+    with pytest.raises(DataError, match="copying the text to end its last line"):
+        text_file.read_text(path)

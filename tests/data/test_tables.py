@@ -113,6 +113,8 @@ def test_categories_as_given(read):
         ('1,2,A\n1,2,"B\n', {}, "data:2: column 2: the quote is never closed"),
         ('1,2,A\n1,"2"3,B\n', {}, "data:2: column 1: the field goes on after its closing quote"),
         ("1,2,A\n1,2,\n", {}, "data:2: the label is missing"),
+        ('1,2,A\n1,2,"A\tB"\n', {}, "data:2: the label 'A\\tB' holds a character that is not printable"),
+        ("1,2,A\n1,2,B\n1,2,B\u00a0C\n", {}, "data:3: the label 'B\\xa0C' holds"),
         ("1,2\n", {"label": 5}, "data has no column 5; it has 2 columns, counted from 0"),
         ("1,2\n", {"label": "y"}, "data has no column 'y'; it is read without a header"),
         ("x,y\n1,2\n", {"label": "z", "header": True}, "data has no column 'z'; it has x, y"),
@@ -134,7 +136,8 @@ def test_refusals(read, content, options, why):
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=8).map(str.strip)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
-RECORDS = st.lists(st.tuples(NUMBERS, WORDS, NUMBERS, WORDS.filter(bool)), min_size=1, max_size=8)
+LABELS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+RECORDS = st.lists(st.tuples(NUMBERS, WORDS, NUMBERS, LABELS), min_size=1, max_size=8)
 
 
 @IN_TMP

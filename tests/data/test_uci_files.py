@@ -301,3 +301,10 @@ def test_a_zip_is_read_where_the_cache_takes_no_files(
     monkeypatch.setattr(zip_archives, "parsed_folder", lambda: tmp_path / "file" / "parsed")
     with zip_archives.extracted(path, "inside/tr.txt") as plain:
         assert plain.read_text() == "1,2,A\n3,4,B\n"
+
+
+def test_an_error_inside_a_zip_names_the_archive_and_the_member(cache: Path, tmp_path: Path) -> None:
+    path = zipped(tmp_path / "two.zip", tr="1,2,A\n3,x,B\n")
+    with pytest.raises(DataError) as error:
+        formats.read(path, file_sha256(path), {"format": "csv", "label": -1}, "inside/tr.txt")
+    assert str(error.value).startswith(f"{path}: inside/tr.txt:2: column 1")

@@ -46,7 +46,7 @@ def verified_on_disk(target: CacheFile) -> tuple[Path, str] | None:
     """Return path and sha256 of a cached file that matches the lock, else None; change nothing."""
     if not target.path.is_file() or not target.file.pinned:
         return None
-    found = digests.measure(target.path, md5=target.file.sha256 is None)
+    found = digests.measure(target.path, md5=target.file.md5 is not None)
     return (target.path, found.sha256) if digests.mismatch(target.file, found) is None else None
 
 

@@ -23,7 +23,7 @@ from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
 from fwsvm.errors import DataError, FwsvmError
 from fwsvm.files.folders import parsed_folder
-from fwsvm.files.state import FileState
+from fwsvm.files.state import FileState, changed
 from fwsvm.plugins import load_plugins
 
 load_plugins("fwsvm.formats", "format", FORMATS)
@@ -43,26 +43,28 @@ def read(
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
     as_of : FileState, optional
-        That of the file when its digest was computed.
+        That of the file before its digest was computed. Without it, the digest of a file that is read is computed again
+        and compared with ``sha256``.
 
     Raises
     ------
     DataError
         The rows break the format, or the file changed while it was read.
     """
-    as_of = as_of or FileState.of(path)
     if _is_streamed(path, loader, member):
         return _streamed(path, sha256, loader)[0]
-    if loader["format"] == "npy":  # which is what a parsed copy is
-        return _read(path, loader, member)
-    options = {**loader, "member": member, **reader_of_plugin(loader)}
 
     def rows() -> tuple[LabelledRows, tuple[str, ...]]:
+        before = as_of or FileState.of(path)
         found = _read(path, loader, member)
-        as_of.refuse_change(path)
+        if as_of is None and file_sha256(path) != sha256:
+            raise changed(path)
+        before.refuse_change(path)
         return found
 
-    return parsed_copies.table(sha256, options, rows)
+    if loader["format"] == "npy":  # which is what a parsed copy is
+        return rows()
+    return parsed_copies.table(sha256, {**loader, "member": member, **reader_of_plugin(loader)}, rows)
 
 
 def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
@@ -135,13 +137,18 @@ def _streamed(
         return parsed_copies.streamed(path, sha256, how, file_sha256)
     except OSError as error:
         lost = f"no parsed copy of {path} was kept in {parsed_folder()}: {error.strerror or error}"
+    as_of = FileState.of(path)
     try:
         table, notices = _read(path, loader, "")
     except DataError as error:
         raise DataError(
             f"{error}; {lost}, and only from a copy are rows read that memory cannot hold"
         ) from None
-    return (table, (*notices, lost)), sha256 or file_sha256(path)
+    found = file_sha256(path)
+    if sha256 not in (None, found):
+        raise changed(path)
+    as_of.refuse_change(path)
+    return (table, (*notices, lost)), found
 
 
 def read_path(
@@ -173,7 +180,11 @@ def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledR
         from fwsvm.data.formats import zip_archives
 
         with zip_archives.extracted(path, member) as plain:
-            return _read(plain, loader, "")
+            try:
+                table, notices = _read(plain, loader, "")
+            except DataError as error:
+                raise DataError(_of_member(str(error), plain, path, member)) from None
+            return table, tuple(_of_member(notice, plain, path, member) for notice in notices)
     options = dict(loader)
     name = options.pop("format")
     module = format_of(name).module
@@ -189,6 +200,11 @@ def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledR
     except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise DataError(f"{path}: the reader of the format {name} ({module}) failed: {said}") from None
+
+
+def _of_member(said: str, plain: Path, path: Path, member: str) -> str:
+    """Return a sentence about the file that a member of an archive is unpacked to as one about the member."""
+    return said.replace(str(plain), f"{path}: {member}")
 
 
 def _canonical(table: LabelledRows) -> LabelledRows:

@@ -19,7 +19,8 @@ EXACT_MANTISSA = 1 << 53
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])
 INT64_DIGITS = 18  # what an int64 holds without overflow
 UINT64_DIGITS = 19  # what a uint64 holds without overflow
-LARGEST_EXPONENT = 100_000  # beyond it, more digits of an exponent change nothing
+#: Beyond it, more digits of an exponent change nothing: no file holds so many digits of one number.
+LARGEST_EXPONENT = 10**15
 SMALLEST_POWER, LARGEST_POWER = -342, 308  # of ten: below it every number is 0, above it infinite
 
 

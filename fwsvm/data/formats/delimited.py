@@ -20,7 +20,7 @@ from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import QUOTED, FormatError, line_number
 from fwsvm.data.formats.svmlight_parser import count_newlines_and_colons
 from fwsvm.data.formats.text_file import FEWER, read_text
-from fwsvm.data.labels import of_names
+from fwsvm.data.labels import objection, of_names
 from fwsvm.errors import DataError
 
 
@@ -188,6 +188,9 @@ def _labels(
         raise FormatError(
             path, line_number(text, int(starts[firsts[names.index("")]])), "the label is missing"
         )
+    for first, name in zip(firsts, names, strict=True):
+        if wrong := objection(name):
+            raise FormatError(path, line_number(text, int(starts[first])), wrong)
     return of_names(names, codes, str(path))
 
 

@@ -36,7 +36,7 @@ def read(
     """
     path = Path(path)
     X = _array(path)
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.shape[0]:
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or not X.size:
         raise DataError(
             f"{path} holds an array of {X.dtype}, shape {X.shape}; rows of numbers are wanted, (m, n)"
         )

@@ -104,6 +104,14 @@ register(
     },
     objection=lambda given: explain_bad_delimiters(given.get("delimiter", ","), given.get("comment", "")),
 )
-register("npy", f"{_HERE}.npy", suffixes=(".npy",))
+register(
+    "npy",
+    f"{_HERE}.npy",
+    suffixes=(".npy",),
+    objection=lambda _: (
+        "format npy takes the labels from a second file, which no digest of a lock covers; give the "
+        ".npy file by its path, or write the rows in LIBSVM's format"
+    ),
+)
 register("kdd99", f"{_HERE}.kdd99")
 register("miniboone", f"{_HERE}.miniboone")

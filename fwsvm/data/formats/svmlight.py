@@ -23,7 +23,7 @@ from fwsvm.data.formats.interning import intern, token_bytes
 from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, NoRowsError, explain, line_number
 from fwsvm.data.formats.svmlight_writer import write
 from fwsvm.data.formats.text_file import FEWER, read_text
-from fwsvm.data.labels import EXACT_WHOLE, number, of_names
+from fwsvm.data.labels import EXACT_WHOLE, number, objection, of_names
 from fwsvm.errors import DataError
 
 __all__ = ["parse", "problems", "read", "write"]
@@ -255,13 +255,15 @@ def label_names(
 
 
 def _name(path: str | Path, text: NDArray[np.uint8], at: int, word: bytes) -> str:
-    """Return a label as text; refuse bytes that are not UTF-8 and numbers that are not finite."""
+    """Return a label as text; refuse what is not UTF-8, not finite or not printable."""
     try:
         name = word.decode()
     except UnicodeDecodeError:
         raise FormatError(path, line_number(text, at), "the label is not UTF-8 text") from None
     if NOT_FINITE.fullmatch(word) or abs(number(name) or 0.0) == math.inf:
         raise FormatError(path, line_number(text, at), f"label '{name}' is not finite")
+    if wrong := objection(name):
+        raise FormatError(path, line_number(text, at), wrong)
     return name
 
 

@@ -30,7 +30,8 @@ def write(path: str | Path, X: NDArray[np.float64] | csr_array, labels: NDArray[
     Raises
     ------
     DataError
-        A value is not finite, a label cannot be told from the row's entries, or the file cannot be written.
+        A value is not finite, a label cannot be told from the row's entries or is not printable, or the file cannot be
+        written.
     """
     with replacing(path) as stream:
         for lines in text_blocks(X, [label_rules.label_text(label) for label in labels.tolist()]):
@@ -54,6 +55,8 @@ def text_blocks(
     ``names`` are the labels as they are to be written, ``number`` turns a value into text.
     """
     for name in set(names):
+        if name.split() == [name] and (wrong := label_rules.objection(name)):
+            raise DataError(f"the rows cannot be written: {wrong}")
         if name.split() != [name] or name == "nan" or any(mark in name for mark in SEPARATORS):
             raise DataError(f"label '{name}' cannot be written: a label is one word without ':', ',' and '#'")
     first = 0

@@ -62,6 +62,8 @@ def read_text(path: str | Path) -> TextFile:
         raise DataError(f"{path} is empty")
     ended = bool(content[-1] == NEWLINE)
     if not ended:
+        what = f"{path}: copying the text to end its last line"
+        require(content.nbytes, f"{what}, where a line feed in the file needs no copy,", FEWER, DataError)
         content = np.append(content, np.uint8(NEWLINE))
         content.flags.writeable = False
     return TextFile(content, ended)

@@ -1,5 +1,6 @@
 """Adding files by hand and recording digests, the two operations that change which files are trusted."""
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -96,7 +97,10 @@ def _fetch_part(target: CacheFile, options: FetchOptions) -> str:
 
 
 def accept(source: DataSource, fetched: Sequence[FetchedFile], *, into_checkout: bool = False) -> Path | None:
-    """Record digests, move the files to their final names, and return the lock written to, or None."""
+    """Move the files to their final names, record their digests, and return the lock written to, or None.
+
+    `DataError`, and nothing is moved or recorded, where a file is not the one that was examined any more.
+    """
     pins: dict[editing.Address, dict[str, Any]] = {}
     for each in fetched:
         values: dict[str, Any] = {}
@@ -117,11 +121,22 @@ def accept(source: DataSource, fetched: Sequence[FetchedFile], *, into_checkout:
             values["verified"] = True
         if values:
             pins[(source.owner, source.name, each.file.file)] = values
-    lock = editing.record(pins, into_checkout=into_checkout) if pins else None
-    for each in fetched:
-        target = CacheFile(source, each.file)
-        move_verified(target.part, target.path)
-    return lock
+    targets = [CacheFile(source, each.file) for each in fetched]
+    with contextlib.ExitStack() as held:
+        for target, each in zip(targets, fetched, strict=True):
+            held.enter_context(exclusive(target.path))
+            _refuse_other(target.part, each.found)
+        for target in targets:
+            move_verified(target.part, target.path)
+    return editing.record(pins, into_checkout=into_checkout) if pins else None
+
+
+def _refuse_other(path: Path, found: Measured) -> None:
+    """Refuse a file that has not the size and digests that were found of it before."""
+    if not path.is_file() or digests.measure(path) != found:
+        raise DataError(
+            f"{path} is not the file that was examined: another process has changed it; try again"
+        )
 
 
 def discard(source: DataSource, fetched: Sequence[FetchedFile]) -> None:
@@ -137,16 +152,17 @@ def discard(source: DataSource, fetched: Sequence[FetchedFile]) -> None:
 
 
 def add(entry: Entry, given: Path, *, into_checkout: bool = False) -> tuple[DataSource, RawFile, Path]:
-    """Copy a file fetched by hand into the cache, as the file of the entry with the same digest.
+    """Copy a file fetched by hand into the cache, as each file of the entry with the same digest; return the first.
 
     A file without a digest in the lock is matched by its name, and its digest recorded. `DataError` names both
     digests if the name matches and the bytes do not.
     """
     found = digests.measure(given)
     pairs = [(s, f) for s in entry.sources for f in s.files if not f.shipped]
-    for source, file in pairs:
-        if file.pinned and digests.mismatch(file, found) is None:
-            return source, file, _adopt(source, file, given)
+    alike = [(s, f) for s, f in pairs if f.pinned and digests.mismatch(f, found) is None]
+    if alike:
+        places = [_adopt(source, file, given, found) for source, file in alike]
+        return *alike[0], places[0]
     for source, file in pairs:
         if file.file == given.name and file.pinned:
             raise DataError(
@@ -156,7 +172,7 @@ def add(entry: Entry, given: Path, *, into_checkout: bool = False) -> tuple[Data
         if file.file == given.name:
             table, _ = formats.read(given, found.sha256, source.loader, file.member)
             width = table.features if source.loader["format"] == "svmlight" else None
-            path = _adopt(source, file, given)
+            path = _adopt(source, file, given, found)
             path.replace(CacheFile(source, file).part)
             each = FetchedFile(file, str(given), found, table.rows, width)
             accept(source, [each], into_checkout=into_checkout)
@@ -167,10 +183,12 @@ def add(entry: Entry, given: Path, *, into_checkout: bool = False) -> tuple[Data
     )
 
 
-def _adopt(source: DataSource, file: RawFile, given: Path) -> Path:
+def _adopt(source: DataSource, file: RawFile, given: Path, found: Measured) -> Path:
+    """Copy a file of these digests into the cache and return its path there."""
     target = CacheFile(source, file)
     with exclusive(target.path):
         shutil.copyfile(given, target.beside(".copy"))
+        _refuse_other(target.beside(".copy"), found)
         move_verified(target.beside(".copy"), target.path)
     return target.path
 
