@@ -107,9 +107,13 @@ def run(
 
     Time limits are checked after every chunk of steps, of some hundredths of a second each. A KeyboardInterrupt is
     taken between chunks and ends the run as ``interrupted``, with the point reached.
+
+    A solver whose steps are long has an attribute ``first_steps``: of how many its first chunk is at most.
     """
     course = Course(Status.CONVERGED, clock)
     first = FIRST_STEPS if rows < ONE_STEP_FROM else 1
+    if not trace:  # with one the first chunk is a step, whatever the solver
+        first = min(first, getattr(solver, "first_steps", first))
     steps, next_point = max(first, min(clock.pace // rows, MOST_FIRST_STEPS)), 1
     try:
         while True:

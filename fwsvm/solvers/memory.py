@@ -106,9 +106,15 @@ def beside(X: Any, codes: np.ndarray, classes: int, resolved: "Resolved") -> int
     else:
         problems = classes * (classes - 1) // 2
         part = whole.part(int(np.sort(np.bincount(codes, minlength=classes))[-2:].sum()))
+        part = part._replace(mapped=False)  # a pair's rows are copied (`fwsvm.solvers.scheduler`)
     common = ENTRY * whole.stored if whole.dense and problems > 1 else 0
+    at_first = 0  # a copy in double precision, while the rows for all pairs are made of it
+    if whole.mapped and not resolved.family.searches:  # which reads mapped rows as they are
+        common = 0
+    elif whole.mapped and common and X.dtype != np.float64:
+        at_first = FLOAT * whole.stored
     workers = min(problems, resolved.threads)
-    return common + workers * each(part, resolved) + pairs(len(codes), classes, resolved)
+    return common + max(at_first, workers * each(part, resolved)) + pairs(len(codes), classes, resolved)
 
 
 def pairs(rows: int, classes: int, resolved: "Resolved") -> int:

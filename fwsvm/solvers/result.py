@@ -30,8 +30,8 @@ class SampleFacts:
     of : int, rows there are
     held_out : int, rows that no sample had
     accuracy : float
-        The part of these that it is right on, a little more than to be expected of new rows, for it was chosen by it;
-        NaN where an interrupt left no time to tell.
+        The part of these, by their weights, that it is right on, a little more than to be expected of new rows, for it
+        was chosen by it; NaN where an interrupt left no time to tell.
     """
 
     rows: int

@@ -1,5 +1,6 @@
 """auto: which methods it chooses, that the row says so, and pairs solved in compiled code."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fwsvm.solvers import Settings, Status, certify, fit
-from fwsvm.solvers.auto import one_matrix, own_columns, small_pairs
+from fwsvm.solvers.auto import one_matrix, own_columns, small_pairs, unreached
 from fwsvm.solvers.auto.auto import CHUNKS_FROM
 from fwsvm.solvers.c_path import CPath
 from tests import naive
@@ -162,6 +163,66 @@ def test_a_time_limit_or_an_interrupt_keeps_the_pairs_that_were_solved(monkeypat
     stopped = fit(X, codes, names, Settings("auto", gamma=GAMMA, threads=1), watch=impatient)
     assert stopped.status is Status.INTERRUPTED
     assert 0 < stopped.solved < 15
+
+
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Let no pair reach its goal before its own run."""
+    monkeypatch.setattr(one_matrix, "ONE_MATRIX_STEPS", 1)
+    monkeypatch.setattr(own_columns, "FIRST_SWAPS", 0.2)
+    monkeypatch.setattr(own_columns, "NEWTON_OVERHEAD", 0)
+
+
+def assert_points_are_kept(found, pairs):
+    """Assert that so many pairs have a machine, whose objectives add up to what is told."""
+    machines = [c for c in found.model.pair_weights().T if c.any()]
+    assert found.solved == len(machines) == pairs
+    total = 0.0
+    for c in machines:
+        rows, y, alpha = found.model.support[c != 0], np.sign(c[c != 0]), np.abs(c[c != 0]) / np.abs(c).sum()
+        matrix = naive.extended(naive.gram("rbf", rows, rows, GAMMA), y, 10.0)
+        total += float(alpha @ matrix @ alpha)
+    assert found.objective == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.usefixtures("way", "few_steps")
+@pytest.mark.parametrize("end", ["limit", "interrupt"])
+def test_pairs_keep_the_points_they_reached_where_their_own_runs_are_cut(monkeypatch, end):
+    X, codes = classes_of(4, 4, 40)
+    real = small_pairs.solve_all
+
+    def cut(X, weights, problems, resolved, *given):
+        if end == "interrupt":
+            raise KeyboardInterrupt
+        return real(X, weights, problems, replace(resolved, time_limit=1e-9), *given)
+
+    monkeypatch.setattr(small_pairs, "solve_all", cut)
+    found = train(X, codes, time_limit=1e6, tolerance=1e-9)
+    assert found.status is (Status.INTERRUPTED if end == "interrupt" else Status.TIME_LIMIT)
+    assert not found.certified
+    assert "not reached" not in found.message
+    assert_points_are_kept(found, 6)
+
+
+@pytest.mark.usefixtures("way", "few_steps")
+@pytest.mark.parametrize("end", ["limit", "interrupt"])
+def test_where_the_time_is_over_pairs_keep_their_points_and_nothing_is_computed_for_their_own_runs(
+    monkeypatch, end
+):
+    X, codes = classes_of(5, 6, 10)
+    monkeypatch.setattr(small_pairs, "PAIRS_SHARE", 500)
+    monkeypatch.setattr(unreached, "gradients", lambda *_: pytest.fail("nobody goes on from there"))
+
+    def impatient(progress):
+        raise KeyboardInterrupt
+
+    asked = {"time_limit": 1e-9} if end == "limit" else {}
+    names = [str(k) for k in range(6)]
+    settings = Settings("auto", gamma=GAMMA, C=10.0, threads=1, tolerance=1e-9, **asked)
+    found = fit(X, codes, names, settings, watch=impatient if end == "interrupt" else None)
+    assert found.status is (Status.INTERRUPTED if end == "interrupt" else Status.TIME_LIMIT)
+    assert 0 < found.solved < 15
+    assert_points_are_kept(found, found.solved)
 
 
 @pytest.mark.parametrize("stored", [False, True])

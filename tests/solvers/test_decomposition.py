@@ -117,3 +117,21 @@ def test_rows_far_from_the_origin_end_with_values_in_double_precision_and_the_tr
 def test_a_working_set_without_a_kept_and_a_new_row_or_too_large_is_refused(size):
     with pytest.raises(UsageError, match="size must be 2 to 16,384"):
         train(*clouds(), size)
+
+
+def test_of_several_classes_a_time_limit_is_looked_at_after_the_first_working_set():
+    X, codes = clouds()
+    codes = np.where(X[:, 3] > 0.5, 2, codes)
+    asked = Settings(
+        "decomposition",
+        gamma=GAMMA,
+        C=10.0,
+        threads=1,
+        tolerance=1e-6,
+        time_limit=1e-9,
+        parameters={"size": 16},
+    )
+    found = fit(X, codes, ("a", "b", "c"), asked)
+    assert found.status is Status.TIME_LIMIT
+    assert found.solved == 1
+    assert found.iterations == 1

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwsvm import _memory
 from fwsvm.errors import UsageError
+from fwsvm.kernels.rows import as_rows
 from fwsvm.solvers import Settings, Status, fit
 from fwsvm.solvers.auto import in_time
+from fwsvm.solvers.auto.grouped_rows import grouped_rows, pairs_of
 from fwsvm.solvers.auto.samples import HELD_OUT, forecast_seconds, nested
 from tests import naive
 
@@ -217,6 +220,119 @@ def test_several_classes_are_sampled_too():
     )  # fmt: skip
     assert found.subproblems == 3
     assert found.sample.accuracy > 0.6
+
+
+def few_rows_of_many_classes(K, each):
+    """Return rows around K centres, ``each`` of every class, and their class numbers."""
+    rng = np.random.default_rng(3)
+    codes = rng.permutation(np.repeat(np.arange(K), each))
+    return rng.normal(size=(K, 3))[codes] + 0.1 * rng.normal(size=(len(codes), 3)), codes
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_a_first_sample_has_a_row_of_each_class_however_many_there_are(monkeypatch):
+    X, codes = few_rows_of_many_classes(60, 3)
+    real = in_time.train
+
+    def complete(some, some_codes, *given):
+        assert set(some_codes.tolist()) == set(range(60))
+        return real(some, some_codes, *given)
+
+    monkeypatch.setattr(in_time, "train", complete)
+    asked = Settings("auto", C=10.0, threads=1, time_limit=ENOUGH, parameters={"samples_from": 100})
+    found = fit(X, codes, [str(k) for k in range(60)], asked)
+    assert found.sample.rows >= 60
+    assert found.solved == 60 * 59 // 2
+
+
+def test_where_samples_cannot_have_a_row_of_each_class_none_is_drawn():
+    X, codes = few_rows_of_many_classes(100, 1)
+    asked = Settings("auto", C=10.0, threads=1, time_limit=ENOUGH, parameters={"samples_from": 100})
+    found = fit(X, codes, [str(k) for k in range(100)], asked)
+    assert found.sample is None
+    assert found.certified
+
+
+def test_a_last_class_without_rows_has_an_empty_range_among_grouped_rows():
+    codes = np.array([1, 0, 1, 0])
+    groups = grouped_rows(as_rows(np.eye(4)), codes, np.ones(4), pairs_of(3), np.arange(1))
+    assert groups.starts.tolist() == [0, 2, 4, 4]
+
+
+@pytest.mark.parametrize("trials", [0, 1, 2])
+@pytest.mark.parametrize(
+    "error", [UsageError("a kernel matrix would take too much"), MemoryError("400 MiB.")]
+)
+@pytest.mark.usefixtures("whole_never_fits")
+def test_a_later_sample_that_is_refused_leaves_the_best_machine_so_far(monkeypatch, trials, error):
+    X, codes = noisy()
+    real, made = in_time.train, []
+
+    def refused(*given):
+        if len(made) == trials:
+            raise error
+        made.append(real(*given))
+        return made[-1]
+
+    monkeypatch.setattr(in_time, "train", refused)
+    if trials:
+        found = train(X, codes, gamma=2.0)
+        assert found.status is Status.TIME_LIMIT
+        assert found.certified
+        assert found.sample.accuracy > 0.5
+        assert "No machine of all 1,200 rows was trained: " in found.message
+        assert str(error).rstrip(".") in found.message
+        assert "time limit" not in found.message
+    else:
+        with pytest.raises(type(error)):
+            train(X, codes)
+
+
+def test_a_whole_problem_that_is_refused_leaves_the_machine_of_the_sample(monkeypatch):
+    X, codes = noisy()
+    real = in_time.train
+
+    def refused(some, *given):
+        if some.shape[0] == len(X):
+            raise UsageError("more memory than there is")
+        return real(some, *given)
+
+    monkeypatch.setattr(in_time, "train", refused)
+    found = train(X, codes)
+    assert found.sample.rows == 270
+    assert "more memory than there is" in found.message
+
+
+def test_a_sample_that_does_not_fit_in_memory_is_refused_before_it_is_copied(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(1200, 2000))
+    real, copied = in_time.Data.some, []
+
+    def noted(data, which):
+        copied.append(len(which))
+        return real(data, which)
+
+    monkeypatch.setattr(in_time.Data, "some", noted)
+    monkeypatch.setattr(_memory, "UNASKED", 1 << 20)
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 2 << 20)
+    with pytest.raises(UsageError, match="copying a sample of 270 rows would take 5 MiB"):
+        train(X, np.arange(1200) % 2, gamma=1.0)
+    assert copied == [120]  # the rows held out
+
+
+@pytest.mark.usefixtures("whole_never_fits")
+def test_rows_held_out_count_by_their_weights():
+    X, codes = noisy()
+    weights = np.random.default_rng(5).choice([1.0, 50.0], len(codes))
+    asked = Settings(
+        "auto", gamma=2.0, C=10.0, threads=1, time_limit=ENOUGH, parameters={"samples_from": 1000}
+    )
+    found = fit(X, codes, CLASSES, asked, weights=weights)
+    _, held_out = nested(codes, 0)
+    right = found.model.predict(X[held_out]) == codes[held_out]
+    by_weight = weights[held_out][right].sum() / weights[held_out].sum()
+    assert abs(by_weight - right.mean()) > 1e-3
+    assert found.sample.accuracy == pytest.approx(by_weight)
+    assert "right by weight." in found.message
 
 
 def test_samples_of_too_few_rows_are_refused():

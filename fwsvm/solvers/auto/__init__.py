@@ -1,7 +1,8 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
-`auto` says what is chosen, `small_pairs` solves small pairs of classes in compiled code; large and
-two-class problems are the other methods' own runs. `in_time` meets a time limit on large data by `samples`.
+`auto` says what is chosen, `small_pairs` solves small pairs of classes in compiled code, `unreached` keeps where it had
+to leave them; large and two-class problems are the other methods' own runs. `in_time` meets a time limit on large data
+by `samples`.
 """
 
 from dataclasses import replace
@@ -64,7 +65,7 @@ def _in_time(
     from fwsvm.solvers.auto.in_time import SampleTrials, suits
     from fwsvm.solvers.auto.samples import Data
 
-    if not suits(len(codes), resolved):
+    if not suits(len(codes), len(classes), resolved):
         return None
     return SampleTrials(Data(X, codes, classes, weights), settings, resolved, watch).run()
 

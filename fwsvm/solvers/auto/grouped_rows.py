@@ -52,7 +52,7 @@ def grouped_rows(
     rows: Rows, codes: np.ndarray, weights: np.ndarray, pairs: np.ndarray, numbers: np.ndarray
 ) -> GroupedRows:
     """Return the rows of the classes of the pairs ``numbers``, out of rows with class numbers and weights (m,)."""
-    used, all_counts = pairs[numbers], np.bincount(codes)
+    used, all_counts = pairs[numbers], np.bincount(codes, minlength=int(pairs.max()) + 1)
     counts = np.zeros_like(all_counts)
     counts[used] = all_counts[used]
     order = np.argsort(codes, kind="stable")

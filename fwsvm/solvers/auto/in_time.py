@@ -19,13 +19,23 @@ from typing import Any
 import numpy as np
 
 from fwsvm import promises
+from fwsvm._memory import ran_out, require
+from fwsvm.errors import FwsvmError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
-from fwsvm.solvers.auto.samples import MOST_POWER, Data, SampleTrial, forecast_seconds, nested
+from fwsvm.solvers.auto.samples import (
+    MOST_POWER,
+    Data,
+    SampleTrial,
+    forecast_seconds,
+    nested,
+    rows_in_samples,
+)
 from fwsvm.solvers.fit import train
 from fwsvm.solvers.gathering import gathered
 from fwsvm.solvers.loop import Watch
+from fwsvm.solvers.memory import LESS
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved
@@ -47,12 +57,16 @@ from fwsvm.status import Status
 CHOSEN_WIDTH = "held-out"  # in the column width_rule
 
 
-def suits(rows: int, resolved: Resolved) -> bool:
-    """Whether there is a time limit, and rows enough for samples, on a problem that is solved to a certificate."""
+def suits(rows: int, classes: int, resolved: Resolved) -> bool:
+    """Whether there is a time limit, and rows enough for samples, on a problem that is solved to a certificate.
+
+    A sample has a row of each class at least.
+    """
     resolved.rule.check()
     return (
         resolved.time_limit is not None
         and rows >= resolved.rule.samples_from
+        and classes <= rows_in_samples(rows)
         and not is_given(resolved.kernel_name)  # whose values, the cost of all else, are there
         and (resolved.search, resolved.protocol) == ("full", PROTOCOLS["default"])
         and resolved.max_iterations is None
@@ -95,21 +109,30 @@ class SampleTrials:
         return (self.resolved.time_limit or 0.0) - self.seconds
 
     def run(self) -> Result:
-        """Return the whole problem's result where the time is enough for it, else that of the best sample."""
-        status, whole = Status.TIME_LIMIT, None
+        """Return the whole problem's result where the time is enough for it, else that of the best sample.
+
+        So it is, too, where a later run is refused or memory runs out in it.
+        """
+        status, whole, refused = Status.TIME_LIMIT, None, ""
         try:
             whole = self._whole_or_samples()
         except KeyboardInterrupt:
             if not self.trials:
                 raise
             status = Status.INTERRUPTED
-        return self._of_sample(self._best(), status) if whole is None else whole
+        except (FwsvmError, MemoryError) as error:
+            if not self.trials:
+                raise
+            refused = ran_out(error) if isinstance(error, MemoryError) else str(error)
+        return self._of_sample(self._best(), status, refused) if whole is None else whole
 
     # ---------------------------------------------------------------- the course
 
     def _whole_or_samples(self) -> Result | None:
         """Make trials until two larger samples were no better, none larger fits, or the whole problem does."""
-        at = self._try(max(2, min(FIRST_SAMPLE, len(self.order) // 4)), self.gamma)
+        # the first row of each class comes before all others
+        fewest = max(2, len(self.data.classes))
+        at = self._try(max(fewest, min(FIRST_SAMPLE, len(self.order) // 4)), self.gamma)
         if self._fits([at], len(self.data.codes), MOST_POWER):
             return self._whole()
         if at.result.support_vectors > MANY_SUPPORT_VECTORS * at.rows:
@@ -188,7 +211,9 @@ class SampleTrials:
 
     def _try(self, rows: int, gamma: float | None, limit: float | None = None) -> SampleTrial:
         """Train on the first rows of the order, and judge the machine."""
-        began, some = self.seconds, self.data.some(self.order[:rows])
+        began = self.seconds
+        require(self.data.bytes_of(rows), f"copying a sample of {rows:,} rows", LESS)
+        some = self.data.some(self.order[:rows])
         left = self.left - self._seconds_after(rows)
         resolved = self._resolved(rows, gamma, left if limit is None else min(left, limit))
         result = gathered(train(some.X, some.codes, some.classes, resolved, some.weights, self.watch))
@@ -204,13 +229,13 @@ class SampleTrials:
         return trial
 
     def _accuracy(self, result: Result) -> float:
-        """Return the part of the rows held out that a machine is right on; NaN where that is interrupted."""
+        """Return the part of the rows held out, by weight, that a machine is right on; NaN where interrupted."""
         enter(Phase.PREDICT)
         try:
             predicted = result.model.predict(self.held_out.X, self.resolved.threads)
         except KeyboardInterrupt:
             return float("nan")
-        return float(np.mean(predicted == self.held_out.codes))
+        return float(np.average(predicted == self.held_out.codes, weights=self.held_out.weights))
 
     def _whole(self) -> Result | None:
         """Solve the whole problem; None where the time was not enough after all."""
@@ -239,19 +264,20 @@ class SampleTrials:
             compile_seconds=self.compiled,
         )
 
-    def _of_sample(self, best: SampleTrial, status: Status) -> Result:
+    def _of_sample(self, best: SampleTrial, status: Status, refused: str) -> Result:
         sample = SampleFacts(best.rows, len(self.data.codes), len(self.held_out.codes), best.accuracy)
         told, of = self._told(best.result), best.result
         void = promises.of_gap(status, of.objective, of.gap, of.relative_gap, of.gap_kind)
         return replace(
             told, status=status, sample=sample, chosen=f"{told.chosen}, sample of {sample.rows:,} rows",
-            message=" ".join(filter(None, [self._said(sample, of, status), void])),
+            message=" ".join(filter(None, [self._said(sample, of, status, refused), void])),
         )  # fmt: skip
 
-    def _said(self, sample: SampleFacts, result: Result, status: Status) -> str:
-        """Return in sentences of which rows the machine is, and how it was chosen."""
+    def _said(self, sample: SampleFacts, result: Result, status: Status, refused: str) -> str:
+        """Return in sentences of which rows the machine is, and how it was chosen; ``refused`` ended the trials."""
         why = (
             status.sentence if status is Status.INTERRUPTED
+            else f"No machine of all {sample.of:,} rows was trained: {refused.rstrip('.')}." if refused
             else f"The time limit was too short for all {sample.of:,} rows."
         )  # fmt: skip
         proven = "certificate" if result.certified else "gap"
@@ -261,10 +287,11 @@ class SampleTrials:
         )
         if sample.accuracy != sample.accuracy:
             return said
+        by_weight = " by weight" if np.ptp(self.held_out.weights) > 0.0 else ""
         width = " and gamma were" if result.settings["width_rule"] == CHOSEN_WIDTH else " was"
         return (
             f"{said} Its size{width} chosen by {sample.held_out:,} rows held out, of which it has "
-            f"{sample.accuracy:.2%} right."
+            f"{sample.accuracy:.2%} right{by_weight}."
         )
 
 

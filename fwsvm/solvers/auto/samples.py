@@ -25,6 +25,12 @@ class Data(NamedTuple):
         """Return the rows ``which``."""
         return Data(picked(self.X, which), self.codes[which], self.classes, self.weights[which])
 
+    def bytes_of(self, rows: int) -> int:
+        """Return about how many bytes `some` copies for so many rows."""
+        X = self.X
+        held = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+        return -(-held * rows // len(self.codes))
+
 
 class SampleTrial(NamedTuple):
     """A sample, its machine, and what they cost.
@@ -34,7 +40,7 @@ class SampleTrial(NamedTuple):
     rows : int
     gamma : float or None, of a kernel that has one
     result : Result
-    accuracy : float, of the rows held out; NaN where an interrupt left no time to judge
+    accuracy : float, of the rows held out by their weights; NaN where an interrupt left no time to judge
     seconds : float, in all; of these ``after`` for the certificate and the rows held out
     after : float
     """
@@ -60,6 +66,11 @@ class Nested(NamedTuple):
     held_out: np.ndarray
 
 
+def rows_in_samples(rows: int) -> int:
+    """Return how many of so many rows are not held out: those of the largest sample."""
+    return rows - min(HELD_OUT, int(HELD_OUT_SHARE * rows))
+
+
 def nested(codes: np.ndarray, seed: int) -> Nested:
     """Return samples of rows with class numbers (m,), at random; the first of each class comes before all others."""
     drawn, place = np.random.default_rng(seed).permutation(len(codes)), np.empty(len(codes))
@@ -68,7 +79,7 @@ def nested(codes: np.ndarray, seed: int) -> Nested:
         place[mine] = (np.arange(len(mine)) + 0.5) / len(mine)
         place[mine[:1]] = 0.0
     order = np.argsort(place, kind="stable")
-    inside = len(codes) - min(HELD_OUT, int(HELD_OUT_SHARE * len(codes)))
+    inside = rows_in_samples(len(codes))
     return Nested(order[:inside], order[inside:])
 
 

@@ -12,16 +12,14 @@ from scipy import sparse
 from fwsvm._mapped import RowMatrix
 from fwsvm.kernels.distances import cancels, value_error
 from fwsvm.kernels.kernel import own_terms
-from fwsvm.kernels.rows import as_rows, some_rows
-from fwsvm.problems.simplex_qp import gradients
+from fwsvm.kernels.rows import as_rows
 from fwsvm.solvers import certify
 from fwsvm.solvers.auto.grouped_rows import GroupedRows, bytes_of_copies, grouped_rows, pairs_of, tiny_groups
 from fwsvm.solvers.auto.one_matrix import OneMatrix
 from fwsvm.solvers.auto.own_columns import OwnColumns
 from fwsvm.solvers.auto.solutions import Solutions, empty_solutions
+from fwsvm.solvers.auto.unreached import Point, part_at, starts_at, taken_back
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.frank_wolfe.stopping import stopping_line
-from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.loop import Clock, Progress, Watch, time_left
 from fwsvm.solvers.protocols import PROTOCOLS
 from fwsvm.solvers.resolve import Resolved
@@ -32,6 +30,7 @@ from fwsvm.solvers.subproblems import Solved, SolvedPairs, Subproblems, work_of
 from fwsvm.solvers.tuning import ONE_MATRIX_ROWS, PAIRS_SHARE
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import compile_runs, layouts, once
+from fwsvm.status import Status
 
 
 class PairSolver(Protocol):
@@ -116,7 +115,12 @@ def _taken_apart(
     watch: Watch | None, groups: GroupedRows, solutions: Solutions, clock: Clock, begun: np.ndarray,
     check_seconds: float, compile_seconds: float, interrupted: bool,
 ) -> list[Solved]:  # fmt: skip
-    """Return what each penalty came to, after runs of their own for the pairs without a certificate that holds."""
+    """Return what each penalty came to, after runs of their own for the pairs without a certificate that holds.
+
+    Where a limit or an interrupt leaves no time for such a run, a pair keeps the point that it reached.
+    """
+    limit = settings[0].time_limit
+    over = interrupted or (limit is not None and clock.seconds >= limit)
     columns = ColumnStore() if len(settings) > 1 else None  # of the runs of their own
     found: list[Solved] = []
     next_starts: Mapping[int, WarmStart] = {}
@@ -124,20 +128,39 @@ def _taken_apart(
     for k, (each, share) in enumerate(zip(settings, shares, strict=True)):
         mine = solutions.of(k)
         with clock.running():
-            starts = _taken_back(mine, begun, groups, each)
+            points = taken_back(mine, begun, groups, each)
+            starts = {} if over else starts_at(points, groups, each)
         done = Solved(
             [], share * clock.seconds, interrupted, pairs=_joined(mine, groups, X.shape[0]),
             check_seconds=share * check_seconds, counters=_counters(mine), compile_seconds=compile_seconds,
         )  # fmt: skip
         compile_seconds = 0.0
         left = np.flatnonzero(begun & ~mine.reached)
-        if len(left) and not interrupted:
+        if len(left) and not over:
             done = _with_runs(
                 done, X, weights, problems, each, watch, {**next_starts, **starts}, columns, left
             )
             next_starts = done.warm_starts
-        found.append(replace(done, warm_starts={}))
+        found.append(_with_points(replace(done, warm_starts={}), points, groups, each))
     return found
+
+
+def _with_points(
+    done: Solved, points: Mapping[int, Point], groups: GroupedRows, resolved: Resolved
+) -> Solved:
+    """Return what is done with the points of the pairs that have no part: a limit or an interrupt ended these."""
+    with_part = {part.number for part in done.parts}
+    status = Status.INTERRUPTED if done.interrupted else Status.TIME_LIMIT
+    cut = [
+        part_at(number, point, groups, resolved, status)
+        for number, point in points.items()
+        if number not in with_part
+    ]
+    parts = sorted([*done.parts, *cut], key=lambda part: part.number)
+    count = done.pairs.count if done.pairs is not None else 0
+    if done.interrupted and not parts and not count:
+        raise KeyboardInterrupt
+    return replace(done, parts=parts, pairs=done.pairs if count or not parts else None)
 
 
 def _with_runs(
@@ -154,7 +177,7 @@ def _with_runs(
             columns, left.tolist(),
         )  # fmt: skip
     except KeyboardInterrupt:
-        if columns is not None or not count:
+        if columns is not None:
             raise
         return replace(done, interrupted=True)
     if columns is not None and more.interrupted:
@@ -200,35 +223,6 @@ def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarr
     """Return the numbers of the small pairs, in parts of about `PAIRS_SHARE` kernel values a thread."""
     work = np.cumsum(sizes[small] ** 2)
     return np.split(small, np.flatnonzero(np.diff(work // (PAIRS_SHARE * threads))) + 1)
-
-
-def _taken_back(
-    solutions: Solutions, begun: np.ndarray, groups: GroupedRows, resolved: Resolved
-) -> dict[int, WarmStart]:
-    """Take back, for one penalty, what pairs without a certificate that holds came to.
-
-    Returns where their own runs may start, by number. Rows of a run are in the order of the groups, too: those of the
-    class +1 first.
-    """
-    constant, slope = stopping_line(resolved.stop, resolved.tolerance, np.nan)
-    goals, out_of_steps = constant + slope * solutions.certificates[:, 0], ~solutions.reached
-    solutions.reached[:] &= certify.within_goals(solutions.certificates, goals)
-    starts: dict[int, WarmStart] = {}
-    for number in np.flatnonzero(~solutions.reached).tolist():
-        (i, j), ends = groups.pairs[number], groups.starts
-        plus, minus = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-        signed = np.concatenate([solutions.coefficients[plus, j - 1], solutions.coefficients[minus, i]])
-        solutions.coefficients[plus, j - 1] = solutions.coefficients[minus, i] = 0.0
-        solutions.biases[number] = 0.0
-        weights, total = np.abs(signed), float(np.abs(signed).sum())
-        if begun[number] and np.isfinite(total) and total > 0.0:
-            weights /= total
-            places = np.concatenate([np.arange(ends[i], ends[i + 1]), np.arange(ends[j], ends[j + 1])])
-            y = np.repeat([1.0, -1.0], [ends[i + 1] - ends[i], ends[j + 1] - ends[j]])
-            few, ridge = some_rows(groups.rows, places), 1.0 / (resolved.C * groups.weights[places])
-            q = gradients(resolved.kernel, few, y, weights[:, None], ridge[:, None], resolved.threads)[:, 0]
-            starts[number] = SimplexStart(weights, resolved.kernel, q, ridge, bool(out_of_steps[number]))
-    return starts
 
 
 def _counters(solutions: Solutions) -> Counters:
