@@ -4,7 +4,7 @@ Tables, tests, figures and claims all use cells. Published numbers have the same
 """
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fwsvm import promises
 from fwsvm.analysis import published
 from fwsvm.analysis.bounds import cut_in_part
-from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
+from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS, MEASURES, plain
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
@@ -182,8 +182,8 @@ def against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Add ``speedup`` t_baseline / t and ``relative_accuracy`` (a_baseline - a) / a_baseline to each cell.
 
     003 section 5.3 and 000 section 6 (the sign of the second is inferred). If its own or the baseline's time was cut
-    short by a limit, a cell gets the quotient of the bounds and is marked as censored; ``cut_short`` keeps whether its
-    own was.
+    short by a limit, the quotient is a bound and the cell is marked as censored; ``cut_short`` keeps whether its own
+    was. If both were, the quotient says nothing, and there is none.
     """
     if cells.empty:
         return _against_baseline(cells, baseline)
@@ -207,7 +207,9 @@ def _against_baseline(cells: pd.DataFrame, baseline: str) -> pd.DataFrame:
         "test_accuracy_base"
     ]
     joined["cut_short"] = joined["censored"].astype(bool)
-    joined["censored"] |= joined["censored_base"].fillna(value=False).astype(bool)
+    base_cut = joined["censored_base"].fillna(value=False).astype(bool)
+    joined["speedup"] = joined["speedup"].mask(joined["cut_short"] & base_cut)
+    joined["censored"] |= base_cut
     joined[["speedup_sd", "relative_accuracy_sd"]] = float("nan")
     return joined.drop(columns=["train_seconds_base", "test_accuracy_base", "censored_base"])
 
@@ -225,7 +227,8 @@ def method_matrix(
             "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
             "choose methods of one kind, or accuracy or time"
         )
-    columns = ["dataset", "method", column, "statuses", "censored", *({"finite"} & {*chosen.columns})]
+    columns = ["dataset", "method", column, "status", "statuses", "used", "censored"]
+    columns += {"finite"} & {*chosen.columns}
     found = {(cell["dataset"], cell["method"]): cell for cell in chosen[columns].to_dict("records")}
     rows: dict[str, list[float]] = {}
     left_out: dict[str, str] = {}
@@ -246,13 +249,22 @@ def _unusable(cell: dict[Hashable, Any] | None, method: str, column: str) -> str
     """Return why a cell cannot be compared, or ''."""
     if cell is None:
         return f"{method} was not run"
+    if pd.isna(cell[column]):
+        ended = cell["used"] and not cell["censored"] and cell["status"] != "time_limit"
+        return f"{method}: {f'no {_words(column)}' if ended else cell['statuses']}"
     if not math.isfinite(cell[column]):
-        return f"{method}: {cell['statuses']}" if pd.isna(cell[column]) else f"{method}: {cell[column]}"
+        return f"{method}: {cell[column]}"
     if not cell.get("finite", True):
         return f"{method}: numbers that are not finite"
     if column in BOUND_COLUMNS and cell["censored"]:
         return f"{method} stopped at its time limit"
     return ""
+
+
+def _words(column: str) -> str:
+    """Return the title of a column's measure, without its unit."""
+    titles = (kind.title for kind in MEASURES.values() if kind.column == column)
+    return next(titles, column).partition(" (")[0]
 
 
 def refuse_mixed_load(frame: pd.DataFrame) -> None:
@@ -284,12 +296,27 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
             )
 
 
-def cell_names(some: pd.DataFrame, among: pd.DataFrame) -> list[str]:
-    """Return where cells are, as set/method, and as the set alone for all of its methods ``among`` cells."""
+def cell_names(some: pd.DataFrame, among: pd.DataFrame, settings: Collection[str] = ()) -> list[str]:
+    """Return where cells are, as set/method, and as the set alone for all of its methods ``among`` cells.
+
+    Of ``settings`` that tell cells of a set and method apart the values are named, unless all of its cells are meant.
+    """
     methods = {data: set(group["method"]) for data, group in among.groupby("dataset", sort=False)}
+    numbers = among.groupby(["dataset", "method"], sort=False).size()
     found: list[str] = []
     for data, group in some.groupby("dataset", sort=False):
-        here = list(dict.fromkeys(group["method"]))
-        whole = len(here) > 1 and set(here) == methods[data]
-        found += [str(data)] if whole else [f"{data}/{name}" for name in here]
+        parts = dict(list(group.groupby("method", sort=False)))
+        complete = [name for name, part in parts.items() if not settings or len(part) == numbers[data, name]]
+        if len(complete) > 1 and set(complete) == methods[data]:
+            found.append(str(data))
+            continue
+        for name, part in parts.items():
+            said = [""] if name in complete else [setting_words(c, settings) for c in part.to_dict("records")]
+            found += [f"{data!s}/{name!s}{words}" for words in said]
     return found
+
+
+def setting_words(cell: Mapping[Hashable, object], settings: Collection[str]) -> str:
+    """Return the values of these settings as they stand behind the name of a cell, or ''."""
+    said = [f"{name.removesuffix('_set')} {plain(cell[name])}" for name in settings if cell[name] != ""]
+    return f" at {', '.join(said)}" if said else ""

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.measures import Measure, measure
+from fwsvm.analysis.published import without_made_here
 from fwsvm.analysis.sweeps import sweeps, without_sweeps
 
 #: What is one problem: methods are compared on the same data set and kernel, of a sweep also at the same C, and where a
@@ -60,9 +61,11 @@ class Contest:
 def contest(cells: pd.DataFrame, name: str) -> Contest | None:
     """Compare the methods in ``time`` or ``accuracy``; None if no problem has values of two methods.
 
-    A problem that a method solved at several settings is left out: which of them counts is not known.
+    A problem that a method solved at several settings is left out: which of them counts is not known. Data sets that
+    are made here count only where there are no others.
     """
     kind = measure(name)
+    cells = without_made_here(cells)
     single = without_sweeps(cells)
     tolerances = single.groupby([*PROBLEM, "method"], dropna=False)["tolerance"].transform("nunique")
     several = (

@@ -107,6 +107,24 @@ def test_nothing_is_compared_where_a_method_stands_alone(tmp_path) -> None:
     )
 
 
+def test_sets_made_here_win_nothing_unless_there_are_no_others(tmp_path) -> None:
+    drawn = [row(dataset="w2a-drawn", method="fw", train_seconds=1),
+             row(dataset="w2a-drawn", method="mfw", train_seconds=2)]  # fmt: skip
+    real = [
+        row(dataset="a1a", method="fw", train_seconds=2),
+        row(dataset="a1a", method="mfw", train_seconds=1),
+    ]
+    both, alone = (
+        contest(of(tmp_path / name, rows), "time") for name, rows in (("b", drawn + real), ("a", drawn))
+    )
+    assert both is not None
+    assert alone is not None
+    assert both.won.to_dict() == {"mfw": 1, "fw": 0}
+    assert alone.won.to_dict() == {"fw": 1, "mfw": 0}
+    lacking = [row(dataset="w2a", method="fw", status="missing", train_seconds="", test_accuracy="")]
+    assert contest(of(tmp_path / "l", drawn + lacking), "time") is not None, "no published set was measured"
+
+
 def test_the_picture_has_a_dot_for_each_problem_with_its_row(tmp_path) -> None:
     folder = write(
         tmp_path,

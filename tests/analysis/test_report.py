@@ -105,6 +105,20 @@ def test_experiments_that_fill_one_table_of_a_paper_fill_it_together(tmp_path) -
     assert text_of(made(tmp_path, rows), "tables").count("003, Table 3") == 1
 
 
+def test_tests_compare_the_papers_methods_with_rbf_on_published_sets_where_folders_hold_more(
+    tmp_path,
+) -> None:
+    rows = like_paper("003", repetitions=1)
+    some = [r for r in rows if r["dataset"] in {"a1a", "a2a", "a3a"}]
+    more = [r | {"kernel": "quadratic", "run_id": f"q{i}"} for i, r in enumerate(some)]
+    more += [row(dataset="a1a", method="swap", kernel="quadratic")]
+    more += [row(dataset="w2a-drawn", method=m) for m in ("cvm", "fw", "mfw", "swap")]
+    html = made(tmp_path, [*rows, *more])
+    assert text_of(html, "tests").count("N = 26 data sets, k = 3 methods") == 2
+    assert "In time the Nemenyi test, over 26 data sets" in text_of(html, "summary")
+    assert ">Mean ranks in training time (s) on 26 data sets" in html.replace("&#x27;", "'")
+
+
 def test_long_names_are_short_in_tables_and_claims_and_full_when_pointed_at(tmp_path) -> None:
     full = "synthetic:gaussians?rows=300&features=20&test=300&noise=0&seed=0"
     html = made(tmp_path, [row(dataset=full, method=m) for m in ("fw", "mfw")])

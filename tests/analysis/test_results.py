@@ -223,6 +223,22 @@ def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_
     assert pd.isna(table.loc[("b", "fw"), "speedup"])
 
 
+def test_two_times_cut_short_have_no_speed_up_and_one_gives_a_bound() -> None:
+    table = cells.against_baseline(
+        cells_of(
+            row(dataset="a", method="cvm", train_seconds=10, status="time_limit"),
+            row(dataset="a", method="fw", train_seconds=20, status="time_limit"),
+            row(dataset="a", method="mfw", train_seconds=2),
+            row(dataset="b", method="cvm", train_seconds=5),
+            row(dataset="b", method="fw", train_seconds=10, status="time_limit"),
+        ),
+        "cvm",
+    ).set_index(["dataset", "method"])
+    assert pd.isna(table.loc[("a", "fw"), "speedup"])
+    assert (table.loc[("a", "mfw"), "speedup"], table.loc[("b", "fw"), "speedup"]) == (5, 0.5)
+    assert table["censored"].tolist() == [True, True, True, False, True]
+
+
 def test_speed_ups_are_at_the_same_width_where_the_baseline_has_several() -> None:
     table = cells.against_baseline(
         cells_of(
@@ -259,6 +275,17 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
     assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
     accuracies, _ = cells.method_matrix(table, "test_accuracy", ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
+
+
+def test_a_set_without_test_rows_is_left_out_for_that_and_not_for_how_its_runs_ended() -> None:
+    table = cells_of(
+        row(dataset="w8a", method="cvm", status="sampled_stop", test_accuracy=""),
+        row(dataset="w8a", method="fw", status="sampled_stop", test_accuracy=""),
+        row(dataset="usps", method="cvm", classes=10, subproblems=45, status="time_limit", test_accuracy=""),
+        row(dataset="usps", method="fw"),
+    )
+    _, left_out = cells.method_matrix(table, "test_accuracy", ["cvm", "fw"])
+    assert left_out == {"w8a": "cvm: no test accuracy", "usps": "cvm: 1 time_limit"}
 
 
 @pytest.mark.parametrize(

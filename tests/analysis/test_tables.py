@@ -193,6 +193,30 @@ def test_a_cell_that_promises_little_is_marked_and_named() -> None:
     assert "a/cvm (" not in drawn, "nobody expects a small gap where a limit ended the run"
 
 
+def test_notes_name_the_cells_of_their_own_table_and_what_sets_these_apart() -> None:
+    def cell(C, tolerance, method="avsf", **fields):
+        return row(dataset="covtype", method=method, kernel="linear", C=C, tolerance=tolerance,
+                   **{"width_rule": "", "rows": 581012} | fields)  # fmt: skip
+
+    table = cells_of(
+        cell(1, 0.01, relative_gap=0.5),
+        cell(10, 0.01),
+        cell(1, 0.001, relative_gap=0.25, rows=9),
+        cell(10, 0.001, status="error"),
+        cell(1, 0.001, "liblinear", status="missing"),
+        cell(10, 0.001, "liblinear", status="missing"),
+    )
+    loose, tight = (" ".join(drawing.paper_tables(name, table)[0].notes) for name in ("002-2", "002-3"))
+    assert "§ little is promised by covtype/avsf at C 1 (relative gap 0.5)" in loose
+    assert "not complete" not in loose
+    assert "training rows" not in loose
+    assert "0.5)" not in tight
+    assert "§ little is promised by covtype/avsf at C 1 (relative gap 0.25)" in tight
+    assert "1 error in covtype/avsf at C 10;" in tight
+    assert "1 missing in covtype/liblinear" in tight.partition(" training")[0].split("; ")[-1]
+    assert "training rows, ours of published: cover type 9 of 581012" in tight
+
+
 @pytest.mark.parametrize("spoiled", [{"objective": "inf"}, {"message": promises.NOT_FINITE}])
 def test_a_run_whose_numbers_are_not_finite_is_never_the_best(spoiled: dict[str, str]) -> None:
     table = cells_of(

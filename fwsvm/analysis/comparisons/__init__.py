@@ -5,6 +5,7 @@ from fwsvm.analysis.comparisons.evaluate import (
     Evaluation,
     OverallComparison,
     TestedHypothesis,
+    comparable,
     compare_methods,
     evaluate,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "OverallComparison",
     "TestedHypothesis",
     "all_pairs",
+    "comparable",
     "compare_methods",
     "evaluate",
     "tables",

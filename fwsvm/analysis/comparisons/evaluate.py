@@ -7,6 +7,7 @@ import pandas as pd
 from fwsvm.analysis.cells import method_matrix
 from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
+from fwsvm.analysis.published import without_made_here
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
 from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.errors import ResultsError
@@ -71,6 +72,18 @@ def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Eva
         raise lacking[0]
     tested = tuple(t for name in design.measures for t in _tested(design, cells, name))
     return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
+
+
+def comparable(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that tests over data sets can compare, of folders of several kernels and kinds of sets.
+
+    Those without sweeps over C and without data sets that are made here; where a method ran with the rbf kernel and
+    with others, those of rbf alone.
+    """
+    plain = without_made_here(without_sweeps(cells))
+    several = (plain.groupby("method")["kernel"].nunique() > 1).any()
+    rbf = plain[plain["kernel"] == "rbf"]
+    return rbf if several and len(rbf) else plain
 
 
 def compare_methods(

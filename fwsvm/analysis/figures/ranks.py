@@ -1,12 +1,11 @@
 """The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
 
-from fwsvm.analysis.comparisons import OverallComparison, compare_methods
+from fwsvm.analysis.comparisons import OverallComparison, comparable, compare_methods
 from fwsvm.analysis.figures.data import FigureData, methods_of
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.errors import ResultsError
 
 STEP = 0.32  # from one label to the next, in inches
@@ -18,9 +17,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
     A measure that compares with a baseline has none: it has the ranks of the one that it is made of.
     """
-    cells = without_sweeps(data.selected(data.cells))
-    if (cells["kernel"] == "rbf").any():
-        cells = cells[cells["kernel"] == "rbf"]
+    cells = comparable(data.selected(data.cells))
     methods = methods_of(cells)
     drawings = []
     for name in asked.plain or ("accuracy", "time"):

@@ -83,6 +83,12 @@ def made_here() -> dict[str, str]:
     return dict(zip(made["lock"], made["stands_for"], strict=True))
 
 
+def without_made_here(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of data sets that count in comparisons of methods; all if no run on such a set finished."""
+    counted = cells[~cells["dataset"].isin(made_here())]
+    return counted if counted["used"].any() else cells
+
+
 def standing_in(datasets: Collection[str]) -> dict[str, str]:
     """Return which of these data sets stand for published ones that are not among them, and for which."""
     return {name: of for name, of in made_here().items() if name in datasets and of and of not in datasets}

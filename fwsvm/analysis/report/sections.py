@@ -53,6 +53,8 @@ def _html_of(drawn: Sequence[Table]) -> str:
 
 def tests(cells: pd.DataFrame) -> str:
     """Return the tests of the paper whose methods these are, else of all pairs; or why there are none."""
+    plain = comparisons.comparable(cells)
+    cells = cells if plain.empty else plain
     methods = list(dict.fromkeys(str(method) for method in cells["method"]))
     if len(methods) < 2:
         return "<p>One method alone: nothing to compare.</p>"

@@ -13,7 +13,6 @@ from fwsvm.analysis.contests import Contest, contest
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
-from fwsvm.analysis.sweeps import without_sweeps
 from fwsvm.analysis.tables.html import abbreviated, folded
 from fwsvm.errors import ResultsError
 from fwsvm.results.kinds import listed, shortened
@@ -174,7 +173,7 @@ def _chance(found: Contest) -> list[str]:
 
 def _not_told_apart(cells: pd.DataFrame, name: str) -> list[str]:
     """Say which methods the Nemenyi test over all data sets leaves together."""
-    plain = without_sweeps(cells)
+    plain = comparisons.comparable(cells)
     methods = list(dict.fromkeys(plain["method"]))
     if len(methods) < 3:
         return []

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import cell_names, unique_cells
+from fwsvm.analysis.cells import cell_names, setting_words, unique_cells
 from fwsvm.analysis.measures import Measure, measure, plain, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
 
@@ -71,7 +71,8 @@ def fill_sheet(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | N
     if any(label.endswith(published.DAGGER) for row in rows for label in row.labels):
         notes.append(published.MADE_HERE)
     if ours is not None:
-        notes += [*_incomplete(sheet, ours), *_promise_notes(sheet, ours), *_sizes(sheet, ours, theirs)]
+        shown, settings = sources[0].shown()
+        notes += [*_incomplete(shown, settings), *_promise_notes(shown, settings), *_sizes(shown, theirs)]
     heads = tuple(column.head for column in sheet.columns)
     label_heads = sheet.label_heads if ours is None or theirs is None else (*sheet.label_heads, "")
     return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
@@ -94,6 +95,15 @@ class _CellLookup:
     def cell(self, key: dict[str, object]) -> CellFields | None:
         """Return the one cell with that key, or None."""
         return self.found.get(tuple(key[name] for name in self.names))
+
+    def shown(self) -> tuple[pd.DataFrame, list[str]]:
+        """Return the cells that the sheet asks for, and the keys that set those of a data set and method apart."""
+        keys = [block.key | column.key for block in self.sheet.blocks for column in self.sheet.columns]
+        asked = {tuple(key[name] for name in self.names) for key in keys}
+        found = [cell for key, cell in self.found.items() if key in asked]
+        columns = None if self.cells is None else self.cells.columns
+        varying = [name for name in self.names if len({key[name] for key in keys}) > 1]
+        return pd.DataFrame(found, columns=columns), [n for n in varying if n not in {"dataset", "method"}]
 
     def entry(self, block: RowBlock, column: TableColumn) -> TableEntry:
         """Return the entry as printed, with its mark and whether it is best."""
@@ -227,46 +237,36 @@ def _word(cell: CellFields, kind: Measure) -> str:
     return "-" if status in {"converged", "sampled_stop"} else status
 
 
-def _incomplete(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
+def _incomplete(shown: pd.DataFrame, settings: list[str]) -> list[str]:
     """Return a note that names the cells of this table with failed or missing runs."""
-    shown = _cells_shown(sheet, ours)
     bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
     listed: list[str] = []
     for statuses, some in bad.groupby("statuses", sort=False):
-        listed.append(f"{statuses} in {', '.join(cell_names(some, shown))}")
+        listed.append(f"{statuses} in {', '.join(cell_names(some, shown, settings))}")
     return [f"not complete: {'; '.join(listed)}"] if listed else []
 
 
-def _promise_notes(sheet: Sheet, ours: pd.DataFrame) -> list[str]:
+def _promise_notes(shown: pd.DataFrame, settings: list[str]) -> list[str]:
     """Return a note that names the cells of this table whose results promise little, and why."""
-    shown = _cells_shown(sheet, ours)
     said = [
-        f"{cell['dataset']}/{cell['method']} ({cell['void']})"
+        f"{cell['dataset']}/{cell['method']}{setting_words(cell, settings)} ({cell['void']})"
         for cell in shown[shown["void"] != ""].to_dict("records")
     ]
-    return [f"§ little is promised by {'; '.join(dict.fromkeys(said))}"] if said else []
+    return [f"§ little is promised by {'; '.join(said)}"] if said else []
 
 
-def _sizes(sheet: Sheet, ours: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
+def _sizes(shown: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
     """Return a note of training sets whose size is not the published one."""
     if theirs is None:
         return []
     sizes = theirs.drop_duplicates("dataset").set_index("dataset")["rows"]
-    shown = _cells_shown(sheet, ours).drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
+    ours = shown.drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
     unlike = [
         f"{published.title(str(dataset))} {rows:.0f} of {sizes[str(dataset)]:.0f}"
-        for dataset, rows in shown.items()
+        for dataset, rows in ours.items()
         if dataset in sizes.index and rows != sizes[str(dataset)]
     ]
     return [f"training rows, ours of published: {', '.join(unlike)}"] if unlike else []
-
-
-def _cells_shown(sheet: Sheet, cells: pd.DataFrame) -> pd.DataFrame:
-    datasets = {block.key.get("dataset") for block in sheet.blocks}
-    methods = {block.key.get("method") for block in sheet.blocks} | {
-        c.key.get("method") for c in sheet.columns
-    }
-    return cells[cells["dataset"].isin(datasets) & cells["method"].isin(methods)]
 
 
 def setting_of(cells: pd.DataFrame) -> str:
