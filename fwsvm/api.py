@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,18 +17,26 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm._given import ConvertedBlocks, data_set_of, label_values, numbers_of, rows_of, settings_of
+from fwsvm._mapped import is_mapped
 from fwsvm._stretches import all_finite
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode
-from fwsvm.errors import UsageError, callers_level
+from fwsvm.errors import UsageError, callers_level, shown
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
+from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.problems import model_files
-from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided, takes_kernel_values
+from fwsvm.problems.machines import (
+    NOT_FINITE,
+    KernelModel,
+    LinearModel,
+    refuse_undecided,
+    takes_kernel_values,
+)
 from fwsvm.problems.precomputed import is_given, refuse_scaling, without_numbers
 from fwsvm.problems.probability import probabilities
 from fwsvm.problems.unscaled import scaling_warning
@@ -169,6 +178,7 @@ def predict(
         those the machine was not trained on are left out, as in LIBSVM's format; a dense array must have its n columns.
         Of a precomputed kernel an array has the kernel values with all training rows, (t, m).
     threads : int
+        Of the kernel values, 1 to `fwsvm.numerics.threads.MOST_THREADS`.
     probability : bool
         Return probabilities in place of labels, shape (t, K): a column for each of the machine's ``classes``.
 
@@ -180,13 +190,14 @@ def predict(
     Raises
     ------
     UsageError
-        Rows that do not match the machine's features, or were scaled by other ranges than its own; or probabilities
-        of a machine that was trained without.
+        Rows that do not match the machine's features, hold values that are not finite, or were scaled by other ranges
+        than its own; a number of threads that makes no sense; or probabilities of a machine that was trained without.
     DataError
         Data that cannot be found or scaled.
     RangeError
         A row has no decision value in double precision.
     """
+    _refuse_threads(threads)
     machine = model.model if isinstance(model, Result) else model
     sigmoids = sigmoids_of(machine) if probability else None
     given = takes_kernel_values(machine)
@@ -206,9 +217,10 @@ def predict(
             )
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
-        if not all_finite(rows):
-            raise UsageError("the rows hold values that are not finite numbers")
         data = LabelledRows(rows, np.empty(0))
+    # mapped rows that are not scaled are checked as they are decided on: a pass here would read their file twice
+    if (machine.ranges is not None or not is_mapped(data.X)) and not all_finite(data.X):
+        raise UsageError(NOT_FINITE)
     ready = scaled_rows(machine, data)
     for notice in ready.notices:
         warnings.warn(notice, stacklevel=callers_level())
@@ -218,6 +230,13 @@ def predict(
         return probabilities(decision, sigmoids, len(machine.classes))
     labels: np.ndarray = label_values(machine.classes)[machine.choose(decision)]
     return labels
+
+
+def _refuse_threads(threads: Any) -> None:
+    """Raise `UsageError` unless it is a number of threads."""
+    whole = isinstance(threads, Integral)
+    if isinstance(threads, bool) or not whole or not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"threads must be a whole number of 1 to {MOST_THREADS:,}, not {shown(threads)}")
 
 
 def save(path: str | Path, model: Model | Result) -> None:

@@ -17,6 +17,7 @@ from fwsvm._given import label_values, labels_of
 from fwsvm._mapped import taken_for_large
 from fwsvm.cli import main
 from fwsvm.data import load
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.data.labels import classes, encode
 from fwsvm.errors import DataError, FwsvmError, ModelError, UsageError
@@ -102,6 +103,51 @@ def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(train
     assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
     with pytest.raises(UsageError, match="rows of 3 features for a machine trained on 4"):
         fwsvm.predict(trained, X[:, :3])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("method", ["swap", "liblinear"])
+def test_a_machine_refuses_rows_of_another_width(method, kind):
+    dense = np.random.default_rng(0).normal(size=(60, 100))
+    machine = fwsvm.train(dense, np.sign(dense[:, 0]), method=method).model
+    for some in (dense[:, :50], np.hstack([dense, dense])):
+        with pytest.raises(
+            UsageError, match=f"rows of {some.shape[1]} features for a machine trained on 100"
+        ):
+            machine.predict(kind(some))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "settings", [{"gamma": 0.1}, {"kernel": "laplacian", "gamma": 0.1}, {"method": "liblinear"}]
+)
+def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings, value):
+    bad = X.copy()
+    bad[3, 2] = value
+    for scale in ("none", "[0,1]"):
+        result = fwsvm.train(X, Y, scale=scale, **settings)
+        for rows in (bad, sparse.csr_array(bad), taken_for_large(bad)):
+            table = LabelledRows(rows, Y.astype(float))
+            for data in (rows, table, Dataset("", table, None, ("3", "-2"), "")):
+                with pytest.raises(UsageError, match="not finite numbers"):
+                    fwsvm.predict(result, data)
+            with pytest.raises(UsageError, match="not finite numbers"):
+                result.model.predict(rows)
+
+
+def test_kernel_values_that_are_not_finite_have_no_labels():
+    K = X @ X.T
+    machine = fwsvm.train(K, Y, kernel="precomputed").model
+    table = np.column_stack([np.zeros(80), K])
+    table[3] = np.nan
+    with pytest.raises(UsageError, match="not finite numbers"):
+        machine.predict(table)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, None, 10**6])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(trained, threads):
+    with pytest.raises(UsageError, match="threads must be a whole number of 1 to"):
+        fwsvm.predict(trained, X, threads=threads)
 
 
 def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):

@@ -68,13 +68,18 @@ def regularisation(penalties: np.ndarray, method: str) -> float:
             f"{method} minimises the plain mean hinge loss, where rows have no weights of their own; "
             "leave the weights out or choose a simplex or linear method"
         )
-    lam = 1.0 / (float(penalties[0]) * len(penalties))
+    lam = lambda_of(float(penalties[0]), len(penalties))
     if lam < LEAST:
         raise UsageError(
             f"C = {penalties[0]:g} makes lambda = 1/(C m) {lam:.3g}, too small for numbers of double precision; "
             f"{method} needs at least {LEAST:g}: take a smaller C"
         )
     return lam
+
+
+def lambda_of(C: float, m: int) -> float:
+    """Return lambda = 1/(C m) as runs have it: one that a user gives may differ from it in the last bit."""
+    return 1.0 / (C * m)
 
 
 def box_dual(total: float, square: float, most: float) -> float:
@@ -140,15 +145,15 @@ def fixed_sample(m: int) -> np.ndarray:
 
 def estimate(
     kernel: Any, X: RowMatrix, w: np.ndarray, lam: float, rows: np.ndarray,
-    alpha: np.ndarray, square: float, threads: int,
+    alpha: np.ndarray, square: float, threads: int, dtype: type = np.float32,
 ) -> Estimate:  # fmt: skip
     """Return f(alpha) with the hinge estimated on the fixed sample; ``square`` is alpha' Q alpha.
 
-    The other parameters are those of `certificate`. Kernel values are float32.
+    The other parameters are those of `certificate`. Kernel values are of ``dtype``.
     """
     m = len(w)
     sample = fixed_sample(m)
-    few, others = (as_rows(picked(X, which), np.float32) for which in (rows, sample))
+    few, others = (as_rows(picked(X, which), dtype) for which in (rows, sample))
     values = weighted_sums(kernel, few, np.arange(len(rows)), alpha[:, None], others, threads)[:, 0]
     hinge = np.maximum(0.0, 1.0 - w[sample] * values)
     error = float(hinge.std(ddof=1)) / np.sqrt(len(sample)) * np.sqrt(1.0 - len(sample) / m)

@@ -9,7 +9,8 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped, stacked
 from fwsvm._memory import require
-from fwsvm.errors import RangeError
+from fwsvm._stretches import all_finite
+from fwsvm.errors import RangeError, UsageError
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.kernels.rows import as_rows, narrowed
 from fwsvm.kernels.sparse_tiles import WIDE, left_block_bytes
@@ -18,6 +19,7 @@ from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
 
 DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB
+NOT_FINITE = "the rows hold values that are not finite numbers"
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,21 @@ class KernelModel:
         return weights
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
-        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs)."""
+        """Return the pairs' decision values of the rows of X (t, n), shape (t, pairs).
+
+        Raises
+        ------
+        UsageError
+            Rows of another number of features, values that are not finite, or too little memory.
+        DataError
+            Rows of a precomputed kernel that lack values with support vectors.
+        """
         if is_mapped(X):
             return _by_blocks(self, X, threads)
         if isinstance(self.kernel, Precomputed):
             _require_room(X, (1, len(self.biases)), len(self.counts))
-            return precomputed.decision(self.support, self.pair_weights(), X) + self.biases
+            found = precomputed.decision(self.support, self.pair_weights(), X) + self.biases
+            return _of_finite_rows(found, X)
         return _decisions(
             self.kernel, self.support, self.counts, self.coefficients[:, None], self.biases[None], X, threads
         )[0]  # fmt: skip
@@ -101,9 +112,19 @@ def _decisions(
 
     Class by class: a support vector is in the K - 1 pairs of its class only. Coefficients have the shape (s, machines,
     K - 1), biases (machines, pairs).
+
+    Raises
+    ------
+    UsageError
+        Rows of another number of features, which compiled code would read beyond; values that are not finite, of which
+        kernels make finite values; or too little memory.
     """
+    _refuse_other_width(X, support.shape[1])
     _require_room(X, biases.shape, len(counts), support)
-    vectors, rows = narrowed(as_rows(support), as_rows(X))
+    given = as_rows(X)
+    if not all_finite(given.values):
+        raise UsageError(NOT_FINITE)
+    vectors, rows = narrowed(as_rows(support), given)
     ends, K, machines = np.concatenate([[0], np.cumsum(counts)]), len(counts), len(biases)
     decisions = np.tile(biases[:, None], (1, rows.height, 1))
     pairs = list(combinations(range(K), 2))
@@ -114,6 +135,22 @@ def _decisions(
         sums = weighted_sums(kernel, vectors, which, weights, rows, threads)
         decisions[:, :, mine] += sums.reshape(rows.height, machines, K - 1).swapaxes(0, 1)
     return decisions
+
+
+def _refuse_other_width(X: RowMatrix, features: int) -> None:
+    """Refuse rows of another number of features than the machine's, with `UsageError`."""
+    if X.shape[1] != features:
+        raise UsageError(f"rows of {X.shape[1]} features for a machine trained on {features}")
+
+
+def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:
+    """Return decision values that are sums of products with the values of X; `UsageError` where these are not finite.
+
+    Such a value makes its row's decision value one that is not finite, so X is looked at only where there is one.
+    """
+    if not np.isfinite(decision).all() and not all_finite(X):
+        raise UsageError(NOT_FINITE)
+    return decision
 
 
 def _require_room(
@@ -214,11 +251,19 @@ class LinearModel:
         return int(self.weights.shape[1])
 
     def decision(self, X: RowMatrix, threads: int = 1) -> np.ndarray:  # noqa: ARG002
-        """Return decision values of the rows of X (t, n), shape (t, outputs)."""
+        """Return decision values of the rows of X (t, n), shape (t, outputs).
+
+        Raises
+        ------
+        UsageError
+            Rows of another number of features, values that are not finite, or too little memory.
+        """
         if is_mapped(X):
             return _by_blocks(self, X, 1)
+        _refuse_other_width(X, self.features)
         _require_room(X, (1, len(self.weights)), 0)
-        return np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
+        found = np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
+        return _of_finite_rows(found, X)
 
     def predict(self, X: RowMatrix, threads: int = 1) -> np.ndarray:
         """Return the class number of each row: the sign for two classes, the largest value for more."""

@@ -125,8 +125,12 @@ class Picked:
         return self.shape[0]
 
     def places(self, which: np.ndarray) -> np.ndarray:
-        """Return where among the picked rows the rows ``which`` are."""
-        return np.searchsorted(self.numbers, which)
+        """Return where among the picked rows the rows ``which`` are; `LookupError` for one that was not picked."""
+        places = np.searchsorted(self.numbers, which)
+        missing = np.flatnonzero(np.take(self.numbers, places, mode="clip") != which)
+        if len(missing):
+            raise LookupError(f"row {which[missing[0]]} is asked for, but was not picked")
+        return places
 
     def __getitem__(self, which: np.ndarray) -> Any:
         return self.values[self.places(which)]
@@ -167,8 +171,9 @@ def fit_blocks(
     memory.check(read.X, X.shape[1], codes, len(classes), resolved)
     refuse_overflow(resolved.kernel, resolved.kernel_name, read.X)
     clock = Clock()
+    rows = Picked(found.rows, numbers, read.X)
     problem = Binary(
-        Picked(found.rows, numbers, read.X),
+        rows,
         Picked(found.rows, numbers, np.where(codes == 0, 1.0, -1.0)),  # type: ignore[arg-type]
         np.broadcast_to(resolved.C, found.rows),
         (resolved.seed, 0),
@@ -180,7 +185,7 @@ def fit_blocks(
         part, _ = solve(problem, np.arange(len(numbers)), 0, 1, resolved, limits, clock, told)
     machine = part.machine
     assert isinstance(machine, Expansion)  # noqa: S101  (what one-versus-one families return)
-    drawn = machine._replace(rows=np.searchsorted(numbers, machine.rows))
+    drawn = machine._replace(rows=rows.places(machine.rows))
     part = replace(part, end=Certified(part.outcome, drawn))
     whole = Subproblems(codes, 2, resolved.family.multiclass)
     solved = Solved([part], clock.seconds)

@@ -9,9 +9,14 @@ from fwsvm.data import synthetic
 from fwsvm.errors import UsageError
 from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.problems import hinge
+from fwsvm.problems.binary import Binary
+from fwsvm.problems.hinge import lambda_of
 from fwsvm.solvers import blocks as module
 from fwsvm.solvers.blocks import Picked, survey
-from fwsvm.solvers.stochastic import sums
+from fwsvm.solvers.resolve import resolve
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.stochastic import scs, sums
+from fwsvm.solvers.stochastic.run import begin, rows_drawn
 from tests.solvers.stochastic.problems import drawn
 
 SMALL = {"first": 50, "more": 50, "largest": 200}
@@ -134,3 +139,26 @@ def test_blocks_that_do_not_fit_together_are_refused():
     X[3, 0] = np.nan
     with pytest.raises(UsageError, match="not finite"):
         fwsvm.train_blocks([(X, y)])
+
+
+def test_the_rows_that_scs_may_draw_are_those_it_draws_whatever_the_last_bit_of_lambda_is(monkeypatch):
+    """10 / lambda rows at most are whole numbers here, so a last bit of lambda decides on a row."""
+    monkeypatch.setattr(scs, "ALWAYS_ENOUGH", 1)
+    X, y = drawn(900)
+    differ = 0
+    for most in range(100, 700):
+        lambda_ = 10.0 / most
+        differ += int(10.0 / lambda_) != int(10.0 / lambda_of(1.0 / (lambda_ * 900), 900))
+        resolved = resolve(Settings(method="scs", lambda_=lambda_, gamma=0.1, threads=1), X)
+        problem = Binary(X, y, np.full(900, resolved.C), (0, 0))
+        run = begin(resolved.rule, problem, resolved)
+        assert np.array_equal(rows_drawn(resolved.rule, resolved, 900, (0, 0)), np.sort(run.order))
+    assert differ > 10
+
+
+@pytest.mark.parametrize("row", [0, 3, 9])
+def test_a_row_that_was_not_picked_is_not_given_out_as_another(row):
+    picked = Picked(10, np.array([2, 5]), np.array([[2.0], [5.0]]))
+    assert picked[np.array([5, 2])].tolist() == [[5.0], [2.0]]
+    with pytest.raises(LookupError, match=f"row {row} is asked for, but was not picked"):
+        picked[np.array([5, row])]

@@ -31,9 +31,16 @@ def set_direction(directions, s):
 
 @njit
 def is_short(s, eps):
-    """Return whether d is shorter than ``eps``, or too short for the known gap (`SHORT_FRACTION`)."""
+    """Return whether d is shorter than ``eps``, or so short that it is to be made anew (`SHORT_FRACTION`).
+
+    In the kernel's space f - min f <= |g|^2 / (2 lambda), so the known gap says how long d must be. Euclidean lengths
+    have no such bound: d is compared with g, which is as long as d after a reset, where ``eps`` alone counts.
+    """
     now = s.now[0]
-    return now.length2 <= max(eps * eps, 2.0 * s.lam * SHORT_FRACTION * (now.value - now.lower))
+    least = (
+        SHORT_FRACTION * now.gradient2 if s.euclid else 2.0 * s.lam * SHORT_FRACTION * (now.value - now.lower)
+    )
+    return now.length2 <= max(eps * eps, least)
 
 
 @njit

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwsvm._mapped import picked
+from fwsvm.kernels.distances import single_error
+from fwsvm.kernels.kernel import own_terms
 from fwsvm.kernels.rows import as_rows
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, regularisation
+from fwsvm.problems.hinge import EXACT_ROWS, certificate, estimate, fixed_sample, regularisation
 from fwsvm.solvers.certify import Candidate, Certified, estimated, proven, tracked
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Iterate, Outcome
+from fwsvm.solvers.tuning import SINGLE_TOLERATED
 
 #: Kernel values are float32 where the tolerance leaves room for their error.
 FLOAT32_TOLERANCE = 1e-5
@@ -43,8 +46,17 @@ class StochasticIterate(Iterate):
 
 
 def precision(resolved: Resolved) -> type:
-    """Return the type of a run's kernel values."""
+    """Return the type of a run's kernel values, unless its rows are `far_from_origin`."""
     return np.float32 if resolved.tolerance >= FLOAT32_TOLERANCE else np.float64
+
+
+def far_from_origin(problem: Binary, resolved: Resolved) -> bool:
+    """Whether rows lie so far from the origin that their kernel values in float32 are noise.
+
+    The rows of the fixed sample tell, so training from blocks, which has these and the rows drawn, finds the same.
+    """
+    some = as_rows(picked(problem.X, fixed_sample(len(problem.y))))
+    return single_error(resolved.kernel, own_terms(resolved.kernel, some)) > SINGLE_TOLERATED
 
 
 def certify(candidates: Sequence[Candidate[StochasticIterate]], *, exact: bool) -> list[Certified]:
@@ -85,7 +97,8 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
     X, y, penalties, _ = problem
     lam = regularisation(penalties, resolved.method.name)
     square = square_of(problem, resolved, at) if at.square is None else at.square
-    value = estimate(resolved.kernel, X, y, lam, at.rows, at.alpha, square, resolved.threads)
+    dtype = np.float64 if far_from_origin(problem, resolved) else np.float32
+    value = estimate(resolved.kernel, X, y, lam, at.rows, at.alpha, square, resolved.threads, dtype)
     gap = max(0.0, value.value - at.lower) if np.isfinite(at.lower) else np.nan
     error = float(np.hypot(value.error, at.lower_error)) if np.isfinite(gap) else value.error
     return estimated(value.value, gap, "estimate" if np.isfinite(gap) else "none", error)
@@ -93,7 +106,8 @@ def _estimated(problem: Binary, resolved: Resolved, at: StochasticIterate) -> Ou
 
 def square_of(problem: Binary, resolved: Resolved, at: StochasticIterate) -> float:
     """Return <beta, beta>."""
-    sources = as_rows(picked(problem.X, at.rows), precision(resolved))
+    dtype = np.float64 if far_from_origin(problem, resolved) else precision(resolved)
+    sources = as_rows(picked(problem.X, at.rows), dtype)
     values = weighted_sums(
         resolved.kernel, sources, np.arange(len(at.rows)), at.alpha[:, None], sources, resolved.threads
     )

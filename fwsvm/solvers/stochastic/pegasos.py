@@ -205,7 +205,7 @@ class PegasosRun(StochasticRun):
     def counters(self) -> Counters:
         """What was done so far; a step is an iteration."""
         t = int(self.state.now["t"][0])
-        return Counters(t, t, self.kernel_evaluations)
+        return Counters(t, t, self.kernel_evaluations, compile_seconds=self.compile_seconds)
 
 
 begin.register(Pegasos, PegasosRun)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
+from fwsvm.problems.hinge import lambda_of
 from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
@@ -76,7 +77,8 @@ class Scs(NamedTuple):
     eta1 : the part of the decrease on S_k that T_k must confirm; 0.1
     doubt : standard errors of the decrease on T_k that count for the step; 1: with none, as in the paper, chance
         refuses half of the good steps where T_k is small
-    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need
+    eta2 : |d_k| must exceed eta2 lambda delta_k; 1e-3, far below what a step of length delta_k would need. With euclid
+        it is times the largest k(x, x) of S_k, where that is below 1
     patience : unsuccessful iterations with the sample and the ball at their ends, after which the run stops; 10: a
         line search that finds no step still yields a subgradient, and a few of these turn the direction
     m1, m2 : of the line search, see wolfe; 0.1 and 0.4
@@ -156,7 +158,7 @@ class Scs(NamedTuple):
 def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
     if rule.test is Test.FRESH:
         return rows_drawn.dispatch(object)(rule, resolved, m, stream)
-    return np.unique(np.concatenate(rule.orders(m, resolved.lambda_, stream)))
+    return np.unique(np.concatenate(rule.orders(m, lambda_of(resolved.C, m), stream)))
 
 
 @memory_needed.register

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fwsvm.kernels.kernel import self_values
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
@@ -41,6 +42,7 @@ class ScsRun(StochasticRun):
             self._test_on(self._sample_of(testing[0] if testing else self.order[:0]))
         self.unit = radius_unit(self.lam, rule.metric)
         self.state.now["ball"] = rule.radius * self.unit
+        self.largest_value = 0.0  # k(x, x) of the rows of S_k, for Euclidean lengths
         self.iterations = self.steps = self.failures = 0
         self.objective = 1.0  # f_T at the incumbent
 
@@ -81,6 +83,9 @@ class ScsRun(StochasticRun):
         if size == old:
             return
         self.sample.draw(size)
+        if self.state.euclid:
+            values = self_values(self.resolved.kernel, self.sample.store.rows)
+            self.largest_value = float(values.max(initial=0.0))
         tested = self.descent.tracked_test
         known, first = np.zeros((4, 0)), 0
         if self.rule.test is Test.NEXT and tested:
@@ -100,6 +105,11 @@ class ScsRun(StochasticRun):
         if old and self.rule.last is Last.CARRIED and not self.state.euclid:
             self.descent.carry(old)
 
+    @property
+    def shrinks(self) -> float:
+        """The factor of eta2 lambda delta_k: Euclidean lengths are of Q c, which kernel values below 1 make shorter."""
+        return min(1.0, self.largest_value) if self.state.euclid else 1.0
+
     def _sample_of(self, order: np.ndarray) -> Sample:
         return Sample(self.problem, self.resolved.kernel, self.dtype, order)
 
@@ -112,7 +122,8 @@ class ScsRun(StochasticRun):
     def _succeeds(self) -> bool:
         """Test the candidate on T_k, whose rows are drawn without regard to S_k."""
         now, rule = self.state.now[0], self.rule
-        if now["step"] == 0.0 or np.sqrt(now["length2"]) <= rule.eta2 * self.lam * now["ball"]:
+        least = rule.eta2 * self.lam * now["ball"] * self.shrinks
+        if now["step"] == 0.0 or np.sqrt(now["length2"]) <= least:
             return False
         before, after, error = self._on_test_sample()
         confirmed = before - after + rule.doubt * error >= rule.eta1 * (now["value"] - now["value_after"])
@@ -169,7 +180,7 @@ class ScsRun(StochasticRun):
     def counters(self) -> Counters:
         """What was done so far; a step is a successful iteration."""
         evaluations = self.sums.kernel_evaluations + self.test.kernel_evaluations
-        return Counters(self.iterations, self.steps, evaluations)
+        return Counters(self.iterations, self.steps, evaluations, compile_seconds=self.compile_seconds)
 
 
 begin.register(Scs, ScsRun)

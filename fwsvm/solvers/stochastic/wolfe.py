@@ -145,7 +145,12 @@ class WolfeRun(StochasticRun):
     @property
     def counters(self) -> Counters:
         """What was done so far; a step is a step length looked at."""
-        return Counters(self.iterations, int(self.state.now["trials"][0]), self.sums.kernel_evaluations)
+        return Counters(
+            self.iterations,
+            int(self.state.now["trials"][0]),
+            self.sums.kernel_evaluations,
+            compile_seconds=self.compile_seconds,
+        )
 
 
 begin.register(Wolfe, WolfeRun)
@@ -153,4 +158,5 @@ begin.register(Wolfe, WolfeRun)
 
 @memory_needed.register
 def _(rule: Wolfe, size: Size, resolved: Resolved) -> int:
-    return for_kernel_matrix(size, np.dtype(precision(resolved)).itemsize)
+    bundle = 0 if rule.keep is Keep.TWO else 8 * (4 * rule.size * size.rows + rule.size**2)  # `empty_bundle`
+    return for_kernel_matrix(size, np.dtype(precision(resolved)).itemsize) + bundle

@@ -10,6 +10,7 @@ import fwsvm.data
 from fwsvm.data.labels import encode
 from fwsvm.status import Status
 from tests.solvers.certified import machine
+from tests.solvers.certified import outcome as outcome_from_scratch
 from tests.solvers.stochastic.problems import drawn, finished, gram, objective, optimum, started
 
 #: SCS from a small sample on, so that it has to grow before it holds all rows.
@@ -92,6 +93,45 @@ def test_the_euclidean_reading_ends_at_the_same_optimum(method):
     status, outcome = finished(process)
     assert status is Status.CONVERGED
     assert outcome.objective <= optimum(gram(X), y, lam) * 1.01
+
+
+@pytest.mark.parametrize("method", ["wolfe", "scs"])
+def test_the_euclidean_reading_does_not_stop_far_from_the_optimum_where_kernel_values_are_small(method):
+    """The optimum of one feature y 1e-3 has hinge losses of 1/2; subgradients are shorter than 1e-6."""
+    y = np.repeat([1.0, -1.0], 50)
+    X = 1e-3 * y[:, None]
+    process = started(
+        method, X, y, C=5000.0, kernel="linear", parameters={"metric": "euclid"}, tolerance=1e-3
+    )
+    status, outcome = finished(process)
+    assert status is Status.CONVERGED
+    assert outcome.objective == pytest.approx(optimum(X @ X.T, y, 1 / (5000.0 * 100)), rel=2e-3)
+
+
+@pytest.mark.parametrize("method", ["wolfe", "scs", "pegasos"])
+def test_rows_far_from_the_origin_have_the_optimum_of_rows_near_it(method):
+    X, y = drawn(300)
+    bound = optimum(gram(X, 0.1), y, 1 / 300)
+    process = started(method, X + 1e5, y, C=1.0, gamma=0.1)
+    if method == "pegasos":
+        process.advance(3000)
+    _, found = finished(process, most=1500) if method != "pegasos" else (None, outcome_from_scratch(process))
+    assert bound * (1 - 1e-3) <= found.objective <= bound * (1.1 if method == "pegasos" else 1.01)
+
+
+@pytest.mark.parametrize("averaging", [False, True])
+def test_the_estimate_of_rows_far_from_the_origin_is_that_of_rows_near_it(averaging, monkeypatch):
+    monkeypatch.setattr("fwsvm.solvers.stochastic.iterate.EXACT_ROWS", 100)
+    monkeypatch.setattr("fwsvm.problems.hinge.FIXED_SAMPLE", 200)
+    X, y = drawn(300)
+    found = []
+    for rows in (X, X + 1e5):
+        process = started("pegasos", rows, y, C=1.0, gamma=0.1, parameters={"averaging": averaging})
+        process.advance(500)
+        found.append(outcome_from_scratch(process))
+    assert found[1].gap_error > 0
+    assert found[1].objective == pytest.approx(found[0].objective, rel=1e-5)
+    assert found[1].gap_error == pytest.approx(found[0].gap_error, rel=1e-4)
 
 
 def test_sparse_rows_give_the_machine_of_dense_ones():

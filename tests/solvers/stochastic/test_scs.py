@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fwsvm
+from fwsvm import _memory
 from fwsvm.errors import UsageError
 from fwsvm.problems import hinge
 from fwsvm.problems.binary import Binary
@@ -316,6 +318,15 @@ def test_wolfe_says_when_its_matrix_does_not_fit():
     X, y = drawn(600)
     with pytest.raises(UsageError, match="600 rows, 1 MiB, but cache-mb is 1"):
         started("wolfe", X, y, cache_mib=1)
+
+
+def test_a_bundle_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(_memory, "available_bytes", lambda: 100 << 20)
+    X, y = drawn(60)
+    for size in (4000, 60_000):  # 4000 x 4000 products, and 4 vectors of 60 numbers each
+        with pytest.raises(UsageError, match=r"wolfe on 60 rows .* would take"):
+            fwsvm.train(X, y, method="wolfe", gamma=0.1, parameters={"keep": "full", "size": size}, threads=1)
+    assert fwsvm.train(X, y, method="wolfe", gamma=0.1, parameters={"size": 60_000}, threads=1).certified
 
 
 def test_wolfe_does_not_depend_on_how_the_steps_are_asked_for():
