@@ -4,6 +4,7 @@ Every module without a leading underscore is one command or group and defines ``
 only click and modules that import neither numpy nor numba, so that ``--help`` is instant.
 """
 
+import codecs
 import contextlib
 import errno
 import importlib
@@ -26,6 +27,7 @@ from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
+NO_TEXT = "fwsvm.no_text"  # the name of how stdout meets names of files that are no text
 
 
 class Summaries(click.Group):
@@ -68,7 +70,8 @@ class Commands(Summaries):
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
         if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-            sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
+            codecs.register_error(NO_TEXT, _escaped)
+            sys.stdout.reconfigure(errors=NO_TEXT)
         try:
             with _terminated_as_interrupted():
                 returned = super().invoke(ctx)
@@ -96,6 +99,16 @@ class Commands(Summaries):
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(exit_codes.INTERRUPTED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Escape bytes of a file's name that are no text; refuse what the terminal's encoding lacks, as labels."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    if not all("\udc80" <= letter <= "\udcff" for letter in letters):
+        raise error
+    return letters.encode("ascii", "backslashreplace").decode(), error.end
 
 
 @contextlib.contextmanager

@@ -37,6 +37,10 @@ def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iter
 
 def refuse_no_folder(output: Path, option: str) -> None:
     """Refuse an output file that its folder cannot take, before anything is computed for it."""
+    from fwsvm.files.atomic import is_written_in_place
+
+    if is_written_in_place(output) and not output.is_dir():  # a pipe, /dev/stdout
+        return
     folder = output.absolute().parent
     if not folder.is_dir():
         raise UsageError(

@@ -109,15 +109,15 @@ def run_task(
             yield from _finished_records(task, waiting)
 
     for place, cell in enumerate(cells):
+        continues = not cell.predecessors or cell.predecessors == position
+        if not continues:
+            yield from finish()
         if on_start is not None:
             on_start(cell)
         more: Row = {
             **cell.identity_columns, "started_utc": utc_now(), "parallel_cells": resources.parallel_cells,
         }  # fmt: skip
         reset_peak_memory()
-        continues = not cell.predecessors or cell.predecessors == position
-        if not continues:
-            yield from finish()
         try:
             task = task or _load_task(cell, resources, dataset, columns)
             more |= task.columns()

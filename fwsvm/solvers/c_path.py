@@ -185,7 +185,7 @@ class CPath:
         found: list[tuple[Run, Result]] = []
         with blas_on(1):
             for run, parts in zip(runs, _certified(runs, self.weights), strict=True):
-                stop = bool(found) and found[-1][1].status is Status.INTERRUPTED
+                stop = any(result.status is Status.INTERRUPTED for _, result in found)
                 found.append(self._result(run, parts, goes_on=not stop))
         return found
 

@@ -1,6 +1,8 @@
 """``fwsvm predict``: the labels it writes, what it says beside them, and what it refuses."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,6 +157,18 @@ def test_mistakes_are_one_line_with_an_exit_code(folder, arguments, code, messag
     assert result.exit_code == code
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_labels_go_to_a_device_of_the_system(folder):
+    code = (
+        "import os; before = os.access; os.access = lambda at, *_: str(at) != '/dev' and before(at, *_)\n"  # what it is for others than root
+        "from fwsvm.cli import main; main(['predict', 'model', 'rows', '/dev/stdout'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == run(folder, "model", "rows").stdout
 
 
 def test_a_model_of_two_thousand_million_features_predicts(folder):

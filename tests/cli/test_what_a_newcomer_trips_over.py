@@ -238,6 +238,17 @@ def test_a_name_that_is_no_text_is_printed_with_its_bytes(tmp_path):
     assert b"Traceback" not in ended.stderr
 
 
+def test_a_label_that_the_terminal_cannot_show_is_not_replaced(tmp_path):
+    (tmp_path / "rows").write_text("".join(f"{'日本'[i % 2]} 1:{i}\n" for i in range(8)), encoding="utf-8")
+    environment = os.environ | {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
+    words = [sys.executable, "-m", "fwsvm", "train", "-m", "swap", "--model", "model", "rows"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    words = [sys.executable, "-m", "fwsvm", "predict", "model", "rows"]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, env=environment, check=False)
+    assert ended.returncode != 0
+    assert b"\\u65e5" not in ended.stdout
+
+
 def test_an_error_is_wrapped_between_words_on_a_terminal(rows, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

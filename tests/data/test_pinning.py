@@ -10,7 +10,7 @@ from fwsvm.data.fetching.cache_paths import CacheFile
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import lockfile, pinning
 from fwsvm.data.lock.entry import UNPINNED, DataSource, RawFile
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
 
 ROWS = b"1 1:1\n-1 1:2\n1 1:3\n-1 2:4\n"
 
@@ -49,6 +49,23 @@ def test_a_file_that_another_process_changed_after_it_was_examined_is_not_record
         pinning.accept(source, fetched)
     assert not lockfile.overlay_path().exists()
     assert not any(CacheFile(source, file).path.exists() for file in files)
+
+
+def test_what_cannot_be_recorded_is_not_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = RawFile("first", evidence=UNPINNED)
+    (tmp_path / "first").write_bytes(ROWS)
+    source = DataSource("web", "mine", {"format": "svmlight"}, (file,))
+    fetched = pinning.examine(source, FetchOptions(mirror=str(tmp_path), offline=True))
+    target = CacheFile(source, file)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise UsageError("there is no checkout")
+
+    monkeypatch.setattr(pinning.editing, "record", refuse)
+    with pytest.raises(UsageError):
+        pinning.accept(source, fetched)
+    assert target.part.read_bytes() == ROWS
+    assert not target.path.exists()
 
 
 def test_a_copy_of_a_file_that_changed_after_its_digest_is_not_adopted(tmp_path: Path) -> None:

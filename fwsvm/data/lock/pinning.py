@@ -97,9 +97,10 @@ def _fetch_part(target: CacheFile, options: FetchOptions) -> str:
 
 
 def accept(source: DataSource, fetched: Sequence[FetchedFile], *, into_checkout: bool = False) -> Path | None:
-    """Move the files to their final names, record their digests, and return the lock written to, or None.
+    """Record the digests of files, move these to their final names, and return the lock written to, or None.
 
-    `DataError`, and nothing is moved or recorded, where a file is not the one that was examined any more.
+    `DataError`, and nothing is recorded or moved, where a file is not the one that was examined any more; nothing is
+    moved where the record is refused.
     """
     pins: dict[editing.Address, dict[str, Any]] = {}
     for each in fetched:
@@ -126,9 +127,10 @@ def accept(source: DataSource, fetched: Sequence[FetchedFile], *, into_checkout:
         for target, each in zip(targets, fetched, strict=True):
             held.enter_context(exclusive(target.path))
             _refuse_other(target.part, each.found)
+        lock = editing.record(pins, into_checkout=into_checkout) if pins else None
         for target in targets:
             move_verified(target.part, target.path)
-    return editing.record(pins, into_checkout=into_checkout) if pins else None
+    return lock
 
 
 def _refuse_other(path: Path, found: Measured) -> None:

@@ -150,17 +150,19 @@ def _with_points(
 ) -> Solved:
     """Return what is done with the points of the pairs that have no part: a limit or an interrupt ended these."""
     with_part = {part.number for part in done.parts}
-    status = Status.INTERRUPTED if done.interrupted else Status.TIME_LIMIT
-    cut = [
-        part_at(number, point, groups, resolved, status)
-        for number, point in points.items()
-        if number not in with_part
-    ]
+    interrupted, cut = done.interrupted, []
+    for number, point in points.items():
+        if number not in with_part:
+            status = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT
+            cut.append(part_at(number, point, groups, resolved, status))
+            interrupted |= cut[-1].course.status is Status.INTERRUPTED
     parts = sorted([*done.parts, *cut], key=lambda part: part.number)
     count = done.pairs.count if done.pairs is not None else 0
-    if done.interrupted and not parts and not count:
+    if interrupted and not parts and not count:
         raise KeyboardInterrupt
-    return replace(done, parts=parts, pairs=done.pairs if count or not parts else None)
+    return replace(
+        done, parts=parts, pairs=done.pairs if count or not parts else None, interrupted=interrupted
+    )
 
 
 def _with_runs(

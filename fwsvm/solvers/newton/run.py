@@ -161,7 +161,7 @@ class NewtonRun:
         else:
             ahead = outlook(self.seen, now, self.simplex.goal(float(state["R"])))
             if ahead.to_goal <= price and now.steps <= 2 * price:
-                self.left = 1 + int(max(ahead.to_goal / 2.0, ahead.to_e))
+                self.left = 1 + int(min(max(ahead.to_goal / 2.0, ahead.to_e), 2 * price - now.steps))
                 self.seen = now
         self.patient = self.left > 0
         return self.patient
@@ -206,7 +206,7 @@ class NewtonRun:
         scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
         self.b = s.alpha / scale
         self.f = s.q / scale - self.ridge * self.b
-        self.newton, self.fresh, self.wrong = True, True, 0
+        self.newton, self.fresh, self.wrong, self.patient = True, True, 0, False
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
