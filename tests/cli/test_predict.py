@@ -160,8 +160,8 @@ def test_mistakes_are_one_line_with_an_exit_code(folder, arguments, code, messag
 
 
 def test_labels_go_to_a_device_of_the_system(folder):
-    code = (
-        "import os; before = os.access; os.access = lambda at, *_: str(at) != '/dev' and before(at, *_)\n"  # what it is for others than root
+    code = (  # /dev as it is for others than root
+        "import os; before = os.access; os.access = lambda at, *_: str(at) != '/dev' and before(at, *_)\n"
         "from fwsvm.cli import main; main(['predict', 'model', 'rows', '/dev/stdout'])"
     )
     done = subprocess.run(
