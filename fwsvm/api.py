@@ -8,7 +8,6 @@ import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,7 +23,7 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode
-from fwsvm.errors import UsageError, callers_level, shown
+from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
 from fwsvm.experiments.probability import refuse_probability, with_probabilities
 from fwsvm.kernels.kernel import family
@@ -44,6 +43,7 @@ from fwsvm.solvers import Result, fit
 from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
+from fwsvm.solvers.resolve import check_whole
 from fwsvm.status import Status
 
 Model: TypeAlias = KernelModel | LinearModel
@@ -197,7 +197,7 @@ def predict(
     RangeError
         A row has no decision value in double precision.
     """
-    _refuse_threads(threads)
+    check_whole("threads", threads, 1, MOST_THREADS)
     machine = model.model if isinstance(model, Result) else model
     sigmoids = sigmoids_of(machine) if probability else None
     given = takes_kernel_values(machine)
@@ -230,13 +230,6 @@ def predict(
         return probabilities(decision, sigmoids, len(machine.classes))
     labels: np.ndarray = label_values(machine.classes)[machine.choose(decision)]
     return labels
-
-
-def _refuse_threads(threads: Any) -> None:
-    """Raise `UsageError` unless it is a number of threads."""
-    whole = isinstance(threads, Integral)
-    if isinstance(threads, bool) or not whole or not 1 <= threads <= MOST_THREADS:
-        raise UsageError(f"threads must be a whole number of 1 to {MOST_THREADS:,}, not {shown(threads)}")
 
 
 def save(path: str | Path, model: Model | Result) -> None:

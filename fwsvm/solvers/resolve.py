@@ -125,7 +125,7 @@ def resolve(
         raise UsageError(
             f"first-level {settings.first_level:g} is below the tolerance {tolerance:g}, where its schedule ends"
         )
-    _whole("seed", settings.seed, 0, MOST_SEED)
+    check_whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None and not is_given(settings.kernel):
         _in_range(X)
     kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X, counts)
@@ -134,7 +134,7 @@ def resolve(
         _positive("time-limit", settings.time_limit)
     for name in ("max_iterations", "threads", "cache_mib"):
         if getattr(settings, name) is not None:
-            _whole(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name), 1, MOST[name])
+            check_whole(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name), 1, MOST[name])
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),
@@ -184,7 +184,7 @@ def protocol_of(settings: Settings) -> SimplexProtocol:
     """
     _one_of("protocol", settings.protocol, tuple(PROTOCOLS))
     if settings.retries is not None:
-        _whole("retries", settings.retries, 1, MOST["retries"])
+        check_whole("retries", settings.retries, 1, MOST["retries"])
     if settings.first_level is not None:
         _positive("first-level", settings.first_level)
     if settings.candidates is not None:
@@ -215,7 +215,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
         raise UsageError("give gamma or sigma2, not both: gamma = 1 / (2 sigma2)")
     given = known.own_values(settings.kernel_parameters)
     if "degree" in known.parameters:
-        _whole("degree", settings.degree, 1, int(known.range_of("degree").most))
+        check_whole("degree", settings.degree, 1, int(known.range_of("degree").most))
         given["degree"] = int(settings.degree)
     if "coef0" in known.parameters:
         given["coef0"] = _number("coef0", settings.coef0)
@@ -277,7 +277,8 @@ def _positive(what: str, value: Any) -> None:
         raise UsageError(f"{what} must be a positive number, not {shown(value)}")
 
 
-def _whole(what: str, value: Any, least: int, most: int) -> None:
+def check_whole(what: str, value: Any, least: int, most: int) -> None:
+    """Raise `UsageError` unless a value is a whole number within these bounds."""
     if not _is(value, Integral) or not least <= value <= most:
         raise UsageError(f"{what} must be a whole number of {least} to {most:,}, not {shown(value)}")
 

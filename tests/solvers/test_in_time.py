@@ -174,19 +174,24 @@ def test_the_shortest_limit_still_returns_a_machine():
     assert found.model.predict(X).shape == (1200,)
 
 
+def end_after(monkeypatch, trials, error):
+    """Let the run after so many of samples raise an error."""
+    real, made = in_time.train, []
+
+    def ended(*given):
+        if len(made) == trials:
+            raise error
+        made.append(real(*given))
+        return made[-1]
+
+    monkeypatch.setattr(in_time, "train", ended)
+
+
 @pytest.mark.parametrize("trials", [0, 2])
 @pytest.mark.usefixtures("whole_never_fits")
 def test_an_interrupt_returns_the_best_machine_so_far(monkeypatch, trials):
     X, codes = noisy()
-    real, made = in_time.train, []
-
-    def interrupted(*given):
-        if len(made) == trials:
-            raise KeyboardInterrupt
-        made.append(real(*given))
-        return made[-1]
-
-    monkeypatch.setattr(in_time, "train", interrupted)
+    end_after(monkeypatch, trials, KeyboardInterrupt)
     if trials:
         found = train(X, codes)
         assert found.status is Status.INTERRUPTED
@@ -266,15 +271,7 @@ def test_a_last_class_without_rows_has_an_empty_range_among_grouped_rows():
 @pytest.mark.usefixtures("whole_never_fits")
 def test_a_later_sample_that_is_refused_leaves_the_best_machine_so_far(monkeypatch, trials, error):
     X, codes = noisy()
-    real, made = in_time.train, []
-
-    def refused(*given):
-        if len(made) == trials:
-            raise error
-        made.append(real(*given))
-        return made[-1]
-
-    monkeypatch.setattr(in_time, "train", refused)
+    end_after(monkeypatch, trials, error)
     if trials:
         found = train(X, codes, gamma=2.0)
         assert found.status is Status.TIME_LIMIT
