@@ -15,7 +15,7 @@ class Measure:
     """One measured quantity; ``factor`` turns the stored value into the printed one (1 to 100 per cent)."""
 
     name: str  # what a user types
-    column: str  # in runs.csv, or made by cells.against_baseline
+    column: str  # in runs.csv, or made by baseline.against_baseline
     title: str  # on an axis or above a table, with its unit
     better: Literal["less", "more"]
     factor: float = 1.0

@@ -70,12 +70,13 @@ def read_cells(
     paths: tuple[Path, ...], where: tuple[str, ...], *, timed: bool, mixed_load: bool, out: Path | None = None
 ) -> "pd.DataFrame":
     """Read the result folders into cells; times need equal load unless ``mixed_load``."""
-    from fwsvm.analysis import cells
+    from fwsvm.analysis.cells import cells_of_runs
+    from fwsvm.analysis.reported import refuse_mixed_load
 
     frame = read_results(paths, where, out).frame
     if timed and not mixed_load:
-        cells.refuse_mixed_load(frame)
-    return cells.cells_of_runs(frame)
+        refuse_mixed_load(frame)
+    return cells_of_runs(frame)
 
 
 def emit(text: str, out: Path | None) -> None:

@@ -133,13 +133,15 @@ def _source(
     mixed_load: bool,
 ) -> "FigureData":
     """Return the source of the pictures: result folders or a paper's printed numbers."""
-    from fwsvm.analysis import cells, figures
+    from fwsvm.analysis import figures
+    from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.analysis.published import cells as printed_cells
+    from fwsvm.analysis.reported import refuse_mixed_load
     from fwsvm.analysis.results import matching
 
     if published is not None:
         return figures.FigureData(matching(printed_cells(published), where), datasets=datasets)
     runs = read_results(results, where).frame
     if not mixed_load:
-        cells.refuse_mixed_load(runs)
-    return figures.FigureData(cells.cells_of_runs(runs), runs, datasets)
+        refuse_mixed_load(runs)
+    return figures.FigureData(cells_of_runs(runs), runs, datasets)

@@ -53,7 +53,8 @@ def command(
     Ours stand beside the printed numbers. Without RESULTS, --layout draws the printed numbers alone. Only final runs
     count; means and standard deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
-    from fwsvm.analysis.cells import cells_of_runs, refuse_mixed_load
+    from fwsvm.analysis.cells import cells_of_runs
+    from fwsvm.analysis.reported import refuse_mixed_load
     from fwsvm.analysis.tables import drawing
     from fwsvm.analysis.tables.render import render
 

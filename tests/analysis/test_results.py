@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwsvm.analysis import cells, results, sweeps
+from fwsvm.analysis.baseline import against_baseline
+from fwsvm.analysis.method_matrix import method_matrix
+from fwsvm.analysis.reported import refuse_mixed_load
 from fwsvm.errors import ResultsError, UsageError
 from tests.analysis.folders import row, write, write_trace
 
@@ -210,7 +213,7 @@ def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> Non
 
 
 def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
-    table = cells.against_baseline(
+    table = against_baseline(
         cells_of(
             row(dataset="a", method="cvm", train_seconds=10, test_accuracy=0.8),
             row(dataset="a", method="fw", train_seconds=2, test_accuracy=0.6),
@@ -224,7 +227,7 @@ def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_
 
 
 def test_two_times_cut_short_have_no_speed_up_and_one_gives_a_bound() -> None:
-    table = cells.against_baseline(
+    table = against_baseline(
         cells_of(
             row(dataset="a", method="cvm", train_seconds=10, status="time_limit"),
             row(dataset="a", method="fw", train_seconds=20, status="time_limit"),
@@ -240,7 +243,7 @@ def test_two_times_cut_short_have_no_speed_up_and_one_gives_a_bound() -> None:
 
 
 def test_speed_ups_are_at_the_same_width_where_the_baseline_has_several() -> None:
-    table = cells.against_baseline(
+    table = against_baseline(
         cells_of(
             row(dataset="a", method="cvm", train_seconds=10, width_rule="paper"),
             row(dataset="a", method="cvm", train_seconds=20, width_rule="libcvm"),
@@ -270,10 +273,10 @@ def test_the_matrix_leaves_out_data_sets_by_name_and_reason() -> None:
         row(dataset="d", method="cvm", status="missing", train_seconds=""),
         row(dataset="d", method="fw"),
     )
-    values, left_out = cells.method_matrix(table, "train_seconds", ["cvm", "fw"])
+    values, left_out = method_matrix(table, "train_seconds", ["cvm", "fw"])
     assert list(values.index) == ["a"]
     assert left_out == {"b": "fw was not run", "c": "fw stopped at its time limit", "d": "cvm: 1 missing"}
-    accuracies, _ = cells.method_matrix(table, "test_accuracy", ["cvm", "fw"])
+    accuracies, _ = method_matrix(table, "test_accuracy", ["cvm", "fw"])
     assert "c" in accuracies.index, "an accuracy at the time limit is an accuracy"
 
 
@@ -284,7 +287,7 @@ def test_a_set_without_test_rows_is_left_out_for_that_and_not_for_how_its_runs_e
         row(dataset="usps", method="cvm", classes=10, subproblems=45, status="time_limit", test_accuracy=""),
         row(dataset="usps", method="fw"),
     )
-    _, left_out = cells.method_matrix(table, "test_accuracy", ["cvm", "fw"])
+    _, left_out = method_matrix(table, "test_accuracy", ["cvm", "fw"])
     assert left_out == {"w8a": "cvm: no test accuracy", "usps": "cvm: 1 time_limit"}
 
 
@@ -302,10 +305,10 @@ def test_a_set_without_test_rows_is_left_out_for_that_and_not_for_how_its_runs_e
 )
 def test_times_under_different_loads_are_refused(tmp_path: Path, other, said: str) -> None:
     alike = [row(dataset="a", method="cvm"), row(dataset="a", method="fw")]
-    cells.refuse_mixed_load(results.read([write(tmp_path / "alike", alike)]).frame)
+    refuse_mixed_load(results.read([write(tmp_path / "alike", alike)]).frame)
     unlike = [*alike, row(dataset="a", method="mfw", **other)]
     with pytest.raises(ResultsError, match=said):
-        cells.refuse_mixed_load(results.read([write(tmp_path / "unlike", unlike)]).frame)
+        refuse_mixed_load(results.read([write(tmp_path / "unlike", unlike)]).frame)
 
 
 def test_search_runs_may_share_kernels_without_spoiling_the_times(tmp_path: Path) -> None:
@@ -313,7 +316,7 @@ def test_search_runs_may_share_kernels_without_spoiling_the_times(tmp_path: Path
         row(dataset="a", method="cvm", role="select", shared="true", parallel_cells=8),
         row(dataset="a", method="cvm"),
     ]
-    cells.refuse_mixed_load(results.read([write(tmp_path, rows)]).frame)
+    refuse_mixed_load(results.read([write(tmp_path, rows)]).frame)
 
 
 @settings(deadline=None, max_examples=15)

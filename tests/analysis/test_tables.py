@@ -7,7 +7,7 @@ import pytest
 
 from fwsvm import promises
 from fwsvm.analysis import measures, published
-from fwsvm.analysis.cells import method_matrix
+from fwsvm.analysis.method_matrix import method_matrix
 from fwsvm.analysis.papers import LAYOUTS
 from fwsvm.analysis.results import matching
 from fwsvm.analysis.tables import drawing

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fwsvm.solvers import Settings, fit
 from fwsvm.solvers.newton import run as newton_run
+from fwsvm.solvers.newton import swap_budget
 from fwsvm.solvers.newton.gap_fall import Outlook, Seen, outlook
 
 steps = st.integers(1, 10**6)
@@ -51,13 +52,13 @@ def steps_before_newton(monkeypatch: pytest.MonkeyPatch, ahead: float) -> tuple[
         nonlocal price
         now = self.simplex.state.now[0]
         begun.append(int(now["steps"]))
-        price = int(int(now["active"]) ** 3 / (newton_run.FACTOR_RATE * len(self.y)))
+        price = int(int(now["active"]) ** 3 / (swap_budget.FACTOR_RATE * len(self.y)))
         begin(self)
 
-    monkeypatch.setattr(newton_run, "outlook", look)
+    monkeypatch.setattr(swap_budget, "outlook", look)
     monkeypatch.setattr(newton_run.NewtonRun, "_begin", note)
-    monkeypatch.setattr(newton_run, "FACTOR_RATE", 10.0)
-    monkeypatch.setattr(newton_run, "FIRST_SWAPS", 0.5)
+    monkeypatch.setattr(swap_budget, "FACTOR_RATE", 10.0)
+    monkeypatch.setattr(swap_budget, "FIRST_SWAPS", 0.5)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     codes = (X[:, 0] + rng.normal(size=300) > 0).astype(int)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from fwsvm.analysis.cells import method_matrix
 from fwsvm.analysis.comparisons.design import Design, Hypothesis
 from fwsvm.analysis.measures import measure
+from fwsvm.analysis.method_matrix import method_matrix
 from fwsvm.analysis.published import without_made_here
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
 from fwsvm.analysis.sweeps import without_sweeps

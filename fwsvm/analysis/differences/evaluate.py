@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.bounds import cut_in_part, is_certain
-from fwsvm.analysis.cells import final_rows, refuse_mixed_load
 from fwsvm.analysis.differences.pairing import GROUP, KEYS, SIDES, paired_runs
+from fwsvm.analysis.reported import final_rows, refuse_mixed_load
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.statistics.holm import holm

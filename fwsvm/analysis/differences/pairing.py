@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fwsvm.analysis.cells import REPEATED
+from fwsvm.analysis.reported import REPEATED
 from fwsvm.analysis.results import DONE
 
 GROUP = ["dataset", "method", "kernel", "tolerance", "search", "stop", "width_rule", "degree", "coef0"]

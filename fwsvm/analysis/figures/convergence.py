@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fwsvm.analysis.cells import SETTING, final_rows, with_short_method_names
+from fwsvm.analysis.cells import with_short_method_names
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
 from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]

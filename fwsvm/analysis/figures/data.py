@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from fwsvm.analysis.cells import SETTING, unique_cells
+from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import plain_label
 from fwsvm.analysis.measures import Measure, measure, plain
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.reported import SETTING
 from fwsvm.analysis.tables.layout import in_order
 from fwsvm.errors import ResultsError, UsageError, nearest, shown
 from fwsvm.results.kinds import listed, shortened

@@ -5,7 +5,7 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
-from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.baseline import against_baseline
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,

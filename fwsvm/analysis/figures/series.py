@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.baseline import against_baseline
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from fwsvm import __version__
-from fwsvm.analysis import cells as cells_of
 from fwsvm.analysis import figures
+from fwsvm.analysis.cells import cells_of_runs
 from fwsvm.analysis.report import plotting, sections
 from fwsvm.analysis.report.pictures import Pictures
 from fwsvm.analysis.report.summary import summary_words
+from fwsvm.analysis.reported import refuse_mixed_load
 from fwsvm.analysis.results import Results
 from fwsvm.analysis.tables.html import with_short_dataset_names
 from fwsvm.errors import FwsvmError
@@ -28,12 +29,12 @@ def page(results: Results, *, mixed_load: bool = False) -> str:
     """
     warnings = list(results.notices)
     try:
-        cells_of.refuse_mixed_load(results.frame)
+        refuse_mixed_load(results.frame)
     except FwsvmError as error:
         if not mixed_load:
             raise
         warnings.append(f"{error}")
-    every = cells_of.cells_of_runs(results.frame)
+    every = cells_of_runs(results.frame)
     # a data set of which nothing finished is named in the summary, and takes no room elsewhere
     finished = every.loc[every["used"] > 0, "dataset"]
     cells = every[every["dataset"].isin(finished)]

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from fwsvm.analysis import comparisons, published
-from fwsvm.analysis.cells import final_rows
 from fwsvm.analysis.claims.evaluate import caveats
 from fwsvm.analysis.contests import Contest, contest
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.reported import final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.tables.html import abbreviated, folded
 from fwsvm.errors import ResultsError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.baseline import against_baseline
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.sweeps import without_sweeps

@@ -24,7 +24,9 @@ from fwsvm.errors import FwsvmError
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.precomputed import is_given
+from fwsvm.solvers.auto.sample_message import of_sample
 from fwsvm.solvers.auto.samples import (
+    CHOSEN_WIDTH,
     MOST_POWER,
     Data,
     SampleTrial,
@@ -53,8 +55,6 @@ from fwsvm.solvers.tuning import (
 )
 from fwsvm.solvers.warm_up import GAPS, once, tiny_problem
 from fwsvm.status import Status
-
-CHOSEN_WIDTH = "held-out"  # in the column width_rule
 
 
 def suits(rows: int, classes: int, resolved: Resolved) -> bool:
@@ -268,31 +268,12 @@ class SampleTrials:
         sample = SampleFacts(best.rows, len(self.data.codes), len(self.held_out.codes), best.accuracy)
         told, of = self._told(best.result), best.result
         void = promises.of_gap(status, of.objective, of.gap, of.relative_gap, of.gap_kind)
+        by_weight = bool(np.ptp(self.held_out.weights) > 0.0)
+        said = of_sample(sample, of, status, refused, by_weight=by_weight)
         return replace(
             told, status=status, sample=sample, chosen=f"{told.chosen}, sample of {sample.rows:,} rows",
-            message=" ".join(filter(None, [self._said(sample, of, status, refused), void])),
+            message=f"{said} {void}".rstrip(),
         )  # fmt: skip
-
-    def _said(self, sample: SampleFacts, result: Result, status: Status, refused: str) -> str:
-        """Return in sentences of which rows the machine is, and how it was chosen; ``refused`` ended the trials."""
-        why = (
-            status.sentence if status is Status.INTERRUPTED
-            else f"No machine of all {sample.of:,} rows was trained: {refused.rstrip('.')}." if refused
-            else f"The time limit was too short for all {sample.of:,} rows."
-        )  # fmt: skip
-        proven = "certificate" if result.certified else "gap"
-        said = (
-            f"{why} The machine is that of a sample of {sample.rows:,} rows, drawn at random; objective and {proven} "
-            "are of the sample's problem and say nothing about the whole."
-        )
-        if sample.accuracy != sample.accuracy:
-            return said
-        by_weight = " by weight" if np.ptp(self.held_out.weights) > 0.0 else ""
-        width = " and gamma were" if result.settings["width_rule"] == CHOSEN_WIDTH else " was"
-        return (
-            f"{said} Its size{width} chosen by {sample.held_out:,} rows held out, of which it has "
-            f"{sample.accuracy:.2%} right{by_weight}."
-        )
 
 
 def _compile(kernel: Any) -> float:

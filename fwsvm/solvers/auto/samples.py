@@ -10,6 +10,7 @@ from fwsvm.solvers.result import Result
 
 HELD_OUT = 8192  # rows: the standard error of an accuracy of 90 % is then a third of a per cent
 HELD_OUT_SHARE = 0.1  # of all rows, at most
+CHOSEN_WIDTH = "held-out"  # in the column width_rule
 MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel matrix of all rows
 
 

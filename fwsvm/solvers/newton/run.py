@@ -17,21 +17,18 @@ from fwsvm.solvers.frank_wolfe.state import GOING
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.frank_wolfe.warm_start import SimplexStart
 from fwsvm.solvers.newton.active_set_system import ActiveSetSystem
-from fwsvm.solvers.newton.gap_fall import Seen, outlook
 from fwsvm.solvers.newton.gram_rows import GramRows
 from fwsvm.solvers.newton.line_search import least_along
 from fwsvm.solvers.newton.newton import Beyond
+from fwsvm.solvers.newton.swap_budget import SwapBudget
 from fwsvm.solvers.newton.warm_up import compile_double_factor, compile_systems
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.tuning import (
-    FACTOR_RATE,
     FEW_WRONG,
-    FIRST_SWAPS,
     MANY_WRONG,
     MOST_REPAIRS,
     MOST_SHARPENINGS,
-    NEWTON_OVERHEAD,
     REPAIR_SWAPS,
     RESIDUAL_SHARE,
     ROUGH_RESIDUAL,
@@ -82,27 +79,16 @@ class NewtonRun:
         self.best: Best | None = None  # an earlier point
         self.repairs = MOST_REPAIRS
         self.ridge = self.simplex.qp.ridge
-        self.y, self.left = signs(self.simplex.qp), self._first_steps(warm=warm_start is not None)
+        self.y = signs(self.simplex.qp)
+        active = int(self.simplex.state.now["active"][0])
+        self.swaps = SwapBudget(len(self.ridge), active, warm=warm_start is not None)
         self.sharp = 0  # how often linear systems were asked for more exactly
-        self.patient = True  # no factor was made: swap-2o may be given more steps
-        self.seen = Seen(0, 0.0)  # the gap at the last look,
-        self.unseen = self.left // 2  # and how many of the steps left come after the next
         self.b = self.f = np.empty(0)  # Newton's point, and f = Q b
         self.system = self._system()
         before = warm_start if isinstance(warm_start, SimplexStart) else None
         if before is not None and before.newton and before.kernel == resolved.kernel:
-            self.left, self.unseen, self.patient = (
-                0,
-                0,
-                False,
-            )  # a little away from an optimum most rows stay on their side
+            self.swaps.give(0)  # a little away from an optimum most rows stay on their side
         self._set_goal()
-
-    def _first_steps(self, *, warm: bool) -> int:
-        """Return how many of swap-2o's steps come first: fewer where a run before has found most of the active rows."""
-        active, m = int(self.simplex.state.now["active"][0]), len(self.ridge)
-        most = int(FIRST_SWAPS * m)
-        return min(most, NEWTON_OVERHEAD + int(active**3 / (FACTOR_RATE * m))) if warm else most
 
     def _system(self) -> ActiveSetSystem:
         """Return the linear systems over the present column cache."""
@@ -122,10 +108,8 @@ class NewtonRun:
     def advance(self, steps: int) -> int:
         """Take up to ``steps`` of swap-2o's steps, or one of Newton's."""
         if not self.newton:
-            taken = self.simplex.advance(min(steps, self.left - self.unseen))
-            self.left -= taken
-            if self.left == self.unseen > 0:
-                self.seen, self.unseen = self._gap_seen(), 0
+            taken = self.simplex.advance(min(steps, self.swaps.to_look))
+            self.swaps.spend(taken, self.simplex.state)
             return taken
         if self.ended is not None or self.stuck:
             return 0
@@ -134,41 +118,21 @@ class NewtonRun:
 
     def check_stop(self) -> Status | None:
         """Check the gap where the goal seems reached; what ends swap-2o's part is where Newton's begins."""
-        going = not self.stuck if self.newton else self.left and self.simplex.state.now["stop"] == GOING
-        if self.ended is None and (going or self._extend_first_steps()):
+        if self.ended is None and (not self.stuck if self.newton else self._swaps_go_on()):
             return None
         reached = self.stuck or self.simplex.within() or not self.has_room
         if reached:
             self.stuck = False
             self.ended = self._check_gap()
-        if self.ended is None and not (reached and not self.newton and self.left):
+        if self.ended is None and not (reached and not self.newton and self.swaps.left):
             self._begin()
         return self.ended
 
-    def _extend_first_steps(self) -> bool:
-        """Give swap-2o the time of a factor, once its first steps are done: the active rows say how long that is.
-
-        They may become more meanwhile, and the factor dearer; it is made after steps that took as long. Then it may
-        have as much again, while by the fall of its gap it needs less to the goal.
-        """
-        if self.newton or self.left or not self.patient:
-            return False
-        state, now = self.simplex.state.now[0], self._gap_seen()
-        price = int(int(state["active"]) ** 3 / (FACTOR_RATE * len(self.y)))
-        if now.steps < price:
-            self.left = price - now.steps
-            self.unseen = self.left // 2
-        else:
-            ahead = outlook(self.seen, now, self.simplex.goal(float(state["R"])))
-            if ahead.to_goal <= price and now.steps <= 2 * price:
-                self.left = 1 + int(min(max(ahead.to_goal / 2.0, ahead.to_e), 2 * price - now.steps))
-                self.seen = now
-        self.patient = self.left > 0
-        return self.patient
-
-    def _gap_seen(self) -> Seen:
-        state = self.simplex.state
-        return Seen(int(state.now["steps"][0]), 2.0 * float(state.now["R"][0] - state.q.min()))
+    def _swaps_go_on(self) -> bool:
+        simplex = self.simplex
+        if self.swaps.left:
+            return bool(simplex.state.now["stop"] == GOING)
+        return self.swaps.extend(simplex.state, simplex.goal(float(simplex.state.now["R"][0])))
 
     def _check_gap(self) -> Status | None:
         """Recompute the gap; None to go on from the gradient found, with columns in double precision if need be."""
@@ -206,7 +170,8 @@ class NewtonRun:
         scale = R if R > 0.0 else 1.0  # R is lost in rounding: the next step says so
         self.b = s.alpha / scale
         self.f = s.q / scale - self.ridge * self.b
-        self.newton, self.fresh, self.wrong, self.patient = True, True, 0, False
+        self.newton, self.fresh, self.wrong = True, True, 0
+        self.swaps.give(0)
         self._set_goal()
 
     def iterate(self) -> SimplexIterate:
@@ -254,7 +219,8 @@ class NewtonRun:
         except UsageError:
             if self.beyond is Beyond.REFUSE:
                 raise
-            self.newton, self.has_room, self.left, self.unseen = False, False, NO_LIMIT, 0
+            self.newton, self.has_room = False, False
+            self.swaps.give(NO_LIMIT)
             self._set_goal()
             return
         simplex.count_step()
@@ -308,7 +274,8 @@ class NewtonRun:
     def _repair(self) -> None:
         """Let swap-2o correct the active set: weight comes and goes there at a small part of the price."""
         self.repairs -= 1
-        self.newton, self.left, self.unseen = False, int(REPAIR_SWAPS * len(self.b)), 0
+        self.newton = False
+        self.swaps.give(int(REPAIR_SWAPS * len(self.b)))
         self._set_goal()
 
     def _go_to(self, alpha: np.ndarray, q: np.ndarray) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import method_matrix
 from fwsvm.analysis.comparisons import Evaluation, evaluate
 from fwsvm.analysis.comparisons.show import LEVELS, probability
+from fwsvm.analysis.method_matrix import method_matrix
 from fwsvm.analysis.papers.p003.design import DESIGN
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.statistics import friedman, wilcoxon

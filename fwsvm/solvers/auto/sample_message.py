@@ -1,0 +1,36 @@
+"""What a result says of the sample that its machine is trained on."""
+
+from fwsvm.solvers.auto.samples import CHOSEN_WIDTH
+from fwsvm.solvers.result import Result, SampleFacts
+from fwsvm.status import Status
+
+
+def of_sample(sample: SampleFacts, result: Result, status: Status, refused: str, *, by_weight: bool) -> str:
+    """Return in sentences of which rows the machine is, and how it was chosen.
+
+    Parameters
+    ----------
+    sample : SampleFacts
+    result : Result, of the sample
+    status : Status, by which the trials ended
+    refused : str, the error that ended them, or ''
+    by_weight : bool, whether rows held out count by unequal weights
+    """
+    why = (
+        status.sentence if status is Status.INTERRUPTED
+        else f"No machine of all {sample.of:,} rows was trained: {refused.rstrip('.')}." if refused
+        else f"The time limit was too short for all {sample.of:,} rows."
+    )  # fmt: skip
+    proven = "certificate" if result.certified else "gap"
+    said = (
+        f"{why} The machine is that of a sample of {sample.rows:,} rows, drawn at random; objective and {proven} "
+        "are of the sample's problem and say nothing about the whole."
+    )
+    if sample.accuracy != sample.accuracy:
+        return said
+    weighted = " by weight" if by_weight else ""
+    width = " and gamma were" if result.settings["width_rule"] == CHOSEN_WIDTH else " was"
+    return (
+        f"{said} Its size{width} chosen by {sample.held_out:,} rows held out, of which it has "
+        f"{sample.accuracy:.2%} right{weighted}."
+    )
