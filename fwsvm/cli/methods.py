@@ -52,7 +52,7 @@ def facts_of(method: "Method") -> dict[str, Any]:
         "summary": method.summary,
         "description": description,
         "tolerance": method.tolerance,
-        "stops": list(family.stops),
+        "stops": list(method.stops),
         "kernels": sorted(family.kernels or KERNELS),
         "default_kernel": family.default_kernel,
         "multiclass": family.multiclass,

@@ -81,6 +81,8 @@ class Method:
     paper : str, paper and algorithm number
     tolerance : str, what its tolerance means, in a sentence
     rule : type, the NamedTuple of its parameters
+    own_stops : tuple of str
+        Stopping rules it knows, the default first, where these are not those of its family.
     """
 
     name: str
@@ -88,6 +90,12 @@ class Method:
     paper: str
     tolerance: str
     rule: type
+    own_stops: tuple[str, ...] = ()
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Stopping rules it knows, the default first."""
+        return self.own_stops or FAMILIES[self.family].stops
 
     @property
     def summary(self) -> str:
@@ -108,12 +116,14 @@ METHODS: dict[str, Method] = {}
 FAMILIES: dict[str, Family] = {}
 
 
-def register(name: str, *, family: str, paper: str, tolerance: str) -> Callable[[type], type]:
-    """Add a NamedTuple of parameters to `METHODS` under a name."""
+def register(
+    name: str, *, family: str, paper: str, tolerance: str, stops: tuple[str, ...] = ()
+) -> Callable[[type], type]:
+    """Add a NamedTuple of parameters to `METHODS` under a name; ``stops`` where these are not its family's."""
 
     def add(rule: type) -> type:
         require_defaults(rule)
-        add_to_registry(METHODS, "method", name, Method(name, family, paper, tolerance, rule))
+        add_to_registry(METHODS, "method", name, Method(name, family, paper, tolerance, rule, stops))
         return rule
 
     return add

@@ -119,7 +119,7 @@ def resolve(
     search = search_of(settings)
     _one_of(f"search of {chosen.name}", search, family.searches or SEARCHES)
     stop, tolerance = stop_of(settings)
-    _one_of(f"stop of {chosen.name}", stop, family.stops)
+    _one_of(f"stop of {chosen.name}", stop, chosen.stops)
     _positive("tolerance", tolerance)
     if settings.first_level is not None and settings.first_level < tolerance:
         raise UsageError(
@@ -161,8 +161,8 @@ def resolve(
 
 def stop_of(settings: Settings) -> tuple[str, float]:
     """Return the stopping rule and the tolerance, those asked for or the defaults."""
-    family, published = FAMILIES[method(settings.method).family], protocol_of(settings).published
-    stop = settings.stop or ("meb" if published and "meb" in family.stops else family.stops[0])
+    stops, published = method(settings.method).stops, protocol_of(settings).published
+    stop = settings.stop or ("meb" if published and "meb" in stops else stops[0])
     default = PAPER_TOLERANCE if published and stop == "meb" else DEFAULT_TOLERANCE
     return stop, default if settings.tolerance is None else settings.tolerance
 

@@ -33,7 +33,7 @@ def refuse_what_does_nothing(settings: Settings) -> None:
         "coef0": kernel if "coef0" not in parameters else "",
         "search": chosen.name if not family.searches else "",
         "cache_mib": "" if family.keeps_values else chosen.name,
-        "protocol": chosen.name if "sampled" not in family.searches and "meb" not in family.stops else "",
+        "protocol": chosen.name if "sampled" not in family.searches and "meb" not in chosen.stops else "",
         "retries": "" if samples else whose_search,
         "first_level": "" if "sampled" in family.searches else chosen.name,
         "candidates": whose_search if not samples else "" if chosen.name == "cvm" else chosen.name,

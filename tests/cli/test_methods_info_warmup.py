@@ -44,7 +44,7 @@ def test_a_method_tells_its_tolerance_and_every_parameter_with_its_default(name)
     flowing = " ".join(text.split())
     method, facts = METHODS[name], json.loads(run("methods", name, "--json").stdout)
     assert " ".join(method.tolerance.split()) in flowing
-    assert facts["stops"] == list(FAMILIES[method.family].stops)
+    assert facts["stops"] == list(method.stops)
     assert facts["name"] == name
     assert list(facts["parameters"]) == list(method.parameters())
     for key, about in facts["parameters"].items():

@@ -139,7 +139,7 @@ def _sweep(keys: Keys, method: Keys) -> Sweep:
     allowed: Mapping[str, Any] = {
         "kernel": family.kernels or [name for name, kernel in KERNELS.items() if not kernel.given],
         "width_rule": width_rules(),
-        "stop": [stop for stop in STOPS if stop in family.stops],
+        "stop": [stop for stop in STOPS if stop in chosen.stops],
         "search": SEARCHES,
         "protocol": tuple(PROTOCOLS),
         "candidates": CANDIDATES,

@@ -28,6 +28,7 @@ from fwsvm.status import Status
     family="stochastic",
     paper="004 section 4 (Shalev-Shwartz et al. 2011, Figure 3)",
     tolerance="no rule of its own: it runs to its iteration or time limit; then (P - D) / P is looked at",
+    stops=("relative",),
 )
 class Pegasos(NamedTuple):
     """Stochastic subgradient descent on random rows, one or a batch a step, with step lengths 1/(lambda t).
@@ -75,8 +76,6 @@ class PegasosRun(StochasticRun):
         super().__init__(problem, resolved)
         if rule.batch < 1:
             raise UsageError(f"pegasos needs a batch of at least one row, not {rule.batch}")
-        if resolved.stop == "eps":
-            raise UsageError("pegasos has no stopping rule, so --stop eps has no meaning; give it a limit")
         self.rule = rule
         self.block, self.pool_end = _shape(rule)
         self.random = np.random.default_rng(problem.stream)

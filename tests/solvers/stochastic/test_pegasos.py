@@ -109,7 +109,7 @@ def test_it_never_stops_by_itself():
     X, y = drawn(50)
     status, _ = finished(started("pegasos", X, y), most=1000)
     assert status is None
-    with pytest.raises(UsageError, match="pegasos has no stopping rule"):
+    with pytest.raises(UsageError, match="stop of pegasos must be relative, not 'eps'"):
         started("pegasos", X, y, stop="eps")
 
 
