@@ -8,7 +8,7 @@ steps   seconds of the first ten sweeps of `liblinear` and of LinearSVC. Ratio: 
 gap     seconds to a relative gap (P - D*) / P <= 1e-3 for C = 0.01 ... 1000, D* the best dual value known. `avsf`
         runs until its own certificate says 1e-3; LinearSVC, which has none, with tolerances 1e-1 ... 1e-7 and no
         limit of sweeps, and its best time counts. What does not get there by the deadline has it for its time,
-        with a star. Ratio: LinearSVC / avsf, of the times summed over C.
+        with a star. Ratio: LinearSVC / avsf, of the times summed over C, but for those at which neither got there.
 factor  update steps of `liblinear` and of `avsf` under the paper's stopping rules, epsilon 0.01 and 0.001, over
         C; the paper's factors for the same C are printed below.
 
@@ -222,17 +222,20 @@ def gap(sets: list[str], arguments: argparse.Namespace) -> Iterator[dict[str, An
             spent, (run, done) = in_turns(lambda: of_avsf(X, y, C, deadline))  # noqa: B023
             theirs = of_linear_svc(X, y, C, dual, deadline)
             pair = np.array([min(spent, deadline), min(theirs, deadline)])
-            sums += pair
+            known = done or theirs < deadline
+            sums += pair * known
             yield {
                 "set": name,
                 "C": C,
                 "avsf_seconds": f"{pair[0]:.3f}{'' if done else '*'}",
                 "linear_svc_seconds": f"{pair[1]:.3f}{'' if theirs < deadline else '*'}",
-                "ratio": round(float(pair[1] / pair[0]), 2),
+                "ratio": round(float(pair[1] / pair[0]), 2) if known else "",
                 "avsf_sweeps": round(run.counters.iterations / len(y), 1),
                 "avsf_gap": f"{outcome(run, X, y, C).relative_gap:.1e}",
                 "best_dual": f"{dual:.8g}",
             }
+        if not sums.all():
+            continue
         ratios[name] = float(sums[1] / sums[0])
         yield {"set": name, "C": "sum", "avsf_seconds": f"{sums[0]:.3f}", "linear_svc_seconds": f"{sums[1]:.3f}",
                "ratio": round(ratios[name], 2)}  # fmt: skip
