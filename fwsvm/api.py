@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fwsvm._given import ConvertedBlocks, data_set_of, label_values, numbers_of, rows_of, settings_of
-from fwsvm._mapped import is_mapped
+from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._stretches import all_finite
 from fwsvm.data import synthetic, unseen
 from fwsvm.data.catalogue import scaled
@@ -218,8 +218,13 @@ def predict(
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
             raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
         data = LabelledRows(rows, np.empty(0))
-    # mapped rows that are not scaled are checked as they are decided on: a pass here would read their file twice
-    if (machine.ranges is not None or not is_mapped(data.X)) and not all_finite(data.X):
+    if machine.ranges is not None and is_mapped(data.X):
+        some = (replace(data, X=in_memory(data.X, part), labels=data.labels[part]) for part in blocks(data.X))
+        return np.concatenate(
+            [predict(machine, rows, threads=threads, probability=probability) for rows in some]
+        )
+    # mapped rows are checked as they are decided on: a pass here would read their file twice
+    if not is_mapped(data.X) and not all_finite(data.X):
         raise UsageError(NOT_FINITE)
     ready = scaled_rows(machine, data)
     for notice in ready.notices:

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import fwsvm
+from fwsvm import _stretches, scaling
 from fwsvm._given import label_values, labels_of
 from fwsvm._mapped import taken_for_large
 from fwsvm.cli import main
@@ -148,6 +149,24 @@ def test_kernel_values_that_are_not_finite_have_no_labels():
 def test_a_number_of_threads_that_makes_no_sense_is_refused(trained, threads):
     with pytest.raises(UsageError, match="threads must be a whole number of 1 to"):
         fwsvm.predict(trained, X, threads=threads)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_mapped_rows_are_scaled_some_at_a_time(monkeypatch, form):
+    result = fwsvm.train(X, Y, scale="[0,1]", threads=1)
+    expected = fwsvm.predict(result, form(X))
+    whole, seen = form(X), []
+    mapped = taken_for_large(X) if form is np.asarray else whole
+    if form is not np.asarray:
+        mapped = sparse.csr_array((taken_for_large(whole.data), whole.indices, whole.indptr), shape=X.shape)
+    apply = scaling.apply
+    monkeypatch.setattr(
+        scaling, "apply", lambda rows, ranges: seen.append(rows.shape[0]) or apply(rows, ranges)
+    )
+    monkeypatch.setattr(_stretches, "NUMBERS", 40)
+    assert (fwsvm.predict(result, mapped) == expected).all()
+    assert len(seen) > 4
+    assert sum(seen) == len(X)
 
 
 def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):

@@ -12,9 +12,11 @@ SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repeti
 
 
 def different_data(
-    rows: Iterable[tuple[Mapping[Any, Any], str]], alike: Sequence[str] = SAME_DATA
+    rows: Iterable[tuple[Mapping[Any, Any], str]], alike: Sequence[str] = SAME_DATA, *, within: bool = False
 ) -> Iterator[str]:
     """Yield what to say for each data set that differs between two places, in rows that are ``alike``.
+
+    Or ``within`` one place, too.
 
     ``rows`` are pairs of a row and the place that it is from. Rows that ran on no data have no digest.
     """
@@ -25,18 +27,16 @@ def different_data(
         if not digest:
             continue
         first, before = seen.setdefault(tuple(str(row[name]) for name in alike), (digest, where))
-        if first != digest and where != before and dataset not in named:
+        if first != digest and (within or where != before) and dataset not in named:
             named.add(dataset)
             places = f"{first[:12]} in {before}, {digest[:12]} in {where}"
             yield f"different data under the name {shortened(dataset)}: {places}"
 
 
 def different_in_folders(frame: pd.DataFrame) -> list[str]:
-    """Return what to say of the data of rows that were read from several folders (`fwsvm.analysis.results.read`)."""
-    if frame["folder"].nunique() < 2:
-        return []
+    """Return what to say of the data of rows that were read from result folders (`fwsvm.analysis.results.read`)."""
     rows = frame[[*SAME_DATA, "data_sha256", "folder"]].drop_duplicates().to_dict("records")
     return [
-        f"{said}; they are counted as one data set: choose with --where, or give each folder by itself"
-        for said in different_data((row, str(row["folder"])) for row in rows)
+        f"{said}; they are counted as one data set: choose with --where data_sha256=..., or give each folder by itself"
+        for said in different_data(((row, str(row["folder"])) for row in rows), within=True)
     ]

@@ -73,7 +73,10 @@ def command(
     from fwsvm.problems.machines import takes_kernel_values
 
     _refuse_both({"--decision": decision, "--probability": probability})
-    _refuse_both({"--threads": threads is not None, "--scheduler": scheduler is not None})
+    if threads is not None and scheduler is not None:
+        raise UsageError(
+            "--threads are of this computer, and --scheduler has others compute; leave out one of them"
+        )
     refuse_overwriting([model, data], [output])
     if output is not None:
         refuse_no_folder(output, "OUTPUT")

@@ -67,6 +67,21 @@ def objection(name: str) -> str:
     return f"the label {shown(name)} holds a character that is not printable; leave it out"
 
 
+def first_objection(labels: NDArray[np.str_]) -> tuple[int, str] | None:
+    """Return the number (from 0) of the first text that cannot be a label, and why (`objection`); None if all can."""
+    for first in range(0, len(labels), PART):
+        distinct, where = np.unique(labels[first : first + PART], return_index=True)
+        found = [
+            (int(at), said)
+            for name, at in zip(distinct, where, strict=True)
+            if (said := objection(str(name)))
+        ]
+        if found:
+            at, said = min(found)
+            return first + at, said
+    return None
+
+
 def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float64]:
     """Return numbers as float64.
 

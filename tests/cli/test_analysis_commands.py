@@ -65,6 +65,19 @@ def test_a_table_of_different_data_under_one_name_says_so(tmp_path: Path) -> Non
     assert run("table", first, first, "-l", "accuracy").stderr == ""
 
 
+def test_a_table_says_that_one_folder_has_runs_on_two_versions_of_a_data_file(tmp_path: Path) -> None:
+    ran = {"dataset": "d.svm", "method": "fw"}
+    both = write(
+        tmp_path, [row(**ran, test_accuracy=0.9), row(**ran, test_accuracy=0.4, data_sha256="f" * 64)]
+    )
+    said = run("table", both, "-l", "accuracy").stderr
+    assert "different data under the name d.svm: " in said
+    assert "choose with --where data_sha256=" in said
+    chosen = run("table", both, "-l", "accuracy", "--where", "data_sha256=" + "f" * 64)
+    assert chosen.stderr == ""
+    assert "40.00" in chosen.output
+
+
 def test_stats_of_the_printed_tables_are_the_printed_statistics() -> None:
     result = run("stats", "--published", "003")
     assert result.exit_code == 0

@@ -149,6 +149,7 @@ def test_the_rows_of_a_data_set_are_its_test_rows_or_all(folder, name, features,
         (("model", "model"), 3, "model:1: "),
         (("model", "rows", "no/output"), 2, "there is no folder"),
         (("model", "rows", "--decision", "--probability"), 2, "not both"),
+        (("model", "rows", "--threads=2", "--scheduler=tcp://x:1"), 2, "--threads are of this computer"),
         (("model", "rows", "--threads=0"), 2, "--threads"),
     ],
 )

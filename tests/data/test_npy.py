@@ -29,6 +29,10 @@ def written(folder: Path, rows: np.ndarray, labels: np.ndarray) -> Path:
         (np.array([2**63 + 1024, 2**63 + 1, 1, 1, 1, 1], np.uint64), "beyond 2\\^53"),
         (np.array([2**53 + 1, 1, 1, 1, 1, 1], np.int64), "beyond 2\\^53"),
         (np.array([None, 1, 1, 1, 1, 1]), "no complete .npy file"),
+        (
+            np.array([*list("aabcb"), "\x1b[2J"]),
+            "row 6: the label .* holds a character that is not printable",
+        ),
     ],
 )
 def test_labels_that_would_be_lost_are_refused(tmp_path: Path, labels: np.ndarray, said: str) -> None:

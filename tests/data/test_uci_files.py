@@ -252,6 +252,7 @@ def test_a_connection_has_127_features(tmp_path: Path) -> None:
         (f"{RECORD},1,normal.\n", ":1: more than 42 fields"),
         (f"{RECORD.replace('5450', 'inf')},normal.\n", ":1: column 6 is not a finite number"),
         (f"{RECORD.replace('5450', 'many')},normal.\n", "not KDD Cup 99 records"),
+        (f"{RECORD},normal.\n{RECORD},nor\x07mal.\n", ":2: the label 'nor\\x07mal' holds a character"),
         ("", "has no rows"),
     ],
 )

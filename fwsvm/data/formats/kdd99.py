@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.svmlight_errors import one_line
 from fwsvm.data.formats.text_file import open_decompressed
+from fwsvm.data.labels import first_objection
 from fwsvm.errors import DataError
 
 COLUMNS = 42
@@ -73,6 +74,8 @@ def read(path: Path) -> tuple[LabelledRows, tuple[str, ...]]:
                     raise DataError(f"{path}:{short}: fewer than {COLUMNS} fields")
                 rows.append(_features(chunk, path, line))
                 labels.append(chunk[LABEL].str.rstrip(".").to_numpy(dtype=str))
+                if bad := first_objection(labels[-1]):
+                    raise DataError(f"{path}:{line + bad[0]}: {bad[1]}")
                 line += len(chunk)
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path}: not KDD Cup 99 records: {one_line(error)}") from None

@@ -12,7 +12,7 @@ import numpy as np
 from fwsvm import _mapped
 from fwsvm._stretches import all_finite
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.labels import as_numbers
+from fwsvm.data.labels import as_numbers, first_objection
 from fwsvm.errors import DataError
 
 
@@ -52,6 +52,8 @@ def read(
         )
     if labels.dtype.kind != "U":
         labels = _numbers(labels, beside)
+    elif bad := first_objection(labels):
+        raise DataError(f"{beside}: row {bad[0] + 1}: {bad[1]}")
     if path.stat().st_size < _mapped.LARGE:
         X = np.ascontiguousarray(X, np.float64)
         refuse(path, X)
