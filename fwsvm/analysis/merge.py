@@ -22,6 +22,7 @@ from fwsvm.results.archives import OF_FOLDER
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.files import opened, present, text_of, unreadable
 from fwsvm.results.kinds import listed, shortened
+from fwsvm.results.latest import keep_latest
 from fwsvm.results.reading import MOST_BYTES, refuse_too_many, runs_table, trace_table
 
 CODE = ("fwsvm", "commit")
@@ -162,9 +163,7 @@ def _latest(rows: list[Row]) -> dict[str, Row]:
     """Return the latest finished row of each run, else the latest."""
     found: dict[str, Row] = {}
     for row in rows:
-        before = found.get(row["run_id"])
-        if before is None or row["status"] in DONE or before["status"] not in DONE:
-            found[row["run_id"]] = row
+        keep_latest(found, row)
     return found
 
 

@@ -22,22 +22,7 @@ OTHER_NAMES = {
     "tune": "easy", "search": "grid", "download": "data",
 }  # fmt: skip
 KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}
-VALUES = {
-    "-s",
-    "-t",
-    "-d",
-    "-g",
-    "-r",
-    "-c",
-    "-n",
-    "-p",
-    "-m",
-    "-e",
-    "-h",
-    "-b",
-    "-v",
-    "-w",
-}  # options with a value
+VALUES = {f"-{letter}" for letter in "stdgrcnpmehbvw"}  # options with a value
 RENAMED = {"-d": "--degree", "-g": "--gamma", "-r": "--coef0", "-c": "-C", "-e": "--tol", "-m": "--cache-mb"}
 REASONS = {
     "-s": "of -s only 0, C-SVC, is here, with the squared hinge and a penalised bias: choose C anew",

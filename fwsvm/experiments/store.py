@@ -22,6 +22,7 @@ from fwsvm.files.atomic import replacing
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import no_results, present, refuse_link, refuse_reference
+from fwsvm.results.latest import keep_latest
 from fwsvm.results.reading import runs_table, trace_table, whole_part
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
@@ -102,7 +103,7 @@ class ResultsStore:
         if points:
             write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
         self._write(self._file, self.runs, _csv_line(written.values()))
-        _update(self.rows, written)
+        keep_latest(self.rows, written)
 
     def copy_from(self, run: "ReusableRun", cell: Cell) -> None:
         """Write a run of another folder, and its trace, as this cell."""
@@ -117,7 +118,7 @@ class ResultsStore:
         named = {"experiment": cell.experiment, "dataset": cell.dataset or row["dataset"]}
         taken = {**row, **named, "method": f"{cell.method}{between}{chosen}"}
         self._write(self._file, self.runs, _csv_line(taken.values()))
-        _update(self.rows, taken)
+        keep_latest(self.rows, taken)
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
@@ -182,7 +183,7 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
         notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
     rows: dict[str, dict[str, str]] = {}
     for line in table:
-        _update(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
+        keep_latest(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
     return rows
 
 
@@ -242,13 +243,6 @@ def prepare_runs_file(path: Path) -> None:
             os.truncate(path, table.whole)
         except OSError as error:
             raise _unwritable(path, error) from error
-
-
-def _update(rows: dict[str, dict[str, str]], row: dict[str, str]) -> None:
-    """Add a row; one that did not finish does not replace one that did."""
-    known = rows.get(row["run_id"])
-    if known is None or Status(row["status"]).done or not Status(known["status"]).done:
-        rows[row["run_id"]] = row
 
 
 def _csv_line(fields: Iterable[str]) -> str:
