@@ -5,6 +5,7 @@ classes: order of first appearance in the whole training file. A number has one 
 ``1`` for ``+1`` and ``1.0``, ``2.5`` for ``2.50``.
 """
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -118,6 +119,7 @@ def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | l
     return list(found)  # type: ignore[return-value]
 
 
+@functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again
 def label_text(label: float | str) -> str:
     """Return the one text of a label: a number's shortest, a name and a whole number that a double rounds as they are.
 

@@ -117,7 +117,7 @@ def threads(n_jobs: Any) -> int:
     """Return the number of threads for n_jobs, as in joblib."""
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise ValueError(f"n_jobs is a whole number or None, not {shown(n_jobs)}")
-    return int(effective_n_jobs(n_jobs))
+    return 1 if n_jobs == 1 else int(effective_n_jobs(n_jobs))
 
 
 def seed(random_state: Any) -> int:

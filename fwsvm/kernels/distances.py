@@ -51,7 +51,9 @@ def value_error(kernel: Any, own: np.ndarray, own_too: np.ndarray) -> float:
     """
     if own.dtype != np.float64:
         return 0.0
-    return _error(kernel, max(own.max(initial=0.0), own_too.max(initial=0.0)), np.float64)
+    return _error(
+        kernel, max(own.max(initial=0.0), 0.0 if own_too is own else own_too.max(initial=0.0)), np.float64
+    )
 
 
 def single_error(kernel: Any, own: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fwsvm._mapped import RowMatrix, blocks, is_mapped
 from fwsvm.errors import RangeError
-from fwsvm.kernels.kernel import own_terms, self_values
+from fwsvm.kernels.kernel import own_terms_and_values
 from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.kernels.survey import largest_of
 
@@ -29,7 +29,7 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
     bound = Rows(
         np.full(longest, largest), np.arange(longest, dtype=np.int32), np.array([0, longest]), int(longest)
     )
-    if _most(kernel, bound)[1] <= LARGEST:
+    if _largest(kernel, bound)[0] <= LARGEST:
         return
     row, most = 0, -np.inf
     for some in blocks(X) if is_mapped(X) else [slice(0, X.shape[0])]:
@@ -47,7 +47,13 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
 
 def _most(kernel: Any, rows: Rows) -> tuple[int, float]:
     """Return the row of the largest number that its kernel value with itself is made of, and that number."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = np.maximum(np.abs(own_terms(kernel, rows)), np.abs(self_values(kernel, rows)))
+    largest = _largest(kernel, rows)
     row = int(np.argmax(np.where(np.isnan(largest), np.inf, largest)))
     return row, float(largest[row])
+
+
+def _largest(kernel: Any, rows: Rows) -> np.ndarray:
+    """Return the largest number that each row's kernel value with itself is made of, shape (m,)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: np.ndarray = np.abs(own_terms_and_values(kernel, rows)).max(axis=0)
+    return found

@@ -9,12 +9,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
-
-    from threadpoolctl import ThreadpoolController
 
 MOST_THREADS = 1024  # that may be asked for: each takes memory, and a typing mistake takes all
 
@@ -111,11 +109,12 @@ def in_shares(work: Callable[[int, int], None], size: int, parts: int, whole: in
 
 
 @functools.cache
-def _blas() -> "ThreadpoolController":
+def _blas() -> list[Any]:
+    """Return threadpoolctl's handles on the BLAS libraries that this process has loaded."""
     import scipy.linalg  # noqa: F401 - it has a BLAS of its own, which must be there to be found
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 _LIMITING = threading.RLock()
@@ -130,13 +129,20 @@ def blas_on(threads: int) -> Iterator[None]:
     thread at a time: in others such a block changes nothing, for each would restore what it found.
 
     As `threadpool_limits`, but the libraries are looked for once: that takes 2 ms, as long as a small linear system.
+    Nor is each asked for all that it knows of itself, which takes as long as a small matrix of kernel values.
     """
     if not _LIMITING.acquire(blocking=False):
         yield
         return
     try:
-        with _blas().limit(limits=threads, user_api="blas"):
+        before = [(library, library.num_threads) for library in _blas()]
+        try:
+            for library, _ in before:
+                library.set_num_threads(threads)
             yield
+        finally:
+            for library, count in before:
+                library.set_num_threads(count)
     finally:
         _LIMITING.release()
 

@@ -31,9 +31,11 @@ def distinct(X: RowMatrix, codes: np.ndarray, weights: np.ndarray | None) -> Dis
     counts = np.ones(len(codes)) if weights is None else weights
     hashes = row_hashes(X, codes)
     order = np.argsort(hashes, kind="stable")
-    order = order[counts[order] > 0]
+    if weights is not None:
+        order = order[counts[order] > 0]
     begins = np.ones(len(order), dtype=bool)
-    begins[1:] = hashes[order[1:]] != hashes[order[:-1]]
+    ordered = hashes[order]
+    begins[1:] = ordered[1:] != ordered[:-1]
     begins[1:] |= ~_alike(X, codes, order, ~begins[1:])
     firsts = order[begins]
     sums = np.add.reduceat(counts[order], np.flatnonzero(begins)) if len(order) else counts[order]

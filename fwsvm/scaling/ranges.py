@@ -90,8 +90,8 @@ def extremes(
     if 0 in X.shape:
         return np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
     rows, columns = occurring(X)
-    low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
     numbers = rows.nnz if isinstance(rows, csr_array) else rows.size
+    found: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
     for some in blocks(rows) if is_mapped(rows) else stretches(rows.shape[0], numbers):
         part = rows[some] if counted is None else rows[some][counted[some]]
         if not part.shape[0]:
@@ -99,5 +99,7 @@ def extremes(
         least, most = part.min(axis=0), part.max(axis=0)
         if isinstance(rows, csr_array):
             least, most = least.toarray().ravel(), most.toarray().ravel()
-        low, high = np.minimum(low, least), np.maximum(high, most)
-    return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), low, high
+        if found:
+            least, most = np.minimum(found[0][0], least), np.maximum(found[0][1], most)
+        found = [(least.astype(np.float64, copy=False), most.astype(np.float64, copy=False))]
+    return np.arange(X.shape[1]) if columns is None else columns.astype(np.int64), *found[0]

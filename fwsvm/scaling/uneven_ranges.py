@@ -30,9 +30,8 @@ class Uneven(NamedTuple):
 
 def uneven(X: RowMatrix) -> Uneven | None:
     """Return how uneven the ranges of the features that vary are, of rows X, shape (m, n); None up to `UNEVEN`."""
-    seen = Seen()
-    seen.add(X)
-    return seen.uneven
+    _, low, high = extremes(X)
+    return _uneven_between(low, high)
 
 
 def uneven_widths(widths: NDArray[np.float64]) -> Uneven | None:
@@ -74,5 +73,9 @@ class Seen:
     @property
     def uneven(self) -> Uneven | None:
         """How uneven the ranges are; see `uneven`."""
-        with np.errstate(over="ignore"):  # a width beyond doubles is infinite
-            return uneven_widths(self.high - self.low)
+        return _uneven_between(self.low, self.high)
+
+
+def _uneven_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> Uneven | None:
+    with np.errstate(over="ignore"):  # a width beyond doubles is infinite
+        return uneven_widths(high - low)

@@ -8,6 +8,7 @@ takes part in a certificate.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -90,6 +91,8 @@ def status_of(ended: Status, outcome: Outcome) -> Status:
 
 def summed(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome of a run of several parts: sums, and the largest relative gap."""
+    if len(outcomes) == 1:
+        return replace(outcomes[0], within=is_certified(outcomes[0]))
     kinds = {outcome.gap_kind for outcome in outcomes}
     errors = [outcome.gap_error for outcome in outcomes if math.isfinite(outcome.gap_error)]
     relative = [outcome.relative_gap for outcome in outcomes]

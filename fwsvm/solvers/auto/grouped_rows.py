@@ -56,7 +56,8 @@ def grouped_rows(
     counts = np.zeros_like(all_counts)
     counts[used] = all_counts[used]
     order = np.argsort(codes, kind="stable")
-    order = order[counts[codes[order]] > 0]
+    if (counts < all_counts).any():
+        order = order[counts[codes[order]] > 0]
     starts = np.concatenate([[0], np.cumsum(counts)])
     return GroupedRows(order, starts, pairs, weights[order], some_rows(rows, order))
 

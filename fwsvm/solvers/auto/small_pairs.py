@@ -141,7 +141,8 @@ def _taken_apart(
                 done, X, weights, problems, each, watch, {**next_starts, **starts}, columns, left
             )
             next_starts = done.warm_starts
-        found.append(_with_points(replace(done, warm_starts={}), points, groups, each))
+        done = replace(done, warm_starts={}) if done.warm_starts else done
+        found.append(_with_points(done, points, groups, each))
     return found
 
 
@@ -149,6 +150,8 @@ def _with_points(
     done: Solved, points: Mapping[int, Point], groups: GroupedRows, resolved: Resolved
 ) -> Solved:
     """Return what is done with the points of the pairs that have no part: a limit or an interrupt ended these."""
+    if not points and not done.interrupted:
+        return done
     with_part = {part.number for part in done.parts}
     interrupted, cut = done.interrupted, []
     for number, point in points.items():
@@ -192,6 +195,8 @@ def _with_runs(
 
 def _shares_of_work(solutions: Solutions, sizes: np.ndarray, X: RowMatrix) -> np.ndarray:
     """Return about which share of the time each penalty took, shape (S,), in sum 1; ``sizes`` are the pairs' rows."""
+    if len(solutions.steps) == 1:
+        return np.ones(1)
     stored = X.nnz if isinstance(X, sparse.csr_array) else X.size
     work = work_of(solutions.steps @ sizes, solutions.evaluations.sum(axis=1), stored / X.shape[0])
     return np.asarray(work / work.sum()) if work.any() else np.full(len(work), 1.0 / len(work))
@@ -224,6 +229,8 @@ def _small(X: RowMatrix, problems: Subproblems, settings: Sequence[Resolved]) ->
 def _shares(sizes: np.ndarray, small: np.ndarray, threads: int) -> list[np.ndarray]:
     """Return the numbers of the small pairs, in parts of about `PAIRS_SHARE` kernel values a thread."""
     work = np.cumsum(sizes[small] ** 2)
+    if work[-1] < PAIRS_SHARE * threads:
+        return [small]
     return np.split(small, np.flatnonzero(np.diff(work // (PAIRS_SHARE * threads))) + 1)
 
 
