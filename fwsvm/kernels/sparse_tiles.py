@@ -11,7 +11,7 @@ import numpy as np
 
 from fwsvm.kernels.kernel import pair, value
 from fwsvm.kernels.rows import Rows
-from fwsvm.numerics.compile import njit
+from fwsvm.numerics.compile import njit, overload
 from fwsvm.numerics.simd import broadcast, load, store, transpose
 from fwsvm.numerics.threads import in_shares
 
@@ -184,11 +184,14 @@ def fill_range(kernel, left_block, width, count, rows, own, which, first, last, 
     return last - first
 
 
-@njit(nogil=False)
-def threads_for(rows, size, count, threads):
+def threads_for(rows: Any, size: int, count: int, threads: int) -> int:
     """Return ``threads`` where a block of ``count`` rows against ``size`` rows is work for several, else 1."""
     each = 8.0 + rows.values.size / max(1, rows.starts.size - 1)
     return threads if size * count * each > PRODUCTS_PER_THREAD else 1
+
+
+# compiled code calls it, too; a wrapper for Python would take longer to compile than all else that is short
+overload(threads_for)(lambda *_: threads_for)
 
 
 def fill(

@@ -61,7 +61,7 @@ def compile_from_the_end(method: str, kernel: str, stop: str, told: "SimpleQueue
         compile_systems(columns)
     compile_for(fetch_in_thread, columns, columns.all_rows, state.alpha, 0, 0)
     rule = plain(resolved.rule if resolved.family.name == "simplex" else Swap2o())
-    compile_for(run_until_miss, 0, 0, rule, state, columns, 0)
+    compile_for(run_until_miss, 0, 0, rule, state, columns, 0, np.empty(0, np.int32))
     optimum(np.eye(1), qp, np.arange(1))
     if layouts is None:  # the data are large
         layouts = told.get()

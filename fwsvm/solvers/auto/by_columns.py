@@ -8,6 +8,8 @@ caches. Certificates come afterwards (`fwsvm.solvers.auto.by_classes`).
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fwsvm.kernels.column_cache import EVALUATIONS
 from fwsvm.numerics.atomics import compare_exchange
 from fwsvm.numerics.compile import njit
@@ -49,6 +51,7 @@ def solve_by_columns(
     solutions : Solutions
         The coefficients become the weights with the signs of the classes, until a certificate divides them by R.
     """
+    no_block = np.empty(0, np.int32)  # none is for several threads
     for number in numbers:
         if not compare_exchange(claimed, number, 0, 1):
             continue
@@ -67,7 +70,7 @@ def solve_by_columns(
         for k in range(penalties.size):
             if k > 0:
                 change_penalty(s, laid, penalties[k], a, b)
-            run_until_miss(addresses.advance, addresses.fetch, rule, s, columns, most)
+            run_until_miss(addresses.advance, addresses.fetch, rule, s, columns, most, no_block)
             solutions.reached[k, number] = now.stop != GOING
             solutions.steps[k, number] = now.steps - steps
             solutions.evaluations[k, number] = columns.counts[EVALUATIONS] - evaluations

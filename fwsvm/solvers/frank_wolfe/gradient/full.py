@@ -105,7 +105,7 @@ def cheapest(columns):
     return max(NARROW, min(WIDE, SMALLEST_BLOCK // columns.slot_of.size))
 
 
-@njit(nogil=False)  # takes microseconds: releasing the interpreter lock would cost more
+@njit(inner=True)
 def prefetch_set(s, columns):
     """Return the missed row, and others whose columns are not cached.
 
@@ -135,7 +135,7 @@ def prefetch_set(s, columns):
     return rows[:count]
 
 
-def fetch_columns(s: SimplexState, columns: ColumnCache) -> None:
-    """Compute the column that was missed and a prefetch set with it (`Full`, `Tracked`)."""
-    compute(columns, prefetch_set(s, columns), s.alpha, int(s.now[0]["vertex"]))
+def fetch_columns(s: SimplexState, columns: ColumnCache, block: np.ndarray) -> None:
+    """Compute a block of columns, the missed one among them, that was left by `run_until_miss` (`Full`, `Tracked`)."""
+    compute(columns, block[block >= 0], s.alpha, int(s.now[0]["vertex"]))
     s.now["stop"] = GOING

@@ -69,6 +69,7 @@ class GradientStorage:
         self.shared = shared
         cache = self._cache(search, dtype, shared)
         self._counted = cache.counts.copy()  # what other runs did
+        self._block = np.empty(WIDE, np.int32)
         self.qp: SimplexQP = simplex_qp(cache, plus, penalties)
         self.compile_seconds = 0.0
         self.state: SimplexState = state_of(self.qp, search, stream, resolved)
@@ -123,13 +124,13 @@ class GradientStorage:
             if self.by_active:
                 fetch_active_columns(self._room(), self.qp.columns)
             else:
-                fetch_columns(self.state, self.qp.columns)
+                fetch_columns(self.state, self.qp.columns, self._block)
 
     def _steps_until_miss(self, steps: int) -> int:
         """Take steps until compiled code returns."""
         if self.by_active:
             return int(advance(self.rule, self.state, steps))
-        return int(run_until_miss(*self._at, self.rule, self.state, self.qp.columns, steps))
+        return int(run_until_miss(*self._at, self.rule, self.state, self.qp.columns, steps, self._block))
 
     def fetch_candidates(self) -> None:
         """Compute the kernel values of the candidates with the active set (`Sampled`)."""
