@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fwsvm.solvers import Settings, second_compiler, warm_up
-from fwsvm.solvers.auto.by_classes import add_class_sums
+from fwsvm.solvers.auto.pair_certificates import add_class_sums
 from fwsvm.solvers.frank_wolfe.run_until_miss import run_until_miss
 from fwsvm.solvers.newton.gram_rows import _add
 from fwsvm.solvers.resolve import resolve
@@ -253,7 +253,7 @@ from queue import SimpleQueue
 import numpy as np
 from scipy import sparse
 from fwsvm.solvers import Settings, fit
-from fwsvm.solvers.auto.by_classes import add_class_sums, write_certificates
+from fwsvm.solvers.auto.pair_certificates import add_class_sums, write_certificates
 from fwsvm.solvers.tuning import ONE_MATRIX_ROWS
 from fwsvm.solvers.compile_from_the_end import Layouts, compile_from_the_end
 from fwsvm.solvers.warm_up import GAPS

@@ -3,7 +3,7 @@
 Each pair is set up and solved by the steps of `fwsvm.solvers.frank_wolfe.engine` over a column cache of its own, as a
 run of its own would be, without the half of a millisecond that a run spends in the interpreter. For several penalties
 it is solved for one after another, from where it ended for the one before, while its columns are in the processor's
-caches. Certificates come afterwards (`fwsvm.solvers.auto.by_classes`).
+caches. Certificates come afterwards (`fwsvm.solvers.auto.pair_certificates`).
 """
 
 from typing import NamedTuple

@@ -14,9 +14,9 @@ from fwsvm.kernels.sums import UNINTERRUPTED
 from fwsvm.numerics.call_by_address import address_of
 from fwsvm.numerics.threads import together
 from fwsvm.problems.simplex_qp import simplex_qp
-from fwsvm.solvers.auto.by_classes import add_class_sums, write_certificates
 from fwsvm.solvers.auto.by_columns import Addresses, solve_by_columns
 from fwsvm.solvers.auto.grouped_rows import GroupedRows, LaidOutRows, laid_out
+from fwsvm.solvers.auto.pair_certificates import add_class_sums, write_certificates
 from fwsvm.solvers.auto.solutions import Goal, Solutions, empty_solutions
 from fwsvm.solvers.auto.whole_matrices import (
     empty_class_matrices,
