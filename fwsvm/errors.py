@@ -6,6 +6,7 @@ from typing import Any
 from fwsvm import exit_codes
 
 SHOWN = 60  # characters of a wrong value that a message quotes
+MOST_WORDS = 300  # characters of another package's error that a message quotes
 
 
 class FwsvmError(Exception):
@@ -64,6 +65,15 @@ def clipped(text: str, most: int) -> str:
     ('abc', 'ab...')
     """
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def one_line(error: BaseException) -> str:
+    """Return the kind and the words of an error in one line, of which a long one is cut off.
+
+    >>> one_line(ValueError("too   wide"))
+    'ValueError: too wide'
+    """
+    return clipped(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)
 
 
 def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:

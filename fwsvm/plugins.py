@@ -14,13 +14,12 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fwsvm.errors import PluginWarning, UsageError, nearest, shown
+from fwsvm.errors import PluginWarning, UsageError, nearest, one_line, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Entry = TypeVar("Entry")
-LONGEST = 300  # characters of an error that a warning repeats
 _NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 )  # it stands in tables, YAML, model files and file names
@@ -74,8 +73,8 @@ def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]],
         for registry, entries in before:
             registry.clear()
             registry.update(entries)
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
-        warnings.warn(f"{called} is left out, it could not be loaded: {said}", PluginWarning, stacklevel=2)
+        said = f"{called} is left out, it could not be loaded: {one_line(error)}"
+        warnings.warn(said, PluginWarning, stacklevel=2)
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.errors import FwsvmError, UsageError, clipped
+from fwsvm.errors import FwsvmError, UsageError, one_line
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.source_digest import package_digest
 
@@ -21,7 +21,6 @@ TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came t
 LOOK_SECONDS = 5.0  # after which it is seen whether there are workers
 PATIENCE_SECONDS = 60.0  # without any worker: one that a nanny starts again is there in ten
 MESSAGE_BYTES = 8e6  # of a message of support vectors; Dask warns from 10 MB on
-MOST_WORDS = 300  # characters of an error that is not ours
 
 
 def distributed() -> Any:
@@ -207,8 +206,3 @@ def errors(client: Any) -> Iterator[None]:
         raise UsageError(
             f"a worker failed: {one_line(error)}; has each worker this version of fwsvm, numpy and numba?"
         ) from error
-
-
-def one_line(error: BaseException) -> str:
-    """Return the kind and the words of an error in one line."""
-    return clipped(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)

@@ -21,7 +21,7 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
-from fwsvm.errors import DataError, FwsvmError
+from fwsvm.errors import DataError, FwsvmError, one_line
 from fwsvm.files.folders import parsed_folder
 from fwsvm.files.state import FileState, changed
 from fwsvm.plugins import load_plugins
@@ -198,8 +198,8 @@ def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledR
     except FwsvmError:
         raise
     except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(f"{path}: the reader of the format {name} ({module}) failed: {said}") from None
+        said = f"{path}: the reader of the format {name} ({module}) failed: {one_line(error)}"
+        raise DataError(said) from None
 
 
 def _of_member(said: str, plain: Path, path: Path, member: str) -> str:
