@@ -21,12 +21,14 @@ from typing import Any
 import click
 
 from fwsvm import __version__, exit_codes
+from fwsvm.cli import _streams
 from fwsvm.cli._lines import echo
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
 LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
+REPLACED = {None, 0, exit_codes.WORSE}  # exit codes of commands that did their work, but for what they print
 NO_TEXT = "fwsvm.no_text"  # the name of how stdout meets names of files that are no text
 
 
@@ -66,6 +68,18 @@ class Commands(Summaries):
             raise click.UsageError(f"No such command {shown(args[0])}{nearest_command(args[0], known)}", ctx)
         return super().resolve_command(ctx, args)
 
+    def main(self, *words: Any, **named: Any) -> Any:
+        """Run a line of words, help and version included; say at the end that the output could not be written."""
+        with _streams.lasting():
+            try:
+                return super().main(*words, **named)
+            except SystemExit as ended:
+                if failure := _streams.failure():
+                    _tell_unwritten(failure)
+                    if ended.code in REPLACED:
+                        sys.exit(exit_codes.FAILED)
+                raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; print a known error in one line and exit with its code."""
         warnings.formatwarning = _formatted
@@ -74,9 +88,7 @@ class Commands(Summaries):
             sys.stdout.reconfigure(errors=NO_TEXT)
         try:
             with _terminated_as_interrupted():
-                returned = super().invoke(ctx)
-                sys.stdout.flush()  # what the disk has no room for is told of here
-                return returned
+                return super().invoke(ctx)
         except FwsvmError as error:
             echo(f"fwsvm: {error}", 2, err=True)
             sys.exit(error.exit_code)
@@ -93,12 +105,15 @@ class Commands(Summaries):
                 said = shown(name) if error.errno in NO_NAMES else name
                 echo(f"fwsvm: {said}: {error.strerror}", 2, err=True)
                 sys.exit(exit_codes.DATA)
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - what is left in its buffer has no place
-            click.echo(f"fwsvm: the output cannot be written: {error.strerror}", err=True)
+            _tell_unwritten(error)
             sys.exit(exit_codes.FAILED)
         except KeyboardInterrupt:
             click.echo("fwsvm: interrupted", err=True)
             sys.exit(exit_codes.INTERRUPTED)
+
+
+def _tell_unwritten(error: OSError) -> None:
+    echo(f"fwsvm: the output cannot be written: {error.strerror}", 2, err=True)
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

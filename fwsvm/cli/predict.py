@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names
+from fwsvm.cli import _names, _paths
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo, tell
+from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 @libsvm_command("predict")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=_paths.ANY)
 @click.argument("data", shell_complete=_names.datasets)
-@click.argument("output", type=click.Path(path_type=Path), required=False)
+@click.argument("output", type=_paths.ANY, required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @click.option(
     "--probability", is_flag=True, help="Write the classes' probabilities after the most probable label."
@@ -136,6 +137,7 @@ def command(
             record["probabilities"] = predicted.probabilities.tolist()
         click.echo(json.dumps(record))
     elif output is None:
+        end_where_unread()
         sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from fwsvm.cli import _paths
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import UsageError
 
 
@@ -18,11 +20,9 @@ from fwsvm.errors import UsageError
 @click.option(
     "-y", "--target", type=(float, float), metavar="LOWER UPPER", help="Scale labels, too, to this interval."
 )
-@click.option("-s", "--save", type=click.Path(path_type=Path), help="Save the ranges to this file.")
-@click.option(
-    "-r", "--restore", type=click.Path(path_type=Path), help="Take interval and ranges from this file."
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@click.option("-s", "--save", type=_paths.ANY, help="Save the ranges to this file.")
+@click.option("-r", "--restore", type=_paths.ANY, help="Take interval and ranges from this file.")
+@click.option("-o", "--output", type=_paths.ANY, help="Write to this file instead of stdout.")
 @click.option(
     "--digits",
     type=click.IntRange(1, 17),
@@ -90,6 +90,8 @@ def command(
         )
     if save:
         ranges.write(save, rule)
+    if not output:
+        end_where_unread()
     written = before = 0
     with contextlib.ExitStack() as opened:
         stream = opened.enter_context(replacing(output)) if output else sys.stdout

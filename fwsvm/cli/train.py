@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli import _names
+from fwsvm.cli import _names, _paths
 from fwsvm.cli._display import Display
-from fwsvm.cli._files import refuse_overwriting, written_elsewhere
+from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import tell
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
+from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
 from fwsvm.phases import Phase
 
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @training_options
 @scale_option
-@click.option("--test", type=click.Path(path_type=Path), help="File of test rows.")
-@click.option("--model", type=click.Path(path_type=Path), help="Write the machine to this file.")
+@click.option("--test", type=_paths.ANY, help="File of test rows.")
+@click.option("--model", type=_paths.ANY, help="Write the machine to this file.")
 @click.option(
     "--trace",
-    type=click.Path(path_type=Path),
+    type=_paths.ANY,
     help="Write time, iteration, objective, gap, size (CSV), of two classes.",
 )
 @click.option(
@@ -82,6 +83,11 @@ def command(
     refuse_scaling(settings.kernel, scale)
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
+    for output, option in ((model, "--model"), (trace, "--trace")):
+        if output is not None:
+            refuse_no_folder(output, option)
+    if model is None and trace is None:
+        end_where_unread()
     say = text.printer(to_stderr=as_json)
     lacking = 0
     if scheduler is not None:

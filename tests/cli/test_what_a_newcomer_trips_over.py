@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from fwsvm.cli import main
 from fwsvm.cli._lines import echo
+from fwsvm.experiments import training
 from fwsvm.problems import model_files
 
 PUBLISHED = str(Path(__file__).parents[2] / "results" / "reference" / "web")  # a folder of results
@@ -60,7 +61,8 @@ def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
 @pytest.mark.parametrize("value", ["1e300", "1e20", "1e-200"])
 def test_values_beyond_single_precision_are_refused_for_kernels(rows, value):
     rows.write_text(f"1 1:{value} 2:0\n-1 1:-{value} 2:0\n" * 5)
-    assert "scale the data first" in refused("train", "rows", code=3)
+    said = refused("train", "rows", code=3)
+    assert "scale the data first (--scale [0,1], in Python scale='[0,1]', or fwsvm scale)" in said
 
 
 @pytest.mark.parametrize("value", ["1e300", "1e308"])
@@ -298,8 +300,16 @@ def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, mon
 def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     lost, trace = tmp_path / "none" / "m", tmp_path / "none" / "t.csv"
+    trained = training.train
+
+    def without_the_folder(*given):
+        lost.parent.rmdir()
+        return trained(*given)
+
+    monkeypatch.setattr(training, "train", without_the_folder)
     words = ["train", "-m", "swap", "--json", "--trace", str(trace), "synthetic:gaussians?rows=60&test=0"]
     for more in ([], ["--model", str(lost)]):
+        lost.parent.mkdir()
         done = CliRunner().invoke(main, [*words, *more])
         assert done.exit_code == 4
         assert json.loads(done.stdout)["certified"]
