@@ -3,7 +3,8 @@
 Tables, tests, figures and claims all use cells. Published numbers have the same form (`fwsvm.analysis.published`).
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+import shlex
+from collections.abc import Collection, Hashable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from fwsvm import promises
 from fwsvm.analysis.bounds import cut_in_part
-from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS, plain
+from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named, plain
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
@@ -78,6 +79,7 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
         "rows": group["rows"].max(),
         "features": group["features"].max(),
         "classes": group["classes"].max(),
+        "subproblems": group["subproblems"].max(),
         "runs": len(group),
         "used": len(finished) - int(in_part.sum()) * (not in_part.all()),
         "status": str(present[0]),
@@ -120,18 +122,22 @@ def unique_cells(cells: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     first = doubled[(doubled[key] == doubled.iloc[0][key]).all(axis=1)]
     differing = [name for name in SETTING if name not in key and first[name].nunique(dropna=False) > 1]
     place = ", ".join(shortened(str(first.iloc[0][name])) for name in key)
-    choices = "; ".join(
-        f"{name.removesuffix('_set')} {_listed(first[name].unique(), ' or ')}" for name in differing
-    )
+    values = {name.removesuffix("_set"): [named(v) for v in first[name].unique()] for name in differing}
+    choices = "; ".join(f"{name} {listed(map(shortened, some), ' or ', 8)}" for name, some in values.items())
     raise ResultsError(
         f"several results for {place}: {choices or 'the same setting twice'}; "
-        "choose with --where COLUMN=VALUE"
+        f"choose with --where {_example(values)}"
     )
 
 
-def _listed(values: Iterable[object], between: str) -> str:
-    """Return the first few values, and how many more there are."""
-    return listed((f"{v:g}" if isinstance(v, float) else shortened(str(v)) for v in values), between, 8)
+def _example(values: Mapping[str, list[str]]) -> str:
+    """Return what to type after --where for one value of a setting, and for its empty one."""
+    if not values:
+        return "COLUMN=VALUE"
+    name, some = next(iter(values.items()))
+    filled = [shlex.quote(f"{name}={value}") for value in some if value != EMPTY]
+    typed = [*filled[:1], *([f"{name}="] if EMPTY in some else [])]
+    return " or --where ".join(map(shortened, typed))
 
 
 def cell_names(some: pd.DataFrame, among: pd.DataFrame, settings: Collection[str] = ()) -> list[str]:

@@ -1,5 +1,6 @@
 """Measures of a run: the column of the results, which end is better, and how values are printed."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -24,10 +25,13 @@ class Measure:
     derived: bool = False  # a comparison with a baseline method; its ratio to a published one says little
     bound: bool = False  # grows during a run: of one that was cut short it is a lower bound
     log_axis: bool = True  # positive, and worth comparing by ratios
+    count: bool = False  # a number of things: a whole one has no decimals
 
     def printed(self, value: float) -> str:
         """Return the value (as stored) as tables print it."""
         shown = value * self.factor
+        if self.count and abs(shown) < 100 and shown == round(shown):
+            return f"{shown:.0f}"
         if self.decimals is None:
             return three_digits(shown)
         return f"{round(shown, self.decimals) + 0.0:.{self.decimals}f}"  # + 0.0 makes -0.0 plain
@@ -57,13 +61,22 @@ def plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+#: An empty value of a setting, which ``--where NAME=`` chooses.
+EMPTY = "(empty)"
+
+
+def named(value: object) -> str:
+    """Return a setting's value where several are listed: an empty one is seen."""
+    return EMPTY if value == "" or (isinstance(value, float) and math.isnan(value)) else plain(value)
+
+
 _ALL = (
     Measure("accuracy", "test_accuracy", "test accuracy (%)", "more", factor=100, decimals=2, log_axis=False),
     Measure("time", "train_seconds", "training time (s)", "less", timed=True, bound=True),
-    Measure("size", "support_vectors", "support vectors", "less"),
-    Measure("steps", "steps", "update steps", "less", bound=True),
-    Measure("iterations", "iterations", "iterations", "less", bound=True),
-    Measure("kernel-evaluations", "kernel_evaluations", "kernel evaluations", "less", bound=True),
+    Measure("size", "support_vectors", "support vectors", "less", count=True),
+    Measure("steps", "steps", "update steps", "less", bound=True, count=True),
+    Measure("iterations", "iterations", "iterations", "less", bound=True, count=True),
+    Measure("kernel-evaluations", "kernel_evaluations", "kernel evaluations", "less", bound=True, count=True),
     Measure("objective", "objective", "objective", "less"),
     Measure("gap", "relative_gap", "relative duality gap", "less"),
     Measure("memory", "peak_memory_mib", "peak memory (MiB)", "less", bound=True),

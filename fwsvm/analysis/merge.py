@@ -178,17 +178,17 @@ def _write(
     for run_id, (_, place) in kept.items():
         trace = _trace(place, run_id)
         if trace is not None:
-            write_whole(out / "traces" / f"{run_id}.csv", trace, ResultsError)
+            write_whole(out / "traces" / f"{run_id}.csv", trace)
     if logs:
-        write_whole(out / "log.jsonl", logs, ResultsError)
+        write_whole(out / "log.jsonl", logs)
     written: list[dict[str, Any]] = []
     for folder in folders:
         for path, content in _configurations(folder.path):
             if present(path) and content not in written:
                 name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-                write_whole(out / name, configuration_text(path).encode(), ResultsError)
+                write_whole(out / name, configuration_text(path).encode())
                 written.append(content)
-    write_whole(out / "runs.csv", table, ResultsError)
+    write_whole(out / "runs.csv", table)
 
 
 def _refuse_unreadable(path: Path, content: bytes, most: int) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import configuration
-from fwsvm.analysis.measures import plain
+from fwsvm.analysis.measures import named, plain
 from fwsvm.errors import ResultsError, UsageError
 from fwsvm.results import archives
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
@@ -54,7 +54,7 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
         found[column] = found[column] | matched if column in found else matched
         left = frame[functools.reduce(operator.and_, found.values())]
         if left.empty or not matched.any():
-            held = sorted({plain(v) for v in frame[column].unique()})
+            held = sorted({named(v) for v in frame[column].unique()})
             more = f" and {len(held) - 12} more" if len(held) > 12 else ""
             raise UsageError(
                 f"--where {condition}: no row is left; "
@@ -202,9 +202,13 @@ def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series
         except ValueError as error:
             raise UsageError(f"--where {condition}: {error}; give true or false") from None
     if pd.api.types.is_numeric_dtype(column):
+        if not value:
+            return column.isna()
         try:
             exact = column == float(value)
         except ValueError as error:
             raise UsageError(f"--where {condition}: {column.name} holds numbers") from error
         return exact if exact.any() else column.map(plain) == value  # as messages and tables print it
+    if column.name == "data_sha256" and value:
+        return column.str.startswith(value)  # messages print the first twelve digits
     return column == value

@@ -29,14 +29,23 @@ def different_data(
         first, before = seen.setdefault(tuple(str(row[name]) for name in alike), (digest, where))
         if first != digest and (within or where != before) and dataset not in named:
             named.add(dataset)
-            places = f"{first[:12]} in {before}, {digest[:12]} in {where}"
-            yield f"different data under the name {shortened(dataset)}: {places}"
+            name, one, other = shortened(dataset), first[:12], digest[:12]
+            if where == before:
+                yield f"different data under the name {name} in {where}: {one}, then {other}"
+            else:
+                yield f"different data under the name {name}: {one} in {before}, {other} in {where}"
 
 
 def different_in_folders(frame: pd.DataFrame) -> list[str]:
-    """Return what to say of the data of rows that were read from result folders (`fwsvm.analysis.results.read`)."""
+    """Return what to say of the data of rows that were read from result folders (`fwsvm.analysis.results.read`).
+
+    Of runs that are alike in all else the later counts (`fwsvm.analysis.reported.final_rows`).
+    """
     rows = frame[[*SAME_DATA, "data_sha256", "folder"]].drop_duplicates().to_dict("records")
+    one_folder = frame["folder"].nunique() == 1
+    meant = "of runs of one setting the later count" if one_folder else "they are counted as one data set"
+    others = "" if one_folder else ", or give each folder by itself"
     return [
-        f"{said}; they are counted as one data set: choose with --where data_sha256=..., or give each folder by itself"
+        f"{said}; {meant}: choose with --where data_sha256=...{others}"
         for said in different_data(((row, str(row["folder"])) for row in rows), within=True)
     ]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names
+from fwsvm.cli import _names, _paths
 from fwsvm.cli._display import Display
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("grid")
-@click.argument("config", type=click.Path(path_type=Path), required=False, shell_complete=_names.experiments)
+@click.argument("config", type=_paths.ANY, required=False, shell_complete=_names.experiments)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
 @click.option("--copy", "copied", metavar="NAME",
               help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.")  # fmt: skip
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @click.option(
     "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
 )
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+@click.option("--out", metavar="DIR", type=_paths.FOLDER,
               help="Folder for the results [default: results/NAME of the experiment].")  # fmt: skip
 @click.option("--reuse", "lenders", multiple=True, metavar="DIR",
-              type=click.Path(path_type=Path, file_okay=False),
+              type=_paths.FOLDER,
               help="Take runs that this results folder holds already; may be repeated.")  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(1, 1000), metavar="N", help="Worker processes [default: the file's]."
@@ -149,11 +149,14 @@ def _shipped(config: Path | None, copied: str | None) -> None:
 
 
 def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
-    """Load every data set once, and print its shape and notices."""
+    """Load every data set once, and print its shape and notices, or why it is missing.
+
+    Of sets that are not to be had the reason is printed for the first one: it is long, and much the same for others.
+    """
     from fwsvm.experiments.samples import data_info
 
     known: dict[DataSpec, DataInfo] = {}
-    missing: list[str] = []
+    unobtainable: list[str] = []
     with Display() as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
@@ -161,8 +164,9 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                missing.append(data.name)
-                if len(missing) == 1:
+                if found.is_unobtainable:
+                    unobtainable.append(data.name)
+                if not found.is_unobtainable or len(unobtainable) == 1:
                     echo(f"missing: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
@@ -170,7 +174,7 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             echo(f"{data.name}: {shape}", 2, err=True)
             for notice in found.notices:
                 echo(f"  {notice}", 4, err=True)
-    if more := list(dict.fromkeys(missing))[1:]:
+    if more := list(dict.fromkeys(unobtainable))[1:]:
         echo(
             f"missing too: {', '.join(more)}; `fwsvm data info NAME` says where a set is to be had",
             2,

@@ -104,7 +104,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         ),
         ("cache", f"{facts['cache']} (FWSVM_CACHE moves it)"),
         *((f"  {name}", _folder_text(place)) for name, place in facts["folders"].items()),
-        ("compiled code", _folder_text(facts["compiled_code"]) + _kept_text(facts)),
+        ("compiled code", _folder_text(facts["compiled_code"])),
+        ("  made for", _kept_text(facts)),
         *((f"extra {extra}", _extra_text(extra, found)) for extra, found in facts["extras"].items()),
         *((name, value) for name, value in facts["environment"].items()),
     ]
@@ -120,13 +121,13 @@ def _kept_text(facts: dict[str, Any]) -> str:
     """Say what compiled code is made for, and where more of it is kept."""
     kept = facts["code_kept_in"]
     if kept == facts["compiled_code"]["path"]:
-        return f", for {facts['code_made_for']}; `fwsvm warmup` fills it"
+        return f"{facts['code_made_for']}; `fwsvm warmup` fills it"
     more = (
         f"more is kept in {kept}"
         if kept is not None
         else "no more can be kept: each process compiles what is missing"
     )
-    return f", only read, for {facts['code_made_for']}; {more}"
+    return f"{facts['code_made_for']}; only read; {more}"
 
 
 def _extra_text(extra: str, found: dict[str, str | None]) -> str:

@@ -77,7 +77,13 @@ class Cell:
         """A short description for progress messages."""
         s = self.settings
         words = [self.data.name, self.method, self.role]
-        numbers = {"C": s.C, "lambda": s.lambda_, "sigma2": s.sigma2, "tolerance": s.tolerance}
+        numbers = {
+            "C": s.C,
+            "lambda": s.lambda_,
+            "gamma": s.gamma,
+            "sigma2": s.sigma2,
+            "tolerance": s.tolerance,
+        }
         words += [f"{name}={value:g}" for name, value in numbers.items() if value is not None]
         words += (
             [f"fold {self.part}"] if self.part is not None and self.held_out and self.held_out.folds else []

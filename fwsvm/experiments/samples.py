@@ -36,6 +36,11 @@ class DataInfo:
     notices: tuple[str, ...] = ()
     missing: str = ""
 
+    @property
+    def is_unobtainable(self) -> bool:
+        """Whether it is a set of the lock that is not to be had; a file's reason is about its content."""
+        return self.missing.startswith(f"{self.name} is not to be had")
+
 
 def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     """Load a data set and return its shape and fingerprint."""
@@ -84,18 +89,26 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     if train is not whole.train:
         _refuse_lost_classes(whole, train)
     test = subsample(whole.test, wanted.test_rows, wanted.seed) if whole.test is not None else None
-    none: tuple[str, ...] = ()
+    fewer = [*_fewer("rows", wanted.rows, whole.train), *_fewer("test_rows", wanted.test_rows, whole.test)]
     if wanted.test_rows is not None and test is None and not found.lacking:
-        none = (f"{found.name}: there are no test rows, so test_rows draws none; test_fraction makes some",)
+        fewer.append("there are no test rows, so test_rows draws none; test_fraction makes some")
+    fewer = [f"{found.name}: {said}" for said in fewer]
     if not divided and train is whole.train and test is whole.test:
-        return replace(whole, notices=(*whole.notices, *none))
+        return replace(whole, notices=(*whole.notices, *fewer))
     drawn = (wanted.rows, wanted.test_rows, wanted.test_fraction, wanted.seed)
     named = hashlib.sha256(f"{found.fingerprint} {drawn}".encode()).hexdigest()
     of = f"{train.rows:,} rows to train on, {test.rows if test is not None else 0:,} to test on"
     notice = f"{found.name}: {of}, drawn by seed {wanted.seed} from {found.train.rows:,} training rows"
     if found.test is not None:
         notice += f" and {found.test.rows:,} test rows"
-    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, *none, notice))
+    return replace(whole, train=train, test=test, fingerprint=named, notices=(*found.notices, *fewer, notice))
+
+
+def _fewer(key: str, wanted: float | None, table: LabelledRows | None) -> list[str]:
+    """Return what to say where more rows are asked for than there are."""
+    if table is None or wanted is None or wanted <= table.rows:
+        return []
+    return [f"{key} asks for {wanted:,.0f}, and there are {table.rows:,}: all are taken"]
 
 
 def _refuse_lost_classes(whole: Dataset, drawn: LabelledRows) -> None:

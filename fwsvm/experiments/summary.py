@@ -50,7 +50,7 @@ def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
             notes.append(f"little is promised by {_short(name)}, {method}: {void}")
         if why := _load_note(group):
             notes.append(f"seconds of {_short(name)}, {method} say little: {why}")
-    notes += _alike(lines_of, list(groups))
+    notes += _alike(lines_of, list(groups)) + _of_one_short_name(name for name, *_ in groups)
     names = ["data set", "method", *NUMBERS, "status"]
     widths = [max(map(len, column)) for column in zip(names, *lines_of, strict=True)]
     widths[0] = min(widths[0], LONGEST_NAME)
@@ -101,6 +101,16 @@ def _short(name: str) -> str:
     if not name.startswith("synthetic:"):
         return PurePath(name).name
     return f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip()
+
+
+def _of_one_short_name(names: Iterable[str]) -> list[str]:
+    """Return which data sets are meant where several are shown by one name."""
+    meant: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        meant.setdefault(_short(name), []).append(name)
+    return [
+        f"data sets {short}, in their order: {', '.join(some)}" for short, some in meant.items() if some[1:]
+    ]
 
 
 def _alike(lines: list[list[str]], groups: list[tuple[str, ...]]) -> list[str]:

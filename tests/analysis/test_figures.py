@@ -40,6 +40,15 @@ def test_series_are_the_cells_in_order_of_size() -> None:
     assert drawing.figure.axes[0].get_xscale() == drawing.figure.axes[0].get_yscale() == "log"
 
 
+def test_pictures_of_two_kernels_have_captions_of_their_own(tmp_path) -> None:
+    rows = [row(dataset="usps", method=m, kernel=k) for m, k in (("fw", "rbf"), ("avsf", "linear"))]
+    rows.append(row(dataset="a", method="avsf", kernel="", status="missing", train_seconds=""))
+    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("time",))
+    assert [drawing.caption for drawing in drawn] == [
+        f"training time (s) on single data sets, {kernel} kernel." for kernel in ("rbf", "linear")
+    ]
+
+
 def test_data_sets_capped_to_one_size_stand_one_after_the_other(tmp_path) -> None:
     sizes = {"w1a": 2477, "w2a": 3470, "w3a": 4000, "w4a": 4000, "w5a": 4000}
     rows = [row(dataset=d, method=m, rows=n) for d, n in sizes.items() for m in ("cvm", "fw")]

@@ -104,6 +104,13 @@ def test_the_picture_of_a_race_has_the_runs_that_decided_not_the_first_look(tmp_
     assert curve.get_ydata().tolist() == pytest.approx([70, 80])
 
 
+def test_captions_name_an_empty_profile(tmp_path) -> None:
+    rows = [*searched(profile="smoke"), *searched(profile="")]
+    captions = [d.caption for d in draw(source_of(write(tmp_path, rows)), ["selection", "datasets"])]
+    assert sum("profile smoke" in caption for caption in captions) == len(captions) / 2 > 1
+    assert sum("profile (empty)" in caption for caption in captions) == len(captions) / 2
+
+
 def raced(stayed):
     """Return rows of a race over C = 1, 4 and 16: first runs, runs on fold 0, and on fold 1 of those that stayed."""
     first = [(0.9, 0, c) for c in (1, 4, 16)]

@@ -212,6 +212,19 @@ def test_two_results_for_one_place_are_an_error_that_says_how_to_choose() -> Non
         cells.unique_cells(table, ["dataset", "method"])
 
 
+def test_an_empty_number_is_named_and_chosen_by_an_empty_value() -> None:
+    frame = frame_of(row(dataset="a", method="fw", C=""), row(dataset="a", method="fw", C=0.25))
+    with pytest.raises(ResultsError, match=r"C \(empty\) or 0.25; choose with --where C=0.25 or --where C=$"):
+        cells.unique_cells(cells.cells_of_runs(frame), ["dataset", "method"])
+    assert results.matching(frame, ["C="])["C"].isna().tolist() == [True]
+
+
+def test_what_is_to_be_typed_is_quoted_for_a_shell() -> None:
+    table = cells_of(*(row(dataset="a", method="fw", experiment=name) for name in ("my runs", "x")))
+    with pytest.raises(ResultsError, match=r"choose with --where 'experiment=my runs'$"):
+        cells.unique_cells(table, ["dataset", "method"])
+
+
 def test_speed_ups_and_relative_accuracies_are_against_the_baseline_of_the_same_data_set() -> None:
     table = against_baseline(
         cells_of(

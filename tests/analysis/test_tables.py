@@ -400,6 +400,39 @@ def test_objectives_of_two_problems_are_not_ranked() -> None:
         method_matrix(cells, "objective", ["fw", "avsf"])
 
 
+def test_sizes_of_several_classes_are_ranked_only_if_they_count_the_same() -> None:
+    def best(classes: int, **linear: object) -> list[bool]:
+        several = {"dataset": "a", "classes": classes, "primal": 900}
+        rows = [
+            row(**several, method="fw", subproblems=classes * (classes - 1) // 2, support_vectors=60),
+            row(**several, method="mfw", subproblems=classes * (classes - 1) // 2, support_vectors=70),
+            row(**several | {"method": "avsf", "objective": 900, "support_vectors": 50} | linear),
+        ]
+        (table,) = drawing.draw_tables(cells_of(*rows), ["size"])
+        return [entry.best for entry in table.rows[0].entries]
+
+    assert best(2, subproblems=1) == [False, False, True]
+    assert best(3, subproblems=3) == best(5, subproblems=5) == [True, False, False]
+
+
+def test_whole_counts_have_no_decimals_and_means_have_some() -> None:
+    whole = row(dataset="a", method="fw", support_vectors=55)
+    means = [row(dataset="a", method="mfw", support_vectors=n, repetition=n) for n in (55, 56)]
+    (table,) = drawing.draw_tables(cells_of(whole, *means), ["size"])
+    assert [entry.text for entry in table.rows[0].entries] == ["55", "55.5"]
+    assert measures.measure("time").printed(55.0) == "55.0"
+
+
+def test_notes_name_long_data_sets_by_the_numbers_of_their_labels() -> None:
+    name = "synthetic:adult-like?rows=300&features=300&test=300&noise=0.02&seed=0"
+    table = cells_of(*(row(dataset=d, method=m, relative_gap=3)
+                       for d in (name, f"{name}0") for m in ("fw", "mfw", "cvm")))  # fmt: skip
+    drawn = " ".join(render(drawing.draw_tables(table, ["time"]), "terminal").split())
+    assert "promised by [1]/fw (relative gap 3); [1]/mfw (relative gap 3); [1]/cvm" in drawn
+    assert "[2]/fw (relative gap 3)" in drawn
+    assert f"[1] {name} [2] {name}0 " in drawn
+
+
 def test_a_sweep_over_the_width_is_a_table_and_its_values_choose() -> None:
     rows = [
         row(dataset="wdbc", method="swap", width_rule="", gamma=1 / (2 * s), sigma2=s, test_accuracy=0.9)

@@ -65,14 +65,32 @@ def test_a_table_of_different_data_under_one_name_says_so(tmp_path: Path) -> Non
     assert run("table", first, first, "-l", "accuracy").stderr == ""
 
 
+def test_an_empty_profile_is_named_and_can_be_chosen(tmp_path: Path) -> None:
+    ran = [row(dataset=d, method=m, profile=p) for d in "ab" for m in ("fw", "mfw") for p in ("smoke", "")]
+    folder = write(tmp_path, ran)
+    refused = run("stats", folder)
+    assert refused.exit_code == 2
+    assert (
+        "profile smoke or (empty); choose with --where profile=smoke or --where profile=\n" in refused.stderr
+    )
+    assert run("stats", folder, "--where", "profile=").exit_code == 0
+    assert "a        (empty)" in run("table", folder, "-l", "time").output
+    assert "profile holds (empty), smoke" in run("table", folder, "--where", "profile=x").stderr
+
+
 def test_a_table_says_that_one_folder_has_runs_on_two_versions_of_a_data_file(tmp_path: Path) -> None:
     ran = {"dataset": "d.svm", "method": "fw"}
     both = write(
         tmp_path, [row(**ran, test_accuracy=0.9), row(**ran, test_accuracy=0.4, data_sha256="f" * 64)]
     )
-    said = run("table", both, "-l", "accuracy").stderr
-    assert "different data under the name d.svm: " in said
-    assert "choose with --where data_sha256=" in said
+    table = run("table", both, "-l", "accuracy")
+    first = row(**ran)["data_sha256"][:12]
+    assert table.stderr == (
+        f"fwsvm: different data under the name d.svm in {both}: {first}, then ffffffffffff; "
+        "of runs of one setting the later count: choose with --where data_sha256=...\n"
+    )
+    assert "40.00" in table.output
+    assert "90.00" in run("table", both, "-l", "accuracy", "--where", f"data_sha256={first}").output
     chosen = run("table", both, "-l", "accuracy", "--where", "data_sha256=" + "f" * 64)
     assert chosen.stderr == ""
     assert "40.00" in chosen.output

@@ -333,6 +333,20 @@ def test_sets_that_are_missing_have_a_row_each(tmp_path: Path) -> None:
         assert out.count("missing") == 4
 
 
+def test_a_file_that_is_defective_is_missing_for_its_own_reason(tmp_path: Path) -> None:
+    for name, text in (("one", "1 1:1\n1 1:2\n"), ("empty", ""), ("nan", "1 1:nan\n-1 1:2\n")):
+        (tmp_path / f"{name}.svm").write_text(text)
+    text = QUICK.replace("[wdbc]", "[one.svm, usps-ext, empty.svm, w2a, nan.svm]")
+    code, _, err = here(tmp_path, text, "--dry-run")
+    assert code == 0
+    said = [line for line in err.splitlines() if line.startswith("missing")]
+    reasons = ("one.svm: all 2 rows", "usps-ext is not to be had", "empty.svm is empty", "nan.svm:1: value")
+    assert [line.startswith(f"missing: {why}") for line, why in zip(said, reasons, strict=False)] == [
+        True
+    ] * 4
+    assert said[4:] == ["missing too: w2a; `fwsvm data info NAME` says where a set is to be had"]
+
+
 def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:
     alone = rows(quick.folder)
     code, _, err = grid(tmp_path, QUICK, "--workers", "2")
@@ -495,6 +509,15 @@ def test_test_rows_of_a_set_without_any_are_said_to_be_none(tmp_path: Path) -> N
     assert said in " ".join(err.split())
     code, _, err = here(tmp_path, text + "test_fraction: 0.25\n")
     assert (code, said in " ".join(err.split())) == (0, False)
+
+
+def test_more_rows_than_a_set_has_are_said_once_to_be_all(tmp_path: Path) -> None:
+    asked = "name: trial\ndatasets: [{name: wdbc, rows: %s}]\nmethods: [{name: fw, tolerance: 0.1}, swap]\n"
+    for rows_asked, times in (("100000", 1), ("569", 0), ("0.5", 0)):
+        code, _, err = here(tmp_path, asked % rows_asked, "--dry-run")
+        assert code == 0, err
+        assert err.count("wdbc: rows asks for 100,000, and there are 569: all are taken") == times
+        assert err.count("rows asks for") == times
 
 
 def test_a_select_of_widths_that_no_method_has_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -48,6 +48,14 @@ def test_a_search_is_planned_once_for_all_methods(experiment: Experiment) -> Non
     assert len({cell.run_id for cell in cells}) == len(cells)
 
 
+@pytest.mark.parametrize("width", ["gamma", "sigma2"])
+def test_the_label_of_a_cell_tells_it_from_the_others_of_its_search(tmp_path: Path, width: str) -> None:
+    searching = of(tmp_path, f"select: {{folds: 2, C: [1, 4], {width}: [0.5, 2, 8]}}")
+    labels = [cell.label for cell in racing.search_cells(searching, searching.trials, known(searching))]
+    assert len(set(labels)) == len(labels) == 12
+    assert f"wdbc fw select C=4 {width}=0.5 fold 1" in labels
+
+
 def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: Experiment) -> None:
     tasks = plan.tasks(racing.search_cells(experiment, experiment.trials, known(experiment)))
     assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4]] * 4

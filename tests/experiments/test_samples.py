@@ -109,6 +109,12 @@ def test_a_sample_is_other_data() -> None:
     assert samples.load(DataSpec("wdbc", rows=1000)).fingerprint == whole.fingerprint
 
 
+def test_more_rows_to_test_on_than_there_are_are_said_to_be_all() -> None:
+    found = samples.load(DataSpec("wdbc", rows=50, test_rows=1000, test_fraction=0.25))
+    assert "wdbc: test_rows asks for 1,000, and there are 142: all are taken" in found.notices
+    assert not any("wdbc: rows asks" in notice for notice in found.notices)
+
+
 def test_test_rows_are_drawn_where_there_are_none_and_scaled_by_the_training_rows() -> None:
     found = samples.load(DataSpec("wdbc", test_fraction=0.25))
     assert found.test is not None

@@ -45,6 +45,14 @@ def test_no_number_of_the_table_is_cut_whatever_its_width() -> None:
         assert f" {number}" in line
 
 
+def test_sets_of_one_file_name_are_told_apart_below_the_table() -> None:
+    found = {path: dict.fromkeys((*SETTING, *LOAD, "message", "shared", "subproblems"), "")
+             | row("1") | {"dataset": path, "method": "fw"} for path in ("a/d.svm", "b/d.svm", "e.svm")}  # fmt: skip
+    cells = [SimpleNamespace(run_id=path) for path in found]
+    assert summary_table(cells, found).splitlines()[-1] == "data sets d.svm, in their order: a/d.svm, b/d.svm"
+    assert "in their order" not in summary_table(cells[1:], found)
+
+
 def test_a_machine_of_some_pairs_of_classes_has_its_time_alone() -> None:
     whole = row("1") | {"objective": "5", "support_vectors": "20", "subproblems": "45"}
     part = whole | {"train_seconds": "3", "objective": "1", "support_vectors": "2", "status": "time_limit"}

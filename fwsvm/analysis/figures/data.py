@@ -7,7 +7,7 @@ import pandas as pd
 
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import plain_label
-from fwsvm.analysis.measures import Measure, measure, plain
+from fwsvm.analysis.measures import EMPTY, Measure, measure, named, plain
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.reported import SETTING
@@ -83,8 +83,8 @@ def settings_apart(
         varied = cells["method"].isin(counts[counts > 1].index.get_level_values("method"))
         for value in cells.loc[varied, name].unique():
             here = cells[name].isna() if pd.isna(value) else cells[name] == value
-            word = f"{name.removesuffix('_set')} {plain(value)}"
-            known = not pd.isna(value) and bool(value != "")
+            word = f"{name.removesuffix('_set')} {named(value)}"
+            known = name in APART or named(value) != EMPTY
             yield from settings_apart(
                 cells[here if name in APART else here | ~varied],
                 within,

@@ -45,9 +45,11 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     if cells.empty:
         return []
     drawings = []
+    several = cells.loc[cells["kernel"] != "", "kernel"].nunique() > 1
     for kernel, here in cells.groupby("kernel", sort=False):
         suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
-        for setting, part in settings_apart(against_baseline(here, asked.baseline)):
+        said = f"{kernel!s} kernel" if kernel and (suffix or several) else ""
+        for setting, part in settings_apart(against_baseline(here, asked.baseline), said=said):
             compared = drawable(part)
             for name in asked.plain or ("accuracy", "time", "speedup", "size"):
                 kind = measure(name)
@@ -95,9 +97,7 @@ def _picture(
     set_titles(panel, "", title, "")
     some_cut = bool(cut_short(known, kind).any())
     legend(figure, axes, cut_short=some_cut)
-    caption = (
-        f"{title} on single data sets{f', {suffix[1:]} kernel' if suffix else ''}{setting and f', {setting}'}"
-    )
+    caption = f"{title} on single data sets{setting and f', {setting}'}"
     lacking = [name for name in data.order(cells) if name not in labels]
     caption += f"; no number for {listed(map(short_name, lacking))}" if lacking else ""
     return Drawing(

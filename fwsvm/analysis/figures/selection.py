@@ -6,6 +6,7 @@ import pandas as pd
 from fwsvm.analysis.figures.data import FigureData, label_of
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, set_titles
+from fwsvm.analysis.measures import named
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
@@ -40,7 +41,9 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:  # noqa: ARG001
         choice = _choice(runs[same & (runs["role"] == "final")], table)
         method = METHOD_NAMES.get(of["method"], plain_label(of["method"]))
         where = "".join(
-            f", {name} {plain_label(of[name])}" for name in SEARCH[:2] if several.loc[every.index[0], name]
+            f", {name} {plain_label(named(of[name]))}"
+            for name in SEARCH[:2]
+            if several.loc[every.index[0], name]
         )
         name = f"{label_of(of['dataset'])}, searched with {method}{where}{first}"
         draw_one = _heat_map if min(table.shape) > 1 else _curve

@@ -156,8 +156,15 @@ class _CellLookup:
 
 
 def _comparable(kind: Measure, one: CellFields, other: CellFields) -> bool:
-    """Whether two cells have the same measure: objectives are R on the simplex or the primal."""
-    return kind.name != "objective" or one.get("minimised") == other.get("minimised")
+    """Whether two cells have the same measure.
+
+    Objectives are R on the simplex or the primal. Of several classes support vectors are rows of the machine, or a sum
+    over its parts, in which a row counts several times; the runs then differ in subproblems or in what they minimise.
+    """
+    if kind.name == "objective":
+        return one.get("minimised") == other.get("minimised")
+    unlike = [one.get(name) != other.get(name) for name in ("minimised", "subproblems")]
+    return kind.name != "size" or not any(unlike) or _number(one, "classes") == 2
 
 
 def _is_finite(cell: CellFields) -> bool:

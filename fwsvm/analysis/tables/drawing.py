@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.measures import MEASURES, measure, measured, plain
+from fwsvm.analysis.measures import MEASURES, measure, measured, named
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
@@ -65,7 +65,7 @@ def plain_tables(cells: pd.DataFrame, names: Sequence[str]) -> list[Table]:
     keys = cells[["dataset", *varying]].drop_duplicates()
     blocks = [
         RowBlock(
-            tuple(map(plain, (published.title(key[0]), *key[1:]))),
+            (published.title(key[0]), *map(named, key[1:])),
             dict(zip(keys.columns, key, strict=True)),
         )
         for key in keys.itertuples(index=False, name=None)

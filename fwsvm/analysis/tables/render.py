@@ -38,7 +38,7 @@ def terminal(table: Table, *, colour: bool = False) -> str:
 
 
 def _short_labels(table: Table) -> tuple[Table, list[str]]:
-    """Shorten long labels to numbered ones, and return notes that give them in full."""
+    """Shorten long labels to numbered ones, to the numbers alone in notes; return notes that give them in full."""
     longest = LABEL if len(table.heads) <= 3 else LABEL - 20
     numbers: dict[str, int] = {}
     for label in (*table.heads, *(label for row in table.rows for label in row.labels)):
@@ -49,7 +49,10 @@ def _short_labels(table: Table) -> tuple[Table, list[str]]:
         replace(row, labels=tuple(short.get(label, label) for label in row.labels)) for row in table.rows
     )
     heads = tuple(short.get(head, head) for head in table.heads)
-    return replace(table, rows=rows, heads=heads), [
+    notes = table.notes
+    for label in sorted(numbers, key=len, reverse=True):  # a label may be a part of another one
+        notes = tuple(note.replace(label, f"[{numbers[label]}]") for note in notes)
+    return replace(table, rows=rows, heads=heads, notes=notes), [
         f"[{number}] {label}" for label, number in numbers.items()
     ]
 
