@@ -23,6 +23,16 @@ DEEPEST = 40
 TOO_DEEP = f"nested too deeply: {DEEPEST} levels are enough"
 LONGEST_NUMBER = 100  # characters: no double needs more, and no whole number that means anything
 
+#: What to do about errors of PyYAML's that have these words.
+REMEDIES = {
+    "start any token": "put the value in quotes",
+    "expected ',' or": "is a bracket before this not closed?",
+    "node content": "is a bracket before this not closed?",
+    "unexpected end of stream": "is a quote before this not closed?",
+    "expected key": "keys of a mapping begin in one column; is this one indented otherwise?",
+    "mapping values are not allowed": "keys begin in one column, and a value with a colon stands in quotes",
+}
+
 _TAG = "tag:yaml.org,2002:"
 _TEXT = {f"{_TAG}{name}" for name in ("str", "timestamp", "value", "merge")}
 _SCALARS = {f"{_TAG}{name}" for name in ("null", "bool", "int", "float")} | _TEXT
@@ -73,7 +83,9 @@ def parse(text: str, name: str, error: type[FwsvmError] = UsageError, *, typed_k
         said = " ".join(str(wrong.problem or wrong.context).split())
         if "nesting depth" in said:  # PyYAML 6.0.4 has a limit of its own
             said = TOO_DEEP
-        raise error(f"{name}:{mark.line + 1 if mark else 1}: {shown(said)[1:-1]}") from wrong
+        line, column = (mark.line, mark.column) if mark else (0, 0)
+        remedy = _remedy(said, "".join(text.split("\n")[line : line + 1])[: column + 1])
+        raise error(f"{name}:{line + 1}: {shown(said)[1:-1]}{remedy}") from wrong
     finally:
         loader.dispose()
 
@@ -83,6 +95,13 @@ def plain(node: Node) -> Any:
     if isinstance(node.value, dict):
         return {key: plain(member) for key, member in node.value.items()}
     return [plain(member) for member in node.value] if isinstance(node.value, list) else node.value
+
+
+def _remedy(said: str, before: str) -> str:
+    """Return what to do about an error of PyYAML's, by the line up to its place; nothing where that is unknown."""
+    if "tab character" in said or ("start any token" in said and "\t" in before):
+        return "; indent with spaces, not tabs"
+    return next((f"; {remedy}" for words, remedy in REMEDIES.items() if words in said), "")
 
 
 def _text(path: Path, error: type[FwsvmError]) -> str:

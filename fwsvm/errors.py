@@ -45,7 +45,7 @@ class ResultsError(FwsvmError):
 
 
 class WriteError(ResultsError):
-    """Results that cannot be written for want of space or permission; what was written before stays whole."""
+    """Output that cannot be written for want of a folder, space or permission; what was written before stays whole."""
 
     exit_code = exit_codes.FAILED
 

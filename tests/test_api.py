@@ -207,6 +207,7 @@ MISTAKES = {
     "weights too few": (lambda: fwsvm.train(X, Y, weights=[1.0]), "weights of shape \\(1,\\) for 80 rows"),
     "weights below zero": (lambda: fwsvm.train(X, Y, weights=-np.ones(80)), "not negative"),
     "weights for a mean": (lambda: fwsvm.train(X, Y, weights=np.arange(80) + 1, method="wolfe"), "leave the weights"),
+    "no rows": (lambda: fwsvm.train(X[:0], Y[:0]), "there are no rows to train on"),
     "no such file": (lambda: fwsvm.train("no/such/file"), "no such file"),
     "no such model": (lambda: fwsvm.load("no/such/model"), "no/such/model"),
 }  # fmt: skip

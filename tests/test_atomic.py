@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fwsvm import scaling
-from fwsvm.errors import DataError
+from fwsvm.errors import WriteError
 from fwsvm.files import atomic
 from fwsvm.problems import model_files
 from tests.problems import trained
@@ -52,7 +52,7 @@ def test_stdout_is_never_replaced_wherever_it_leads() -> None:
 
 def test_a_number_that_is_not_open_is_refused() -> None:
     with (
-        pytest.raises(DataError, match="/dev/fd/999999999 cannot be written: Bad file descriptor"),
+        pytest.raises(WriteError, match="/dev/fd/999999999 cannot be written: Bad file descriptor"),
         atomic.replacing("/dev/fd/999999999"),
     ):
         pass

@@ -1,6 +1,7 @@
 """YAML of anybody: plain values as PyYAML's safe reader has them, and a sentence for everything else."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,25 @@ def test_what_is_refused_is_named_by_line(text, said):
     with pytest.raises(UsageError) as caught:
         parse(text, "f")
     assert str(caught.value).startswith(f"f:{said}")
+
+
+@pytest.mark.parametrize("loader", [bounded_yaml.SAFE, yaml.SafeLoader])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a:\n\t- b\n", "2: .*; indent with spaces, not tabs"),
+        ("a: @b\n", "1: .*; put the value in quotes"),
+        ("a: [b\nc: d\n", "2: .*; is a bracket before this not closed?"),
+        ("a: {b\n", "2: .*; is a bracket before this not closed?"),
+        ("a: [\n", "2: .*; is a bracket before this not closed?"),
+        ('a: "b\nc: d\n', "3: .*; is a quote before this not closed?"),
+        ("a: b\n c: d\n", "2: .*; keys begin in one column, and a value with a colon stands in quotes"),
+    ],
+)
+def test_what_is_no_yaml_is_refused_with_a_remedy(monkeypatch, loader, text, said):
+    monkeypatch.setattr(bounded_yaml, "SAFE", loader)
+    with pytest.raises(UsageError, match=f"^f:{re.escape(said).replace(re.escape('.*'), '.*')}$"):
+        parse(text, "f")
 
 
 def test_files_that_are_no_text_or_too_large_or_no_files_are_refused(tmp_path):

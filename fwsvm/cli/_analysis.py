@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._lines import has_cursor, tell
-from fwsvm.errors import ResultsError, UsageError
+from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fwsvm.analysis.results import Results
 
-results_argument = click.argument(
-    "results", nargs=-1, type=click.Path(path_type=Path), metavar="[RESULTS]..."
-)
+results_argument = click.argument("results", nargs=-1, type=_paths.ANY, metavar="[RESULTS]...")
 where_option = click.option(
     "--where",
     multiple=True,
@@ -34,7 +33,7 @@ mixed_load_option = click.option(
 out_option = click.option(
     "--out",
     "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_paths.FILE,
     help="Write to this file instead of stdout.",
 )
 
@@ -86,7 +85,7 @@ def emit(text: str, out: Path | None) -> None:
         return
     from fwsvm.files.atomic import write_whole
 
-    write_whole(out, text.encode(), ResultsError)
+    write_whole(out, text.encode())
     click.echo(f"wrote {out}", err=True)
 
 

@@ -41,7 +41,7 @@ def compile_into(folder: Path, processor: str, words: Sequence[str]) -> None:
     folder = Path(os.path.realpath(folder))
     code = folder / "numba"
     _refuse_what_is_there(code, facts)
-    make_folder(folder, WriteError)
+    make_folder(folder)
     started = time.perf_counter()
     try:
         with tempfile.TemporaryDirectory(prefix=".warmup-", dir=folder) as made:

@@ -53,7 +53,8 @@ def checked(data: "Dataset") -> list[str]:
     ]
     if min(counts) < 10:
         rare = _shown(data.classes[counts.index(min(counts))])
-        said.append(f"Class {rare} has {min(counts)} rows only: what is said of it is uncertain.")
+        few = "a single row" if min(counts) == 1 else f"{min(counts)} rows only"
+        said.append(f"Class {rare} has {few}: what is said of it is uncertain.")
     return [*said, *(f"{notice.rstrip('.')}." for notice in data.notices)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fwsvm.errors import ModelError, UsageError
+from fwsvm.errors import ModelError, UsageError, WriteError
 
 if TYPE_CHECKING:
     from fwsvm.problems.machines import KernelModel, LinearModel
@@ -36,7 +36,15 @@ def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iter
 
 
 def refuse_no_folder(output: Path, option: str) -> None:
-    """Refuse an output file that its folder cannot take, before anything is computed for it."""
+    """Refuse an output file that its folder cannot take, before anything is computed for it.
+
+    Raises
+    ------
+    UsageError
+        There is no such folder, or the file is one.
+    WriteError
+        The folder may not be written to.
+    """
     from fwsvm.files.atomic import is_written_in_place
 
     if is_written_in_place(output) and not output.is_dir():  # a pipe, /dev/stdout
@@ -46,9 +54,12 @@ def refuse_no_folder(output: Path, option: str) -> None:
         raise UsageError(
             f"{output} cannot be written: there is no folder {folder}; make it, or name another with {option}"
         )
-    if output.is_dir() or not os.access(folder, os.W_OK):
-        why = "it is a folder" if output.is_dir() else f"no permission to write in {folder}"
-        raise UsageError(f"{output} cannot be written: {why}; name another file with {option}")
+    if output.is_dir():
+        raise UsageError(f"{output} cannot be written: it is a folder; name another file with {option}")
+    if not os.access(folder, os.W_OK):
+        raise WriteError(
+            f"{output} cannot be written: no permission to write in {folder}; name another file with {option}"
+        )
 
 
 def written_elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:

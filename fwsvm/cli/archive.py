@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli import _paths
+
 
 @click.command("archive")
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=_paths.ANY)
 @click.option(
     "--out",
     "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_paths.FILE,
     help="Where to write it [default: RESULTS.zip].",
 )
 def command(results: Path, out: Path | None) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from fwsvm import exit_codes
+from fwsvm.cli import _paths
 from fwsvm.cli._analysis import (
     coloured,
     emit,
@@ -19,8 +20,8 @@ from fwsvm.cli._choice import NearestChoice
 
 
 @click.command("compare")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old", type=_paths.ANY)
+@click.argument("new", type=_paths.ANY)
 @click.option("--measure", "measures", multiple=True, type=NearestChoice(["accuracy", "time"]),
               help="Compare only this; may be repeated [default: both].")  # fmt: skip
 @click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",

@@ -38,7 +38,7 @@ def command(shell: str | None, install: bool) -> None:
         click.echo(script)
         return
     place = _place(name)
-    write_whole(place, script.encode(), UsageError)
+    write_whole(place, script.encode())
     click.echo(f"wrote {place}; it holds in each {name} that starts from now on")
     if name == "zsh":
         click.echo(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli import _names
+from fwsvm.cli import _names, _paths
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._progress import loading
@@ -48,10 +48,10 @@ class Steps:
 
 @click.command()
 @click.argument("train", shell_complete=_names.datasets)
-@click.argument("test", type=click.Path(path_type=Path), required=False)
+@click.argument("test", type=_paths.ANY, required=False)
 @click.option(
     "--model",
-    type=click.Path(path_type=Path),
+    type=_paths.ANY,
     help="Where the machine goes [default: TRAIN.model in this folder].",
 )
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True,

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.errors import UsageError, shown
 
 
 @click.command("man")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @click.option("--install", is_flag=True, help="Write all pages where `man` looks for the user's own.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write all pages to this folder."
-)
+@click.option("--out", type=_paths.FOLDER, help="Write all pages to this folder.")
 def command(words: tuple[str, ...], install: bool, out: Path | None) -> None:
     """Print the manual page of COMMAND, or of fwsvm itself, for `man`.
 
@@ -35,7 +34,7 @@ def command(words: tuple[str, ...], install: bool, out: Path | None) -> None:
         return
     folder = out or Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "man" / "man1"
     for path, context in found.items():
-        write_whole(folder / f"{path.replace(' ', '-')}.1", page(context).encode(), UsageError)
+        write_whole(folder / f"{path.replace(' ', '-')}.1", page(context).encode())
     click.echo(f"wrote {len(found)} pages to {folder}")
 
 

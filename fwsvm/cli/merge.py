@@ -4,10 +4,12 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli import _paths
+
 
 @click.command("merge")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", "-o", required=True, type=click.Path(path_type=Path, file_okay=False),
+@click.argument("folders", nargs=-1, required=True, type=_paths.ANY, metavar="DIR...")
+@click.option("--out", "-o", required=True, type=_paths.FOLDER,
               help="New folder for the joined results.")  # fmt: skip
 @click.option(
     "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._lines import echo
-from fwsvm.errors import ResultsError, UsageError
+from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
     from fwsvm.analysis.figures import FigureData
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     "-o",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=_paths.FOLDER,
     help="Folder for the pictures [default: figures/ in the first results folder, or here].",
 )
 @mixed_load_option
@@ -121,7 +122,7 @@ def command(
     for drawing in drawings:
         for form in forms:
             path = folder / f"{drawing.name}.{form}"
-            write_whole(path, drawing.content(form), ResultsError)
+            write_whole(path, drawing.content(form))
             echo(f"{path}  {drawing.caption}", 2)
 
 

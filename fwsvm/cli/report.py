@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
 
 
 @click.command("report")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
-@click.option("--out", "-o", type=click.Path(path_type=Path, dir_okay=False),
+@click.argument("folders", nargs=-1, required=True, type=_paths.ANY, metavar="DIR...")
+@click.option("--out", "-o", type=_paths.FILE,
               help="Where to write it [default: report.html in the first DIR].")  # fmt: skip
 @mixed_load_option
 @where_option
@@ -22,7 +23,6 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     'fwsvm[plots]').
     """
     from fwsvm.analysis.report import page
-    from fwsvm.errors import ResultsError
     from fwsvm.files.atomic import write_whole
     from fwsvm.results.archives import is_archive
     from fwsvm.results.files import refuse_link, refuse_reference
@@ -34,5 +34,5 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     if out is None:
         refuse_reference(path)
         refuse_link(path, path.parent)
-    write_whole(path, page(results, mixed_load=mixed_load).encode(), ResultsError)
+    write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._files import refuse_overwriting
 
@@ -22,8 +23,8 @@ from fwsvm.cli._files import refuse_overwriting
 )
 @click.argument("data")
 @click.argument("size", type=int)
-@click.argument("output", type=click.Path(path_type=Path), required=False)
-@click.argument("rest", type=click.Path(path_type=Path), required=False)
+@click.argument("output", type=_paths.ANY, required=False)
+@click.argument("rest", type=_paths.ANY, required=False)
 def command(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
     """Draw SIZE rows of DATA.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fwsvm.cli import _paths
 from fwsvm.cli._choice import NearestChoice
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 @click.option("--kernel", "kernels", multiple=True,
               help="For this kernel, and without --method all methods that have it; may be repeated "
               "[default: rbf, or the method's only one].")  # fmt: skip
-@click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False),
+@click.option("--to", "folder", type=_paths.FOLDER,
               help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
 @click.option("--processor", type=NearestChoice(PROCESSORS),
               help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load"]
 
+REMEDY = "write the rows to a file first, and give its name"
+
 
 def load(
     name_or_path: str | Path,
@@ -82,7 +84,7 @@ def load(
     if scale is not None and scale not in SCALINGS:
         raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {scale!r}")
     if held_out is not None and not held_out.is_file():
-        raise DataError(f"{held_out}: no such file (test rows)")
+        raise DataError(_no_file(held_out, " (test rows)"))
     if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):
         raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
     if Path(name).is_file():
@@ -90,7 +92,7 @@ def load(
         return found if raw else catalogue.scaled(found)
     entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
     if entry is None and (Path(name).exists() or "/" in name):
-        raise DataError(f"{name}: {'not a regular file' if Path(name).exists() else 'no such file'}")
+        raise DataError(_no_file(Path(name)))
     if zero_based:
         raise UsageError(f"{name}: zero-based indices are for files given by their path")
     if name.startswith("synthetic:"):
@@ -107,8 +109,19 @@ def load(
     return found if raw else catalogue.scaled(found)
 
 
+def _no_file(path: Path, role: str = "") -> str:
+    """Return the sentence that no file with rows stands at a path, and what to do."""
+    if path.is_dir():
+        return f"{path} is a directory; give a data file"
+    if not path.exists():
+        return f"{path}: no such file{role}"
+    return f"{path}: not a regular file, but a pipe or a device; {REMEDY}"
+
+
 def unknown_name(name: str) -> str:
     """Return the sentence that a name is not in the lock, with similar names."""
+    if name == "-":
+        return f"-: neither a file nor a name, nor standard input; {REMEDY}"
     import difflib
 
     from fwsvm.data.lock import lockfile

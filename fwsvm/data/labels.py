@@ -168,9 +168,8 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     """
     found = classes(labels)
     if len(found) < 2:
-        raise DataError(
-            f"{name}: all {len(labels)} rows have the label {clipped(found[0], QUOTED)}; two classes are needed"
-        )
+        have = "the only row has" if len(labels) == 1 else f"all {len(labels)} rows have"
+        raise DataError(f"{name}: {have} the label {clipped(found[0], QUOTED)}; two classes are needed")
     if len(found) == len(labels) > 2:
         raise DataError(
             f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "

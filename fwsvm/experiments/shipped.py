@@ -78,7 +78,7 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
     if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
         raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
     for file, copy in zip(files, copies, strict=True):
-        with replacing(copy, UsageError) as stream:
+        with replacing(copy) as stream:
             stream.write(file.read_text("utf-8"))
     return copies
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from fwsvm.errors import DataError, FwsvmError
+from fwsvm.errors import FwsvmError, WriteError
 
 DEVICES, PROCESSES = Path("/dev"), Path("/proc")  # whose links are the system's
 #: Names of the files that this process has open: stdout and stderr, or any by its number.
@@ -17,7 +17,7 @@ OPEN_FILE = re.compile(r"/dev/std(out|err)|(?:/dev|/proc/self)/fd/([0-9]{1,9})")
 
 @contextlib.contextmanager
 def replacing(
-    path: str | Path, refusal: type[FwsvmError] = DataError, *, binary: bool = False
+    path: str | Path, refusal: type[FwsvmError] = WriteError, *, binary: bool = False
 ) -> Iterator[IO[Any]]:
     """Open a text (or ``binary``) file that takes its name, from whatever has it, once all is written and on disk.
 
@@ -72,14 +72,14 @@ def _in_place(path: Path, mode: str, form: dict[str, Any]) -> IO[Any]:
     return os.fdopen(os.dup(int(number or {"out": 1, "err": 2}[name])), mode, **form)
 
 
-def write_whole(path: Path, content: bytes, refusal: type[FwsvmError]) -> None:
+def write_whole(path: Path, content: bytes, refusal: type[FwsvmError] = WriteError) -> None:
     """Write a file by `replacing`, and make its folder if need be; a ``refusal`` if that cannot be."""
     make_folder(path.parent, refusal)
     with replacing(path, refusal, binary=True) as stream:
         stream.write(content)
 
 
-def make_folder(path: Path, refusal: type[FwsvmError]) -> None:
+def make_folder(path: Path, refusal: type[FwsvmError] = WriteError) -> None:
     """Make a folder, and those that it is in, unless it is there; a ``refusal`` if that cannot be."""
     try:
         path.mkdir(parents=True, exist_ok=True)

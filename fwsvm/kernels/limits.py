@@ -16,6 +16,7 @@ from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.kernels.survey import largest_of
 
 LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
+SCALE = "scale the data first (--scale [0,1], in Python scale='[0,1]', or fwsvm scale)"
 
 
 def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
@@ -41,7 +42,7 @@ def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:
     if not most <= LARGEST:
         raise RangeError(
             f"row {row + 1} has the {kernel_name} kernel's value {most:.3g} with itself, and single precision ends at "
-            f"{4 * LARGEST:.2g}; scale the data (fwsvm scale), or take a smaller degree, gamma or coef0"
+            f"{4 * LARGEST:.2g}; {SCALE}, or take a smaller degree, gamma or coef0"
         )
 
 

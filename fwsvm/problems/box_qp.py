@@ -24,6 +24,7 @@ import numpy as np
 from fwsvm._mapped import is_mapped, let_go
 from fwsvm._stretches import stretches
 from fwsvm.errors import UsageError
+from fwsvm.kernels.limits import SCALE
 from fwsvm.kernels.rows import Rows
 from fwsvm.numerics.compile import njit
 
@@ -102,7 +103,7 @@ def box_qp(rows: Rows, y: np.ndarray, penalties: np.ndarray, loss: Loss, bias: f
     if len(bad):
         raise UsageError(
             f"row {rows_used[bad[0]] + 1} has values so large that the sum of their squares is beyond double "
-            "precision; scale the data first (fwsvm scale)"
+            f"precision; {SCALE}"
         )
     return qp
 

@@ -66,7 +66,7 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
     Raises
     ------
     ResultsError
-        The folder has no rows that can be read, a torn last line, or the archive cannot be written.
+        The folder has no rows that can be read, a torn last line, or the archive cannot be written (`WriteError`).
     """
     if not present(folder / "runs.csv"):
         raise no_results(folder)
@@ -88,7 +88,7 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
         names += sorted(filter(TRACE.fullmatch, traces))
     files: dict[str, dict[str, Any]] = {}
     with (
-        replacing(out, ResultsError, binary=True) as stream,
+        replacing(out, binary=True) as stream,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name in names:

@@ -129,6 +129,11 @@ def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Se
 def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) -> None:
     if len(header) > MOST_COLUMNS:
         raise ResultsError(f"{path}:1: {len(header):,} columns; is this a table of fwsvm?")
+    if set(required).isdisjoint(header):
+        raise ResultsError(
+            f"{path}:1: none of the columns has a name of fwsvm's; is the header line missing? Put it back, or give a "
+            "folder that fwsvm grid wrote"
+        )
     for name in header:
         try:
             _NAME.read("the name of a column", name)

@@ -202,7 +202,8 @@ def checked(
     if len(classes) < 2 or absent:
         raise UsageError(
             f"class {absent[0]} has no row to train on" if absent and len(classes) > 1
-            else "there is one class only; a classifier needs rows of two"
+            else "there is one class only; a classifier needs rows of two" if len(codes)
+            else "there are no rows to train on"
         )  # fmt: skip
     weights = row_weights(class_weight, codes, classes, weights)
     return X, codes, weights

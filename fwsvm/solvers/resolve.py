@@ -12,6 +12,7 @@ from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, UsageError, nearest, shown
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.kernels.kernel import width_rules
+from fwsvm.kernels.limits import SCALE
 from fwsvm.kernels.survey import largest_of
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
@@ -241,7 +242,7 @@ def _in_range(X: RowMatrix) -> None:
     if largest != 0.0 and not SMALLEST <= largest <= LARGEST:
         raise DataError(
             f"the largest value of the rows is {largest:.3g}, out of the range of kernel values in single precision; "
-            "scale the data first (fwsvm scale)"
+            f"{SCALE}"
         )
 
 

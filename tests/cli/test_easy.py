@@ -98,6 +98,7 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     done = run("easy", "few.svm")
     assert done.exit_code == 3
     assert "class 1 has a single row" in done.stderr
+    assert "Class 1 has a single row: what is said of it is uncertain." in done.stdout
     (folder / "twenty.svm").write_text("1 1:2\n-1 1:3\n" * 10)
     done = run("easy", "twenty.svm", "--folds", "21")
     assert (done.exit_code, "20 rows cannot make 21 folds" in done.stderr) == (3, True), done.stderr

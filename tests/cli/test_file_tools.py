@@ -135,7 +135,7 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
         (["-u", "2", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
         (["-y", "0", "9", "-r", "b"], 2, "-y and -r cannot be used together: give -y with -s"),
         (["-r", "absent"], 3, "absent: no such file"),
-        (["-o", "absent/scaled"], 3, "cannot be written: No such file"),
+        (["-o", "absent/scaled"], 4, "cannot be written: No such file"),
     ],
 )
 def test_scale_refuses(heart, arguments, exits, why):
@@ -238,7 +238,10 @@ def test_check_lists_every_bad_line(tmp_path):
         "line 2: label 'red' is not a number",
         "line 4: an empty line",
         "line 5: value of '1:nan' is not finite",
-        "line 6: '1,2' is more than one label; is the file comma-separated?",
+        (
+            "line 6: '1,2' is more than one label; is the file comma-separated? Rows are `label index:value ...` here; "
+            "read others in Python and call fwsvm.train(X, y)"
+        ),
         (
             "line 7: index 0 in '0:1', but indices start at 1 (--zero-based reads files that start at 0, "
             "--kernel precomputed those of kernel values)"
@@ -492,7 +495,7 @@ def test_scaled_rows_that_no_disk_holds_are_refused_before_they_are_written(tmp_
     left = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: left)
     command = ["scale", "-s", tmp_path / "ranges", "-o", tmp_path / "scaled", tmp_path / "rows"]
-    said = done(*command, code=2).stderr
+    said = done(*command, code=4).stderr
     assert "would take 4 MiB or more; 1 MiB are left on the disk; use -l 0" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows"]
     done(*command, "-l", "0")

@@ -61,6 +61,8 @@ def test_rows_without_labels_have_no_classes():
 
 def test_two_classes_are_required():
     labels.require_two(np.array([1.0, 2.0]), "file")
+    with pytest.raises(DataError, match="file: the only row has the label 1;"):
+        labels.require_two(np.array([1.0]), "file")
     with pytest.raises(DataError, match="file: all 2 rows have the label 1;"):
         labels.require_two(np.array([1.0, 1.0]), "file")
 

@@ -1,5 +1,6 @@
 """`fwsvm.data.load`: a path, else a name, else synthetic; test rows fitted to the training features."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,8 +38,25 @@ def test_a_file_comes_before_a_name_and_a_folder_does_not(train: Path, tmp_path:
     assert data.load("wdbc").train.X.shape == (3, 3)
     (tmp_path / "digits").mkdir()
     assert data.load("digits").train.X.shape == (1797, 64)
-    with pytest.raises(DataError, match="not a regular file"):
+    with pytest.raises(DataError, match=f"^{tmp_path} is a directory; give a data file$"):
         data.load(tmp_path)
+
+
+def test_what_is_no_file_says_what_to_do_as_rows_to_train_on_and_to_test(train: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place, said in (
+        (tmp_path, "is a directory; give a data file$"),
+        (
+            pipe,
+            "not a regular file, but a pipe or a device; write the rows to a file first, and give its name$",
+        ),
+    ):
+        for given in ({"name_or_path": place}, {"name_or_path": train, "test": place}):
+            with pytest.raises(DataError, match=f"^{place}:? {said}"):
+                data.load(**given)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"^-: .* nor standard input; write the rows to a file first"):
+        data.load("-")
 
 
 def test_test_rows_get_the_training_features(train: Path, tmp_path: Path) -> None:

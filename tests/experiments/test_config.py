@@ -196,15 +196,22 @@ MANY = ", ".join(f"{{name: swap, C: {C}}}" for C in range(1, 200))
     ("text", "said"),
     [
         ("? [a]\n: b", "4: a key must be a name"),
-        ("seed: 2001-99-99", "4: seed must be a number above -1 and below 9.0072e+15, not '2001-99-99'"),
+        ("seed: 2001-99-99", "4: seed must be a whole number from 0 to 9007199254740992, not '2001-99-99'"),
         ("C: 0b_", "4: '0b_' is not of YAML's type int"),
         ("C: !!int abc", "4: 'abc' is not of YAML's type int"),
         ("C: !!timestamp foo", "4: C must be a number above 0, not 'foo'"),
         ("seed: " + "9" * 5000, "4: a number of 5,000 characters"),
         (
             "seed: 1" + "0" * 20,
-            "4: seed must be a number above -1 and below 9.0072e+15, not 100000000000000000000",
+            "4: seed must be a whole number from 0 to 9007199254740992, not 100000000000000000000",
         ),
+        (
+            "seed: 9007199254740993",
+            "4: seed must be a whole number from 0 to 9007199254740992, not 9007199254740993",
+        ),
+        ("C:", "4: C must be a number above 0, not nothing"),
+        ("C: yes", "4: C must be a number above 0, not yes"),
+        ("select: true", "4: select must be a mapping of keys to values, not true"),
         ("C: 0^-1", "4: C must be a number above 0, not '0^-1'"),
         ("C: 9^99999", "4: C must be a number above 0, not '9^99999'"),
         ("C: {from: 1e-308, to: 1e308, step: 1.1}", "4: from 1e-308 to 1e+308 is too wide"),
@@ -219,13 +226,13 @@ MANY = ", ".join(f"{{name: swap, C: {C}}}" for C in range(1, 200))
         (f"tolerence{'e' * 900}: 1", "4: unknown key 'tolerence"),
         (
             "select: {folds: 1e300, C: [1, 2]}",
-            "4: folds must be a number above 1 and below 9.0072e+15, not '1e300'",
+            "4: folds must be a whole number from 2 to 1000, not '1e300'",
         ),
         ("repetitions: 1e6", "4: 1,000,000 repetitions are too many; 1,000 are enough"),
         ("workers: 1e9", "4: 1,000,000,000 workers are too many; 1,000 are enough"),
         (
             "limits: {iterations: 1e300}",
-            "4: iterations must be a number above 0 and below 9.0072e+15, not '1e300'",
+            "4: iterations must be a whole number from 1 to 9007199254740992, not '1e300'",
         ),
         (
             "repetitions: 1000\nC: {from: 1, to: 900, step: 1.01}",

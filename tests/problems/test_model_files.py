@@ -166,7 +166,6 @@ SPOILED = {
     "no nr_sv": (swap("nr_sv 2 1\n", ""), 8, "nr_sv"),
     "no SV line": (swap("SV\n", ""), 9, "'0.5' is no keyword"),
     "no support vectors": (lambda text: text[: text.index("SV\n") + 3], 9, "0 of 3"),
-    "nothing": (lambda text: text[:0], 0, "ends before the header"),
     "wrong svm_type": (swap("c_svc", "c_rvc"), 1, "c_rvc"),
     "regression": (swap("c_svc", "epsilon_svr"), 1, "epsilon_svr"),
     "wrong kernel_type": (swap("rbf", "gauss"), 2, "gauss"),
@@ -275,6 +274,12 @@ def test_a_spoiled_linear_machine_is_refused(tmp_path, spoil, line, word):
 def test_what_is_no_model_is_refused(tmp_path, content):
     with pytest.raises(ModelError, match=r"is it a model file|no keyword of a model file"):
         model_files.read(write(tmp_path, content))
+
+
+def test_an_empty_file_is_refused_without_a_line(tmp_path):
+    path = write(tmp_path, b"")
+    with pytest.raises(ModelError, match=f"^{path}: the file ends before the header does"):
+        model_files.read(path)
 
 
 def test_folders_and_absent_files_are_refused(tmp_path):

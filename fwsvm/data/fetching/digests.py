@@ -21,7 +21,7 @@ def measure(path: Path, *, md5: bool = True) -> Measured:
     digests = [hashlib.sha256()] + ([hashlib.md5(usedforsecurity=False)] if md5 else [])
     size = 0
     if path.exists() and not path.is_file():
-        raise DataError(f"{path}: not a regular file")
+        raise DataError(f"{path}: not a regular file; give a file")
     buffer = bytearray(1 << 20)
     view = memoryview(buffer)
     try:

@@ -90,7 +90,8 @@ def _label_reason(token: bytes, shown: str) -> str:
     if COLON in token:
         return f"the row has no label: it starts with '{shown}'"
     if b"," in token:
-        return f"'{shown}' is more than one label; is the file comma-separated?"
+        remedy = "Rows are `label index:value ...` here; read others in Python and call fwsvm.train(X, y)"
+        return f"'{shown}' is more than one label; is the file comma-separated? {remedy}"
     endless = NOT_FINITE.fullmatch(token) or labels.number(token.decode("latin-1"))
     return f"label '{shown}' is not {'finite' if endless else 'a number'}"
 

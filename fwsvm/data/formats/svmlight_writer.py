@@ -30,8 +30,9 @@ def write(path: str | Path, X: NDArray[np.float64] | csr_array, labels: NDArray[
     Raises
     ------
     DataError
-        A value is not finite, a label cannot be told from the row's entries or is not printable, or the file cannot be
-        written.
+        A value is not finite, or a label cannot be told from the row's entries or is not printable.
+    WriteError
+        The file cannot be written.
     """
     with replacing(path) as stream:
         for lines in text_blocks(X, [label_rules.label_text(label) for label in labels.tolist()]):

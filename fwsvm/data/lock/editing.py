@@ -139,7 +139,7 @@ def _change_checkout(change: Callable[[str], str]) -> Path:
 
 
 def _locked(path: Path) -> Any:
-    make_folder(path.parent, DataError)
+    make_folder(path.parent)
     return exclusive(path)
 
 

@@ -69,13 +69,7 @@ class LocatedValue:
 
     def number(self, what: str, *, above: float = 0.0, below: float = math.inf) -> float:
         """Return a number strictly between the bounds; ``1e-6`` and ``2^-5`` are numbers too."""
-        value = math.nan
-        if isinstance(self.value, (int, float, str)) and not isinstance(self.value, bool):
-            power = POWER.fullmatch(str(self.value))
-            try:
-                value = float(power[1]) ** int(power[2]) if power else float(self.value)
-            except (ValueError, ArithmeticError):
-                value = math.nan
+        value = self._as_float()
         if not above < value < below:
             bound = f"above {above:g}" + (f" and below {below:g}" if below < math.inf else "")
             raise self.error(f"{what} must be a number {bound}, not {self.quoted}")
@@ -83,12 +77,23 @@ class LocatedValue:
 
     def integer(self, what: str, *, least: int = 1, most: int | None = None) -> int:
         """Return a whole number within the bounds; with ``most``, ``what`` is a plural noun."""
-        value = self.number(what, above=least - 1, below=LARGEST_WHOLE + 1)
-        if value != int(value):
-            raise self.error(f"{what} must be a whole number, not {self.quoted}")
+        value = self.value if type(self.value) is int else self._as_float()
+        if not (least <= value <= LARGEST_WHOLE and value == int(value)):
+            bound = f"from {least} to {most or LARGEST_WHOLE}"
+            raise self.error(f"{what} must be a whole number {bound}, not {self.quoted}")
         if most is not None and value > most:
             raise self.error(f"{int(value):,} {what} are too many; {most:,} are enough")
         return int(value)
+
+    def _as_float(self) -> float:
+        """Return the number that stands here, NaN if none does; it may be infinite."""
+        if not isinstance(self.value, (int, float, str)) or isinstance(self.value, bool):
+            return math.nan
+        power = POWER.fullmatch(str(self.value))
+        try:
+            return float(power[1]) ** int(power[2]) if power else float(self.value)
+        except (ValueError, ArithmeticError):
+            return math.nan
 
     def boolean(self, what: str) -> bool:
         """Return a yes or no."""
@@ -98,8 +103,10 @@ class LocatedValue:
 
     @property
     def quoted(self) -> str:
-        """The value as messages quote it."""
-        return shown(self.value)
+        """The value as messages quote it: as it stands in the file, not as Python has it."""
+        if self.value is None:
+            return "nothing"
+        return self.source if isinstance(self.value, bool) else shown(self.value)
 
 
 def read_yaml(path: Path) -> LocatedValue:

@@ -31,5 +31,6 @@ class Lines:
             raise ModelError(f"{self.path} cannot be read: {error.strerror or error}") from None
 
     def refusal(self, why: str, number: int | None = None) -> ModelError:
-        """Return the error that says what is wrong in a line, by default the one at hand."""
-        return ModelError(f"{self.path}:{self.number if number is None else number}: {why}")
+        """Return the error that says what is wrong in a line, by default the one at hand; an empty file has none."""
+        line = self.number if number is None else number
+        return ModelError(f"{self.path}:{line}: {why}" if line else f"{self.path}: {why}")
