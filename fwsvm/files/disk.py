@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from fwsvm._memory import said
-from fwsvm.errors import WriteError
+from fwsvm.errors import UsageError
 
 
 def require(path: Path, least: int, what: str, remedy: str) -> None:
@@ -23,7 +23,7 @@ def require(path: Path, least: int, what: str, remedy: str) -> None:
 
     Raises
     ------
-    WriteError
+    UsageError
         It says the need, the space left and the remedy.
     """
     folder = path.absolute().parent
@@ -31,6 +31,6 @@ def require(path: Path, least: int, what: str, remedy: str) -> None:
         return
     free = shutil.disk_usage(folder).free
     if least > free:
-        raise WriteError(
+        raise UsageError(
             f"{what} would take {said(least)} or more; {said(free)} are left on the disk; {remedy}"
         )
