@@ -67,10 +67,10 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def one_line(error: BaseException) -> str:
+def kind_and_words(error: BaseException) -> str:
     """Return the kind and the words of an error in one line, of which a long one is cut off.
 
-    >>> one_line(ValueError("too   wide"))
+    >>> kind_and_words(ValueError("too   wide"))
     'ValueError: too wide'
     """
     return clipped(" ".join(f"{type(error).__name__}: {error}".split()), MOST_WORDS)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fwsvm.errors import PluginWarning, UsageError, nearest, one_line, shown
+from fwsvm.errors import PluginWarning, UsageError, kind_and_words, nearest, shown
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -73,7 +73,7 @@ def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]],
         for registry, entries in before:
             registry.clear()
             registry.update(entries)
-        said = f"{called} is left out, it could not be loaded: {one_line(error)}"
+        said = f"{called} is left out, it could not be loaded: {kind_and_words(error)}"
         warnings.warn(said, PluginWarning, stacklevel=2)
 
 

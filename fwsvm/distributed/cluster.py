@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fwsvm.errors import FwsvmError, UsageError, one_line
+from fwsvm.errors import FwsvmError, UsageError, kind_and_words
 from fwsvm.numerics.compile import code_digest
 from fwsvm.numerics.source_digest import package_digest
 
@@ -197,12 +197,14 @@ def errors(client: Any) -> Iterator[None]:
             "often it is too little memory"
         ) from None
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError) as error:
-        raise UsageError(f"the connection to the cluster's scheduler was lost: {one_line(error)}") from None
+        raise UsageError(
+            f"the connection to the cluster's scheduler was lost: {kind_and_words(error)}"
+        ) from None
     except Exception as error:
         if client.status != "running":
             raise UsageError(
                 "the connection to the cluster's scheduler was lost; look whether it runs"
             ) from None
         raise UsageError(
-            f"a worker failed: {one_line(error)}; has each worker this version of fwsvm, numpy and numba?"
+            f"a worker failed: {kind_and_words(error)}; has each worker this version of fwsvm, numpy and numba?"
         ) from error

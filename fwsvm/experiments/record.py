@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from fwsvm.data.dataset import Dataset
-from fwsvm.errors import PluginWarning, one_line
+from fwsvm.errors import PluginWarning, kind_and_words
 from fwsvm.experiments.environment import environment
 from fwsvm.results.columns import COLUMNS, SCHEMA
 from fwsvm.results.writing import csv_field
@@ -89,7 +89,7 @@ def _measured(result: Result, row: Row) -> Row:
             value = column.measure(result, row)
             column.kind.read(name, csv_field(value))
         except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything, and the run is made)
-            said = f"the column {name} is left empty: {one_line(error)}"
+            said = f"the column {name} is left empty: {kind_and_words(error)}"
             warnings.warn(said, PluginWarning, stacklevel=2)
         else:
             found[name] = value

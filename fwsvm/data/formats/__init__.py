@@ -21,7 +21,7 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
-from fwsvm.errors import DataError, FwsvmError, one_line
+from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.files.folders import parsed_folder
 from fwsvm.files.state import FileState, changed
 from fwsvm.plugins import load_plugins
@@ -198,7 +198,7 @@ def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledR
     except FwsvmError:
         raise
     except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
-        said = f"{path}: the reader of the format {name} ({module}) failed: {one_line(error)}"
+        said = f"{path}: the reader of the format {name} ({module}) failed: {kind_and_words(error)}"
         raise DataError(said) from None
 
 
