@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: dist all help install hooks docs run test test-all check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs pictures run test test-all check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -184,6 +184,9 @@ docs: .venv/docs ## build the documentation into .cache/site, offline; links tha
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d .cache/doctrees docs .cache/site
 	$(BIN)/python -m tests.docs.widths .cache/site
 	@echo "open .cache/site/index.html"
+
+pictures: .venv/installed ## draw the documentation's pictures again, from results/reference
+	for script in $(filter-out %/drawing.py,$(wildcard docs/pictures/*.py)); do $(BIN)/python $$script || exit 1; done
 
 .venv/docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"

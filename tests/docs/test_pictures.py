@@ -32,3 +32,12 @@ def test_a_drawing_is_what_its_command_draws(script, tmp_path):
 def test_each_drawing_stands_on_a_page():
     pages = "".join(page.read_text("utf-8") for page in DOCS.rglob("*.md"))
     assert [script.stem for script in SCRIPTS if f"```{{picture}} {script.stem}\n" not in pages] == []
+
+
+def test_the_readme_has_the_means_of_its_drawing():
+    drawn = " ".join(words((DOCS / "pictures" / "peers.svg").read_text("utf-8")))
+    of_svc, of_intelex = (
+        float(mean) for mean in re.search(r"SVC, mean ([\d.]+).*intelex, mean ([\d.]+)", drawn).groups()
+    )
+    readme = (DOCS.parent / "README.md").read_text("utf-8")
+    assert f"Geometric means: {of_svc:.1f}, {of_intelex:.1f}, by" in readme
