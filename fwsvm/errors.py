@@ -34,6 +34,10 @@ class DataError(FwsvmError):
     exit_code = exit_codes.DATA
 
 
+class UnobtainableError(DataError):
+    """A data set of the lock none of whose sources can be had, from the cache, the mirror or a server."""
+
+
 class ModelError(FwsvmError):
     """A model file that cannot be read or does not fit what is asked of it."""
 

@@ -164,9 +164,9 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
             display.enter(Phase.LOAD)
             known[data] = found = data_info(data, offline=offline)
             if found.missing:
-                if found.is_unobtainable:
+                if found.unobtainable:
                     unobtainable.append(data.name)
-                if not found.is_unobtainable or len(unobtainable) == 1:
+                if not found.unobtainable or len(unobtainable) == 1:
                     echo(f"missing: {found.missing}", 2, err=True)
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""

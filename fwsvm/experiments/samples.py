@@ -19,13 +19,16 @@ from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.lock import lockfile
 from fwsvm.data.splits import take
 from fwsvm.data.stratified import evenly_spaced, fold, holdout, subsample
-from fwsvm.errors import DataError, clipped
+from fwsvm.errors import DataError, UnobtainableError, clipped
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
 
 
 @dataclass(frozen=True)
 class DataInfo:
-    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded."""
+    """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded.
+
+    ``unobtainable`` tells a set of the lock that is not to be had from a file that cannot be read.
+    """
 
     name: str = ""
     fingerprint: str = ""
@@ -35,11 +38,7 @@ class DataInfo:
     classes: int = 0
     notices: tuple[str, ...] = ()
     missing: str = ""
-
-    @property
-    def is_unobtainable(self) -> bool:
-        """Whether it is a set of the lock that is not to be had; a file's reason is about its content."""
-        return self.missing.startswith(f"{self.name} is not to be had")
+    unobtainable: bool = False
 
 
 def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
@@ -47,7 +46,8 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     try:
         found = load(wanted, offline=offline)
     except DataError as error:
-        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error))
+        unobtainable = isinstance(error, UnobtainableError)
+        return DataInfo(name=_name_in_rows(wanted.name), missing=str(error), unobtainable=unobtainable)
     return DataInfo(
         name=found.name,
         fingerprint=found.fingerprint,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fwsvm.data.fetching.file_search import FileSearch
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock.entry import DataSource, Entry
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UnobtainableError
 from fwsvm.files.folders import data_folder
 
 
@@ -49,7 +49,7 @@ def obtain(
         raise DataError(
             f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}"
         ) from None
-    raise DataError(f"{entry.name} is not to be had{remedy}")
+    raise UnobtainableError(f"{entry.name} is not to be had{remedy}")
 
 
 def _remedy(entry: Entry, sources: Sequence[DataSource], search: FileSearch, options: FetchOptions) -> str:
