@@ -17,6 +17,7 @@ from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
+from fwsvm.cli._streams import end_where_unread
 
 #: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
 SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
@@ -77,6 +78,7 @@ def command(
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.status import Status
 
+    end_where_unread()
     settings, chosen = settings_from(options), tuple(dict.fromkeys(scores)) or ("accuracy",)
     refuse_scaling(settings.kernel, scale)
     zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row

@@ -7,6 +7,7 @@ import click
 from fwsvm.cli import _paths
 from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._streams import end_where_unread
 
 
 @click.command()
@@ -42,6 +43,7 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)
     if output is None:
+        end_where_unread()
         for line in lines.of(chosen):
             click.echo(line, nl=False)
         return

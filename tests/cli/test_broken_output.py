@@ -9,10 +9,12 @@ from types import SimpleNamespace
 from typing import TextIO
 
 import click
+import numpy as np
 import pytest
 
 from fwsvm.cli import Commands, main, predict, train
-from fwsvm.data import ranges
+from fwsvm.data import ranges, training_rows
+from fwsvm.experiments import cross_validation
 from tests.cli.running import done
 
 DATA = "synthetic:gaussians?rows=60&features=3&test=0"
@@ -87,6 +89,14 @@ def test_training_for_stdout_alone_ends_where_nobody_reads_it(monkeypatch, capsy
 
 
 @broken
+def test_folds_are_not_trained_where_nobody_reads_of_them(monkeypatch, capsys, outputs, kind, code, said):
+    monkeypatch.setattr(cross_validation, "cross_validate", never)
+    monkeypatch.setattr(sys, "stdout", outputs[kind])
+    assert code_of("cv", *TRAIN[1:]) == code
+    assert told(capsys) == said
+
+
+@broken
 @pytest.mark.parametrize("command", ["scale", "predict"])
 def test_rows_are_written_no_further_than_somebody_reads(
     tmp_path, monkeypatch, outputs, command, kind, code, said
@@ -107,6 +117,23 @@ def test_rows_are_written_no_further_than_somebody_reads(
     monkeypatch.setattr(sys, "stdout", outputs[kind])
     assert code_of(command, *([tmp_path / "m"] if command == "predict" else []), rows) == code
     assert len(made) < 10
+
+
+@broken
+def test_drawn_rows_are_written_no_further_than_somebody_reads(
+    tmp_path, monkeypatch, outputs, kind, code, said
+):
+    made = []
+    rows = SimpleNamespace(classes=np.zeros(100, int), of=lambda _: map(line, range(100)))
+
+    def line(number):
+        made.append(number)
+        return "1 1:2\n"
+
+    monkeypatch.setattr(training_rows, "lines", lambda _: rows)
+    monkeypatch.setattr(sys, "stdout", outputs[kind])
+    assert code_of("subset", tmp_path / "rows", 100) == code
+    assert len(made) == 1
 
 
 @broken
