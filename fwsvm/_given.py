@@ -20,7 +20,7 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import as_numbers, label_text, number
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.scaled_copies import rows_sha256
-from fwsvm.errors import DataError, UsageError, nearest
+from fwsvm.errors import DataError, UsageError, nearest, not_one_of
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers
 from fwsvm.scaling import SCALINGS
@@ -67,7 +67,7 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
         found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), digest)
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
-        raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {how!r}")
+        raise UsageError(not_one_of("scale", SCALINGS, how))
     if how != found.scaling and found.train.ranges is not None:
         raise UsageError(
             f"{found.name} was scaled to {found.scaling} when it was loaded; load it with raw=True"

@@ -99,6 +99,17 @@ def nearest(name: Any, known: Iterable[str], otherwise: str = "") -> str:
     return f"did you mean {near[0]!r}?" if near else otherwise
 
 
+def not_one_of(what: str, names: Iterable[str], given: Any) -> str:
+    """Return the sentence that a value is none of the names allowed, and the nearest of them.
+
+    >>> not_one_of("scale", ["none", "standard"], "standrad")
+    "scale must be one of none, standard, not 'standrad'; did you mean 'standard'?"
+    """
+    known = list(names)
+    hint = nearest(str(given).lower(), known)
+    return f"{what} must be one of {', '.join(known)}, not {shown(given)}{hint and f'; {hint}'}"
+
+
 def callers_level() -> int:
     """Return the ``stacklevel`` of a warning that names the line of the user's program, not one of this package."""
     import inspect

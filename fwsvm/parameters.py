@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, get_type_hints
 
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.errors import UsageError, nearest, not_one_of, shown
 
 BALANCED = "balanced"  # weights of classes by which the rows of all count alike
 LARGEST = 2**53  # of a whole number among parameters: to it every one is a double
@@ -40,10 +40,7 @@ def converted(what: str, raw: Any, kind: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         names = {member.name.lower(): member for member in kind}
         if str(raw).lower() not in names:
-            hint = nearest(str(raw).lower(), names)
-            raise UsageError(
-                f"{what} must be one of {', '.join(names)}, not {shown(raw)}{hint and f'; {hint}'}"
-            )
+            raise UsageError(not_one_of(what, names, raw))
         return names[str(raw).lower()]
     if kind is bool:
         if str(raw).lower() not in {"true", "false"}:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UsageError, not_one_of
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
@@ -82,7 +82,7 @@ def load(
     name = str(name_or_path)
     held_out = Path(test) if test is not None else None
     if scale is not None and scale not in SCALINGS:
-        raise UsageError(f"scale must be one of {', '.join(SCALINGS)}, not {scale!r}")
+        raise UsageError(not_one_of("scale", SCALINGS, scale))
     if held_out is not None and not held_out.is_file():
         raise DataError(_no_file(held_out, " (test rows)"))
     if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):

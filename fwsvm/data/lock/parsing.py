@@ -19,7 +19,7 @@ from fwsvm.data.lock.entry import (
 )
 from fwsvm.data.lock.values import LockValue
 from fwsvm.data.synthetic import parse_spec
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, not_one_of, shown
 from fwsvm.scaling import SCALINGS
 
 VERSION = 1
@@ -167,7 +167,7 @@ def _grouping(value: LockValue) -> dict[Any, tuple[Any, ...]]:
 def _loader(value: LockValue) -> dict[str, Any]:
     kind = value.mapping().get("format")
     if kind is None or kind.node.value not in list(FORMATS):
-        raise value.error(f"format must be one of {', '.join(FORMATS)}")
+        raise value.error(not_one_of("format", FORMATS, kind and kind.node.value))
     known = FORMATS[kind.node.value]
     record = value.mapping(("format", *known.options))
     options = {key: known.options[key](given) for key, given in record.items() if key != "format"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm import bounded_yaml
-from fwsvm.errors import UsageError, nearest, shown
+from fwsvm.errors import UsageError, nearest, not_one_of, shown
 
 POWER = re.compile(r"([0-9]{1,20})\^([+-]?[0-9]{1,5})")
 MAX_NAME = 1000  # characters of a name or a path
@@ -61,10 +61,7 @@ class LocatedValue:
         """Return one of the names allowed."""
         name, names = self.text(what), list(allowed)
         if name not in names:
-            hint = nearest(name, names)
-            raise self.error(
-                f"{what} must be one of {', '.join(names)}, not {shown(name)}{hint and f'; {hint}'}"
-            )
+            raise self.error(not_one_of(what, names, name))
         return name
 
     def number(self, what: str, *, above: float = 0.0, below: float = math.inf) -> float:

@@ -25,7 +25,7 @@ columns are as short. Where they are many, what the first chunk cost, a few per 
 
 from typing import NamedTuple
 
-from fwsvm.errors import UsageError
+from fwsvm.errors import UsageError, not_one_of
 from fwsvm.solvers.registry import FAMILIES, METHODS, register
 
 
@@ -56,8 +56,6 @@ class Chunking(NamedTuple):
             if method.family not in {"chunking", "auto"} and FAMILIES[method.family].problem == problem
         ]
         if self.inner not in known:
-            raise UsageError(
-                f"inner of chunking must be one of {', '.join(sorted(known))}, not {self.inner!r}"
-            )
+            raise UsageError(not_one_of("inner of chunking", sorted(known), self.inner))
         if self.fewest < 0:
             raise UsageError(f"fewest of chunking must be 0 or more, not {self.fewest}")
