@@ -13,13 +13,13 @@ import shutil
 import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fwsvm.errors import ResultsError, shown
 from fwsvm.files.atomic import replacing
+from fwsvm.files.zip_members import DAMAGE, ENCRYPTED
 from fwsvm.results.files import no_results, opened, present, refuse_link, unreadable
 from fwsvm.results.reading import runs_table
 
@@ -41,13 +41,7 @@ MAX_LIST = 256 * MAX_MEMBERS  # bytes of the list of members: a record and a nam
 END, LOCATOR_64, END_64 = 22, 20, 56  # bytes of the records that end a zip, from the last one back
 MAX_MANIFEST = 1 << 26
 PIECE = 1 << 20
-ENCRYPTED = 0x1  # bit of a member's flags
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip: the same folder makes the same bytes
-#: What the zipfile module raises for damaged or malicious archives.
-DAMAGE = (
-    zipfile.BadZipFile, EOFError, LookupError, OSError, OverflowError, NotImplementedError, RuntimeError, ValueError,
-    struct.error, zlib.error,
-)  # fmt: skip
 
 
 def is_archive(path: Path) -> bool:

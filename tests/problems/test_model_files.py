@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fwsvm.errors import ModelError
+from fwsvm.files.decimal_text import shortest
 from fwsvm.kernels.polynomial import Polynomial
 from fwsvm.problems import model_files
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.problems.model_files import liblinear
-from fwsvm.problems.model_files._numbers import shortest
 from tests.problems import trained
 
 LABELS = [("1", "-1"), ("M", "B"), ("2.5", "1"), ("3", "1", "2"), ("setosa", "virginica", "été", "x y")]

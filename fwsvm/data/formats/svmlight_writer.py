@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from fwsvm.data import labels as label_rules
 from fwsvm.errors import DataError
 from fwsvm.files.atomic import replacing
+from fwsvm.files.decimal_text import shortest
 
 BLOCK_ENTRIES = 1 << 16  # entries formatted at a time
 SEPARATORS = (":", ",", "#")
@@ -37,15 +38,6 @@ def write(path: str | Path, X: NDArray[np.float64] | csr_array, labels: NDArray[
     with replacing(path) as stream:
         for lines in text_blocks(X, [label_rules.label_text(label) for label in labels.tolist()]):
             stream.write(lines)
-
-
-def shortest(value: float) -> str:
-    """Return the shortest text that reads as the same double.
-
-    >>> shortest(1.0), shortest(0.1), shortest(1e300)
-    ('1', '0.1', '1e+300')
-    """
-    return repr(value).removesuffix(".0")
 
 
 def text_blocks(

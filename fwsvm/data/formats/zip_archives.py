@@ -3,10 +3,8 @@
 import contextlib
 import fnmatch
 import re
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -14,17 +12,11 @@ from typing import IO
 from fwsvm.data.formats import decompression
 from fwsvm.errors import DataError, clipped
 from fwsvm.files.folders import BUILDING, parsed_folder
+from fwsvm.files.zip_members import DAMAGE, ENCRYPTED
 
 METHODS_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks others without a bound
-ENCRYPTED_FLAG = 0x1  # bit of a member's flags
 HEAD_BYTES, READ_BYTES = 16, 1 << 20  # bytes
 QUOTED = 60  # characters of a member's name
-
-#: What the zipfile module raises for damaged or malicious archives.
-DAMAGE_ERRORS = (
-    zipfile.BadZipFile, EOFError, LookupError, OSError, OverflowError, RuntimeError, ValueError, struct.error,
-    zlib.error,
-)  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -80,7 +72,7 @@ def _decompressed(path: Path, member: str) -> Iterator[bytes]:
                     yield from _bounded(inside, packed, most)
                 else:
                     yield from decompression.decompress(inside, packed, kind, most)
-    except DAMAGE_ERRORS as error:
+    except DAMAGE as error:
         raise DataError(f"{path}: not a whole zip archive: {error}") from None
 
 
@@ -110,7 +102,7 @@ def _member(path: Path, archive: zipfile.ZipFile, member: str) -> zipfile.ZipInf
         there = ", ".join(_quoted(name) for name in archive.namelist()[:8])
         raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
     info = fits[0]
-    if info.flag_bits & ENCRYPTED_FLAG:
+    if info.flag_bits & ENCRYPTED:
         raise DataError(f"{path}: {_quoted(info.filename)} inside it is encrypted; unpack it first")
     if info.compress_type not in METHODS_READ:
         raise DataError(

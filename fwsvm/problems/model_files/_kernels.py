@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fwsvm.errors import UsageError, shown
+from fwsvm.files.decimal_text import shortest
 from fwsvm.kernels.kernel import KERNELS, SHARED, KernelFamily, Range, family_of
 from fwsvm.parameters import types_of
 from fwsvm.problems.model_files._header import Header
-from fwsvm.problems.model_files._numbers import shortest
 
 
 def facts(kernel: Any) -> dict[str, Any]:

@@ -28,12 +28,3 @@ def whole(text: str) -> int | None:
     """
     value = int(text) if _WHOLE.fullmatch(text) else LARGEST + 1
     return value if -LARGEST - 1 <= value <= LARGEST else None
-
-
-def shortest(value: float) -> str:
-    """Return the shortest text that reads as the same double.
-
-    >>> shortest(1.0), shortest(0.1), shortest(1e300)
-    ('1', '0.1', '1e+300')
-    """
-    return repr(value).removesuffix(".0")

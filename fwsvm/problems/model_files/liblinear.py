@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm.errors import shown
+from fwsvm.files.decimal_text import shortest
 from fwsvm.problems.machines import LinearModel
 from fwsvm.problems.model_files import _facts, _scaling
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines
-from fwsvm.problems.model_files._numbers import LARGEST, finite_number, shortest
+from fwsvm.problems.model_files._numbers import LARGEST, finite_number
 
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 CRAMMER_SINGER = "MCSVM_CS"  # has an output a class, even of two

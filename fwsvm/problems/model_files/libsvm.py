@@ -11,13 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.errors import shown
+from fwsvm.files.decimal_text import shortest
 from fwsvm.kernels.kernel import SHARED
 from fwsvm.kernels.precomputed import Precomputed
 from fwsvm.problems.machines import KernelModel
 from fwsvm.problems.model_files import _facts, _kernels, _scaling
 from fwsvm.problems.model_files._header import Header
 from fwsvm.problems.model_files._lines import Lines
-from fwsvm.problems.model_files._numbers import shortest
 from fwsvm.problems.model_files._vectors import read_vectors
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 
