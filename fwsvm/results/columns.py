@@ -44,6 +44,14 @@ class Column:
     measure: Callable[[Any, Mapping[str, Any]], Any] | None = None
 
 
+def _found(kind: Kind, sentence: str) -> Column:
+    return Column(kind, sentence, variability=FOUND)
+
+
+def _volatile(kind: Kind, sentence: str, since: int = 1) -> Column:
+    return Column(kind, sentence, since, VOLATILE)
+
+
 #: Name of each column, in the order written, and what stands in it. Empty where it does not apply.
 COLUMNS: dict[str, Column] = {
     "run_id": Column(
@@ -54,12 +62,8 @@ COLUMNS: dict[str, Column] = {
     "role": Column(
         Word(("select", "final")), "select: a run of the parameter search; final: a reported run."
     ),
-    "status": Column(
-        Word(STATUSES, filled=True),
-        f"How the run ended: {', '.join(STATUSES[:-1])} or error.",
-        variability=FOUND,
-    ),
-    "message": Column(Text(20_000), "The status in a sentence, with its particulars.", variability=VOLATILE),
+    "status": _found(Word(STATUSES, filled=True), f"How the run ended: {', '.join(STATUSES[:-1])} or error."),
+    "message": _volatile(Text(20_000), "The status in a sentence, with its particulars."),
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
     "rows": Column(
@@ -69,8 +73,7 @@ COLUMNS: dict[str, Column] = {
     "classes": Column(COUNT, "Number of classes."),
     "subproblems": Column(COUNT, "Two-class problems solved."),
     "method": Column(
-        Text(),
-        "Name of the method, with those of its parameters that were set; in brackets what auto chose.",
+        Text(), "Name of the method, with those of its parameters that were set; in brackets what auto chose."
     ),
     "kernel": Column(Text(), "Name of the kernel."),
     "gamma": Column(REAL, "The kernel's gamma."),
@@ -90,85 +93,54 @@ COLUMNS: dict[str, Column] = {
     "seed": Column(Number(0, 1e40), "Seed of the start and of the sampling."),
     "fold": Column(COUNT, "Which part was held out in the parameter search, counted from 0."),
     "repetition": Column(COUNT, "Which repetition this is, counted from 0."),
-    "objective": Column(
-        REAL,
-        "What the method minimises, by its family (R, or the primal), summed over subproblems.",
-        variability=FOUND,
+    "objective": _found(
+        REAL, "What the method minimises, by its family (R, or the primal), summed over subproblems."
     ),
-    "gap": Column(
-        REAL,
-        "Bound on how far the objective is from the optimum, summed over subproblems.",
-        variability=FOUND,
-    ),
-    "relative_gap": Column(REAL, "gap / objective; the largest over subproblems.", variability=FOUND),
-    "gap_kind": Column(
+    "gap": _found(REAL, "Bound on how far the objective is from the optimum, summed over subproblems."),
+    "relative_gap": _found(REAL, "gap / objective; the largest over subproblems."),
+    "gap_kind": _found(
         Word(("exact", "sampled", "estimate", "none")),
         "exact (from scratch, all points), sampled, estimate (with standard error) or none.",
-        variability=FOUND,
     ),
-    "certified": Column(Truth(), "Whether the gap is exact and within the tolerance.", variability=FOUND),
-    "primal": Column(REAL, "Primal objective of the standard form, from scratch.", variability=FOUND),
-    "dual": Column(REAL, "Dual objective of the standard form, from scratch.", variability=FOUND),
-    "support_vectors": Column(
-        COUNT,
-        "Training rows with a non-zero weight; of one-versus-rest machines one counts for each class.",
-        variability=FOUND,
+    "certified": _found(Truth(), "Whether the gap is exact and within the tolerance."),
+    "primal": _found(REAL, "Primal objective of the standard form, from scratch."),
+    "dual": _found(REAL, "Dual objective of the standard form, from scratch."),
+    "support_vectors": _found(
+        COUNT, "Training rows with a non-zero weight; of one-versus-rest machines one counts for each class."
     ),
-    "iterations": Column(COUNT, "Iterations.", variability=FOUND),
-    "steps": Column(
-        COUNT, "Steps taken: iterations that changed the point, or coordinates visited.", variability=FOUND
+    "iterations": _found(COUNT, "Iterations."),
+    "steps": _found(COUNT, "Steps taken: iterations that changed the point, or coordinates visited."),
+    "kernel_evaluations": _found(COUNT, "Kernel values computed."),
+    "cache_hit_rate": _volatile(FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1."),
+    "test_accuracy": _found(
+        FRACTION, "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1."
     ),
-    "kernel_evaluations": Column(COUNT, "Kernel values computed.", variability=FOUND),
-    "cache_hit_rate": Column(
-        FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1.", variability=VOLATILE
-    ),
-    "test_accuracy": Column(
-        FRACTION,
-        "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1.",
-        variability=FOUND,
-    ),
-    "train_accuracy": Column(
+    "train_accuracy": _found(
         FRACTION,
         "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values, and for samples.",
-        variability=FOUND,
     ),
-    "load_seconds": Column(
-        SECONDS,
-        "Reading, parsing and scaling; at first compiling, too.",
-        variability=VOLATILE,
+    "load_seconds": _volatile(SECONDS, "Reading, parsing and scaling; at first compiling, too."),
+    "compile_seconds": _volatile(SECONDS, "Compiling, or loading compiled code."),
+    "train_seconds": _volatile(SECONDS, "The algorithm alone."),
+    "predict_seconds": _volatile(
+        SECONDS, "Predicting the test rows; of runs predicted together, each run's share."
     ),
-    "compile_seconds": Column(SECONDS, "Compiling, or loading compiled code.", variability=VOLATILE),
-    "train_seconds": Column(SECONDS, "The algorithm alone.", variability=VOLATILE),
-    "predict_seconds": Column(
-        SECONDS,
-        "Predicting the test rows; of runs predicted together, each run's share.",
-        variability=VOLATILE,
-    ),
-    "peak_memory_mib": Column(
-        MEBIBYTES, "Most memory the process held during the run, in MiB.", variability=VOLATILE
-    ),
-    "threads": Column(COUNT, "Threads of the run.", variability=VOLATILE),
-    "cache_mib": Column(MEBIBYTES, "Memory for kernel columns, in MiB.", variability=VOLATILE),
-    "parallel_cells": Column(
-        COUNT, "How many runs could be going on beside each other.", variability=VOLATILE
-    ),
-    "shared": Column(
-        Truth(), "Whether kernel values or a warm start came from another run.", variability=VOLATILE
-    ),
-    "machine": Column(Text(), "Name of the computer.", variability=VOLATILE),
-    "cpu": Column(Text(), "Its processor.", variability=VOLATILE),
-    "blas": Column(Text(), "The matrix library under numpy.", variability=VOLATILE),
-    "python": Column(Text(), "Version of Python.", variability=VOLATILE),
-    "numpy": Column(Text(), "Version of numpy.", variability=VOLATILE),
-    "numba": Column(Text(), "Version of numba.", variability=VOLATILE),
-    "fwsvm": Column(Text(), "Version of fwsvm.", variability=VOLATILE),
-    "commit": Column(Text(), "Commit of the checkout that fwsvm ran from.", variability=VOLATILE),
-    "started_utc": Column(Text(), "When the run started, ISO 8601, UTC.", variability=VOLATILE),
-    "schema": Column(
-        COUNT,
-        "Which columns there were when the row was written; empty before there were schemas.",
-        2,
-        variability=VOLATILE,
+    "peak_memory_mib": _volatile(MEBIBYTES, "Most memory the process held during the run, in MiB."),
+    "threads": _volatile(COUNT, "Threads of the run."),
+    "cache_mib": _volatile(MEBIBYTES, "Memory for kernel columns, in MiB."),
+    "parallel_cells": _volatile(COUNT, "How many runs could be going on beside each other."),
+    "shared": _volatile(Truth(), "Whether kernel values or a warm start came from another run."),
+    "machine": _volatile(Text(), "Name of the computer."),
+    "cpu": _volatile(Text(), "Its processor."),
+    "blas": _volatile(Text(), "The matrix library under numpy."),
+    "python": _volatile(Text(), "Version of Python."),
+    "numpy": _volatile(Text(), "Version of numpy."),
+    "numba": _volatile(Text(), "Version of numba."),
+    "fwsvm": _volatile(Text(), "Version of fwsvm."),
+    "commit": _volatile(Text(), "Commit of the checkout that fwsvm ran from."),
+    "started_utc": _volatile(Text(), "When the run started, ISO 8601, UTC."),
+    "schema": _volatile(
+        COUNT, "Which columns there were when the row was written; empty before there were schemas.", 2
     ),
     "source": Column(Text(), "Which of the sources of the data set its files are of.", 3),
 }
