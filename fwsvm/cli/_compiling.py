@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fwsvm.cli._display import Display
+from fwsvm.cli._display import Compiled, Display
 
 if TYPE_CHECKING:
     from fwsvm.solvers import Settings
@@ -20,7 +20,7 @@ def training_display(settings: "Settings") -> Iterator[Display]:
     """Show progress within the block, in which a second process helps to compile."""
     from fwsvm.solvers.second_compiler import second_compiler
 
-    with Display(expects=functions_expected(settings)) as display, second_compiler(settings):
+    with Display(compiled=Compiled(functions_expected(settings))) as display, second_compiler(settings):
         yield display
 
 

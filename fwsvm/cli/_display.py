@@ -86,16 +86,17 @@ def _weight(functions: int) -> float:
 class Display:
     """Progress on stderr, as a context manager; within it, phases that are announced are shown.
 
-    ``listens`` says whether the layers below announce phases, ``expects`` how many functions will be compiled.
+    ``listens`` says whether the layers below announce phases. ``compiled`` is that of the display before, in a command
+    that shows several, so that compiling is announced once.
     """
 
-    def __init__(self, *, listens: bool = True, expects: int | None = None) -> None:
+    def __init__(self, *, listens: bool = True, compiled: Compiled | None = None) -> None:
         self.overall: DisplayLine | None = None
         self.name = ""
         self.lines: dict[str, DisplayLine] = {}
         self.present: DisplayLine | None = None
         self.previous: DisplayLine | None = None  # shown until the present one has lasted a moment
-        self.compiled = Compiled(expects)
+        self.compiled = compiled or Compiled()
         self._live: Any = None
         self._open = contextlib.ExitStack()
         self._listens = listens

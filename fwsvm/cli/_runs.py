@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm import promises
-from fwsvm.cli._display import Display
+from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._lines import echo
 from fwsvm.experiments.forecast import format_duration
 from fwsvm.experiments.time_left import TimeLeft
@@ -95,8 +95,10 @@ class RunsDisplay(Display):
     Of several that go on beside each other (``slots`` > 1) one is shown for a while, then another.
     """
 
-    def __init__(self, total: int, done: int, slots: int, time_left: TimeLeft) -> None:
-        super().__init__()
+    def __init__(
+        self, total: int, done: int, slots: int, time_left: TimeLeft, compiled: Compiled | None = None
+    ) -> None:
+        super().__init__(compiled=compiled)
         self.slots, self.time_left = slots, time_left
         self.total, self.done = total, done
         self.last_end = time.monotonic()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm.cli import _names, _paths
-from fwsvm.cli._display import Display
+from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
@@ -105,7 +105,8 @@ def command(
     if conditions:
         experiment = only(experiment, conditions)
     folder = out or Path("results") / experiment.name
-    known = _survey(experiment, offline=offline)
+    compiled = Compiled()
+    known = _survey(experiment, compiled, offline=offline)
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)
     for notice in notices:
@@ -124,6 +125,7 @@ def command(
             executor,
             " ".join([str(config), *(f"--only {condition}" for condition in conditions)]),
             reusable,
+            compiled,
             force=force,
             fail_fast=fail_fast,
             beside=beside,
@@ -148,7 +150,7 @@ def _shipped(config: Path | None, copied: str | None) -> None:
         echo(f"  {one.about}", 2)
 
 
-def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
+def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and print its shape and notices, or why it is missing.
 
     Of sets that are not to be had the reason is printed for the first one: it is long, and much the same for others.
@@ -157,7 +159,7 @@ def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataI
 
     known: dict[DataSpec, DataInfo] = {}
     unobtainable: list[str] = []
-    with Display() as display:
+    with Display(compiled=compiled) as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
             display.begin(data.name)
@@ -204,6 +206,7 @@ def _run(
     executor: "Executor",
     asked: str,
     reusable: "Mapping[str, ReusableRun]",
+    compiled: Compiled,
     *,
     force: bool,
     fail_fast: bool,
@@ -226,7 +229,7 @@ def _run(
         done = sum(e.done for e in expected)
         rows = {data: found.rows for data, found in known.items() if not found.missing}
         time_left = TimeLeft((run.cell for run in expected if not run.done), rows)
-        with RunsDisplay(len(expected), done, executor.slots, time_left) as teller:
+        with RunsDisplay(len(expected), done, executor.slots, time_left, compiled) as teller:
             for notice in store.notices:
                 teller.note(notice)
             teller.note(f"{experiment.name}{profile}: {describe(expected)}")

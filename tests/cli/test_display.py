@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.cli import _display, _runs
-from fwsvm.cli._display import Display
+from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._display_lines import WORDS, DisplayLine, indented, rendered
 from fwsvm.phases import Phase, enter, listening, listening_inside
 from fwsvm.solvers.loop import Progress
@@ -243,7 +243,7 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
-    with Display(listens=False, expects=90) as display:
+    with Display(listens=False, compiled=Compiled(90)) as display:
         for _ in range(60):
             now[0] += 0.1
             display.enter(Phase.COMPILE)
@@ -254,6 +254,19 @@ def test_without_a_terminal_compiling_is_said_once_and_progress_now_and_then(
     assert first == "compiling for this machine (once, about 30 s)"  # 22 at 0.2 s, 68 at a third, up to fives
     assert 1 < len(rest) < 6
     assert all(line.startswith("at ") for line in rest)
+
+
+def test_two_displays_of_a_command_say_once_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now, compiled = [0.0], Compiled()
+    monkeypatch.setattr(_display.time, "monotonic", lambda: now[0])
+    for _ in range(2):
+        with Display(listens=False, compiled=compiled) as display:
+            for _ in range(60):
+                now[0] += 0.1
+                display.enter(Phase.COMPILE)
+    assert capsys.readouterr().err == "compiling for this machine (once)\n"
 
 
 def test_where_it_is_not_known_how_much_will_be_compiled_no_time_is_said(
