@@ -161,55 +161,61 @@ def read(file: Path) -> list[Line]:
 
 def draw(history: Path, picture: Path) -> None:
     """Draw ratios over commits, a panel for each benchmark and peer, a curve for each set and machine."""
-    from fwsvm.analysis.figures.data import label_of
-    from fwsvm.analysis.figures.style import log_axis, require_matplotlib
-
-    require_matplotlib().use("Agg")
-    import matplotlib.pyplot as plt
+    from fwsvm.analysis.figures import Drawing
+    from fwsvm.analysis.figures.style import INK, footnote, log_axis, panels, set_titles
 
     lines = sorted(read(history), key=lambda each: each["date"])
-    panels = list(dict.fromkeys((each["benchmark"], each["peer"]) for each in lines))
+    shown = list(dict.fromkeys((each["benchmark"], each["peer"]) for each in lines))
     machines = list(dict.fromkeys((each["cpu"], each["cores"]) for each in lines))
-    figure, axes = plt.subplots(
-        (len(panels) + 1) // 2, 2, figsize=(13, 1.0 + 1.7 * len(panels)), layout="constrained", squeeze=False
-    )
-    for spare in axes.flat[len(panels) :]:
+    figure, axes = panels(2, (len(shown) + 1) // 2, width=5.6, height=2.7)
+    for spare in axes[len(shown) :]:
         spare.remove()
-    for axis, panel in zip(axes.flat, panels, strict=False):
-        mine = [each for each in lines if (each["benchmark"], each["peer"]) == panel]
+    for axis, (benchmark, peer) in zip(axes, shown, strict=False):
+        mine = [each for each in lines if (each["benchmark"], each["peer"]) == (benchmark, peer)]
         commits = list(dict.fromkeys(each["commit"] for each in mine))
-        for name, *machine in dict.fromkeys((each["set"], each["cpu"], each["cores"]) for each in mine):
-            curve = [each for each in mine if [each["set"], each["cpu"], each["cores"]] == [name, *machine]]
-            ratios = [float(each["ratio"]) for each in curve]
-            off = [
-                [
-                    abs(float(each[end] or each["ratio"]) - ratio)
-                    for each, ratio in zip(curve, ratios, strict=True)
-                ]
-                for end in ("least", "most")
-            ]
-            select: dict[str, Any] = (
-                {"color": "black", "linewidth": 2.5} if name.startswith(MEAN) else {"linewidth": 1}
-            )
-            marker = "os^Dv"[machines.index((machine[0], machine[1])) % 5]
-            places = [commits.index(each["commit"]) for each in curve]
-            what, comma, settings = name.partition(", ")
-            label = label_of(what) + comma + settings
-            if len(machines) > 1:
-                label += f" ({machine[0]}, {machine[1]} cores)"
-            axis.errorbar(
-                places, ratios, yerr=off, marker=marker, markersize=4, capsize=2, label=label, **select
-            )
-        axis.axhline(1.0, color="grey", linewidth=0.8, linestyle="--")
-        axis.set(title=f"{panel[0]}: {panel[1]} / fwsvm", ylabel="ratio of seconds")
+        _curves(axis, mine, commits, several=len(machines) > 1)
+        axis.axhline(1.0, color=INK, linewidth=0.8)
+        set_titles(axis, f"{benchmark}: {peer} / fwsvm", "", "ratio of seconds")
         log_axis(axis, "y")
-        axis.set_xticks(range(len(commits)), [commit[:7] for commit in commits], rotation=30, fontsize=7)
-        axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axis.set_xlim(-0.5, len(commits) - 0.5)
+        axis.set_xticks(range(len(commits)), [commit[:7] for commit in commits], rotation=45, ha="right")
+        axis.tick_params(axis="x", labelsize=6)
+        axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, labelcolor=INK)
     named = "; ".join(f"{cpu}, {cores} cores" for cpu, cores in machines)
-    figure.suptitle(f"Above 1 fwsvm is faster; bars: any two runs. Measured on {named}", fontsize=9)
+    said = f"above 1 fwsvm is faster; bars: any two runs; measured on {named}"
+    footnote(figure, said)
+    drawn = Drawing(picture.stem, f"Ratios to peers over commits: {said}.", figure)
     picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=100)
-    plt.close(figure)
+    picture.write_bytes(drawn.content(picture.suffix.removeprefix(".").lower()))
+
+
+def _curves(axis: Any, lines: list[Line], commits: list[str], *, several: bool) -> None:
+    """Draw the ratios of each set, with bars from least to most; the mean over sets is thick and black."""
+    from fwsvm.analysis.figures.data import label_of
+    from fwsvm.analysis.figures.style import style_of
+
+    curves = list(dict.fromkeys((each["set"], each["cpu"], each["cores"]) for each in lines))
+    labels = []
+    for name, cpu, cores in curves:
+        what, comma, settings = name.partition(", ")
+        labels.append(label_of(what) + comma + settings + (f" ({cpu}, {cores} cores)" if several else ""))
+    for curve, label in zip(curves, labels, strict=True):
+        mine = [each for each in lines if (each["set"], each["cpu"], each["cores"]) == curve]
+        ratios = [float(each["ratio"]) for each in mine]
+        off = [
+            [abs(float(each[end] or each["ratio"]) - ratio) for each, ratio in zip(mine, ratios, strict=True)]
+            for end in ("least", "most")
+        ]
+        if curve[0].startswith(MEAN):
+            style = style_of("cvm", ["cvm"]) | {"label": label, "linewidth": 2.4}
+        else:  # beside cvm, whose black is the mean's
+            style = style_of(label, ["cvm", *labels]) | {
+                "label": label,
+                "linewidth": 1.0,
+                "markeredgewidth": 0,
+            }
+        places = [commits.index(each["commit"]) for each in mine]
+        axis.errorbar(places, ratios, yerr=off, elinewidth=0.8, **style)
 
 
 def main() -> None:

@@ -2,12 +2,15 @@
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from fwsvm.analysis.figures import style
 
 ROOT = Path(__file__).parents[2]
 HISTORY = ROOT / "results" / "reference" / "bench" / "history.csv"
@@ -125,9 +128,38 @@ def test_the_script_draws_what_stands_in_the_file(tmp_path):
     command = [sys.executable, ROOT / "benchmarks" / "history.py", "--history", tmp_path / "history.csv"]
     subprocess.run([*command, "--figure", tmp_path / "all.svg"], check=True)
     picture = (tmp_path / "all.svg").read_text("utf-8")
-    assert picture.count("<!-- 2ddbe6a -->") == 1
+    assert picture.count(">2ddbe6a<") == 1
     for words in ("large_c: fwsvm swap-2o / fwsvm", "(Another, 2 cores)", "(AMD EPYC, 2 cores)"):
         assert words in picture
+    assert "above 1 fwsvm is faster" in picture
+
+
+def test_the_picture_has_the_style_of_the_others_and_its_mean_is_black_and_thick(tmp_path, history):
+    pytest.importorskip("matplotlib")
+    names = ["a5a", "a7a", "w7a", "usps", "letter", "geometric mean"]
+    cell = {
+        "date": "2026-01-02",
+        "cpu": "A CPU",
+        "cores": "2",
+        "benchmark": "training",
+        "peer": "SVC",
+        "least": "",
+        "most": "",
+    }
+    lines = [
+        {**cell, "commit": c, "set": n, "ratio": f"{k}"} for k, n in enumerate(names, 2) for c in ("aa", "bb")
+    ]
+    write(tmp_path / "history.csv", lines)
+    history.draw(tmp_path / "history.csv", tmp_path / "drawn.svg")
+    strokes = re.findall(
+        r"stroke: (#\w{6}); stroke-width: ([\d.]+)", (tmp_path / "drawn.svg").read_text("utf-8")
+    )
+    thick = {colour for colour, width in strokes if width == "2.4"}
+    assert thick == {"#000000"}
+    used = {colour for colour, _ in strokes}
+    ours = {colour.lower() for colour, *_ in (*style.STYLES.values(), *style.SPARE)}
+    assert len(used & (ours - {"#000000"})) >= len(names) - 1
+    assert not used & {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"}, "colours of matplotlib's own style"
 
 
 def test_a_folder_that_is_none_is_named(tmp_path):
