@@ -138,10 +138,13 @@ reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-
 	$(call keep,stats $(AS_RUN:%=$(RESULTS)/%) --table 5,003/table5-as-run)
 	$(call keep,stats $(AS_RUN:%=$(RESULTS)/%) --table 6,003/table6-as-run)
 	$(call keep,stats $(AS_RUN:%=$(RESULTS)/%) --table 7,003/table7-as-run)
+	$(call keep,table $(RESULTS)/003-quadratic-as-run --layout 003-8,003/table8-as-run)
 	$(BIN)/fwsvm plot $(AS_RUN:%=$(RESULTS)/%) --figure series --figure datasets $(METHODS_003) --out $(RESULTS)/003/figures-as-run
+	$(BIN)/fwsvm plot $(RESULTS)/003-c-sweep-as-run --figure sweep --out $(RESULTS)/003/figures-as-run
 	$(call keep,table $(RESULTS)/swap-as-run $(RESULTS)/stand-ins-as-run $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables-as-run)
+	$(call keep,table $(RESULTS)/003-quadratic-as-run --layout 000-quadratic,000/quadratic-as-run)
 	$(call keep,stats $(RESULTS)/swap-as-run --design 000,000/table2-as-run)
-	$(BIN)/fwsvm plot $(RESULTS)/swap-as-run $(RESULTS)/stand-ins-as-run --figure series --figure datasets --figure ranks --figure summary --out $(RESULTS)/000/figures-as-run
+	$(BIN)/fwsvm plot $(RESULTS)/swap-as-run $(RESULTS)/003-quadratic-as-run $(RESULTS)/stand-ins-as-run --figure series --figure datasets --figure ranks --figure summary --out $(RESULTS)/000/figures-as-run
 	$(BIN)/fwsvm plot $(RESULTS)/why --figure settings --out $(RESULTS)/why/figures
 reproduce-equal-gap: runs-equal-gap ## time of all methods to the same certified gap, ours beside
 	$(call keep,table $(RESULTS)/equal-gap --layout time --layout gap,equal-gap/tables)

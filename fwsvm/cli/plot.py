@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Convergence over the first and last N iterations instead (004 has 50).",
+    help="Objectives above the lowest over the first and last N iterations instead (004 has 50).",
 )
 @click.option(
     "--baseline", default="cvm", show_default=True, metavar="METHOD", help="What speed-ups are over."
@@ -109,8 +109,11 @@ def command(
     if out is None:
         refuse_reference(folder)
         refuse_link(folder, folder.parent)
-    if window and (others := {*measures} & {*figures.TRACED} - {"objective"}):
-        raise UsageError(f"--window draws the objective over iterations: leave out --measure {min(others)}")
+    if window and (others := {*measures} & {*figures.TRACED} - {"objective", "suboptimality"}):
+        raise UsageError(
+            "--window draws the objective above the lowest, with --measure objective the objective itself: "
+            f"leave out --measure {min(others)}"
+        )
     source = _source(results, published, datasets, where, mixed_load)
     axis: Literal["seconds", "iteration"] = "seconds" if against == "time" else "iteration"
     drawings = figures.draw(source, kinds, measures=measures, against=axis, window=window,

@@ -41,7 +41,8 @@ def test_series_are_the_cells_in_order_of_size() -> None:
 
 
 def test_pictures_of_two_kernels_have_captions_of_their_own(tmp_path) -> None:
-    rows = [row(dataset="usps", method=m, kernel=k) for m, k in (("fw", "rbf"), ("avsf", "linear"))]
+    kernels = (("fw", "rbf"), ("avsf", "linear"))
+    rows = [row(dataset="usps", method=m, kernel=k, rows=7291) for m, k in kernels]
     rows.append(row(dataset="a", method="avsf", kernel="", status="missing", train_seconds=""))
     drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("time",))
     assert [drawing.caption for drawing in drawn] == [
@@ -82,7 +83,7 @@ def test_curves_that_coincide_are_drawn_as_differences_too(tmp_path) -> None:
 def test_data_sets_without_a_number_are_named_in_the_caption_and_take_no_row(tmp_path) -> None:
     gone = {"status": "missing", "train_seconds": "", "test_accuracy": "", "support_vectors": ""}
     rows = [
-        row(dataset="usps", method="fw"),
+        row(dataset="usps", method="fw", rows=7291),
         *(row(dataset=d, method="fw", **gone) for d in ("mnist", "mine/x.svm")),
     ]
     drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
@@ -236,8 +237,8 @@ def test_a_method_of_one_setting_stands_beside_each_of_the_others(tmp_path) -> N
 
 def test_settings_of_one_method_are_pictures_of_their_own(tmp_path) -> None:
     rows = [
-        row(dataset=d, method=m, tolerance=t, train_seconds=1 / t, rows=100)
-        for d in ("usps", "letter")
+        row(dataset=d, method=m, tolerance=t, train_seconds=1 / t, rows=n)
+        for d, n in (("usps", 7291), ("letter", 15000))
         for m in ("cvm", "fw")
         for t in (0.1, 0.01)
     ]

@@ -23,7 +23,7 @@ def test_bands_are_median_and_range_with_ended_runs_at_their_last_value() -> Non
 
 def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
     rows = [
-        row(dataset="usps", method=m, repetition=i, run_id=f"{m}{i}", C=4, sigma2=2)
+        row(dataset="usps", method=m, repetition=i, run_id=f"{m}{i}", C=4, sigma2=2, objective=1)
         for m in ("fw", "swap")
         for i in (0, 1)
     ]
@@ -54,13 +54,57 @@ def test_convergence_and_search_are_drawn_from_runs(tmp_path) -> None:
     assert set(lines(drawings["convergence-usps"])) == {"FW", "SWAP"}
     assert lines(drawings["convergence-usps"], panel=1)["FW"][-1] == pytest.approx(0.1)
     assert "C = 4, sigma² = 2" in drawings["selection-usps-cvm"].caption
-    windowed = named(draw(source_of(folder), ["convergence"], window=50))["window-usps"]
+    (windowed,) = draw(source_of(folder), ["convergence"], window=50, measures=("objective",))
+    assert windowed.name == "window-usps"
     assert lines(windowed, panel=1)["SWAP"][0] == 1
     first, last = windowed.figure.axes
     assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
     (above,) = draw(source_of(folder), ["convergence"], measures=("suboptimality",))
     assert above.figure.axes[0].get_yscale() == "log"
     assert lines(above)["FW"][0] == 1, "the lowest objective of all runs is 1"
+
+
+def sampled_runs(folder, *, objective: float = 1.0):
+    """Write two runs of a method whose objectives are of its sample, and one that ends at its own, 1."""
+    runs = {"pegasos0": [9.0, 1.5, 0.75], "pegasos1": [9.0, 2.5, 1.25], "wolfe0": [4.0, 2.0, 1.0]}
+    ends = {"pegasos0": 1.25, "pegasos1": 1.5, "wolfe0": objective}
+    rows = [
+        row(dataset="magic", method=n[:-1], repetition=int(n[-1]), run_id=n, objective=ends[n]) for n in runs
+    ]
+    write(folder, rows)
+    for name, values in runs.items():
+        trace = {"seconds": [0.1, 0.2, 1], "iteration": [1, 2, 3], "objective": values, "gap": [None] * 3}
+        write_trace(folder, name, pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
+    return folder
+
+
+def test_a_window_is_above_the_lowest_objective_at_the_end_of_a_run_on_a_log_axis(tmp_path) -> None:
+    (drawing,) = draw(source_of(sampled_runs(tmp_path)), ["convergence"], window=3)
+    first, last = drawing.figure.axes
+    assert first.get_yscale() == last.get_yscale() == "log"
+    assert first.get_ylabel() == "objective above the lowest of all runs"
+    assert lines(drawing)["Pegasos"][:2] == pytest.approx([8, 1]), (
+        "median of 9 and 9, of 1.5 and 2.5, without 1"
+    )
+    assert lines(drawing)["Wolfe"] == pytest.approx([3, 1, np.nan], nan_ok=True), "it gets to the lowest"
+    assert np.isnan(lines(drawing)["Pegasos"][2]), (
+        "the median of 0.75 and 1.25 is the lowest, not 0.25 above it"
+    )
+    assert min(first.get_ylim()) > 0
+    assert "on its way a stochastic method has the objective on its sample" in drawing.caption
+    assert drawing.figure.get_supxlabel().splitlines()[0] == convergence.ENDS
+    (plain,) = draw(source_of(tmp_path), ["convergence"], window=3, measures=("objective",))
+    assert lines(plain)["Pegasos"] == pytest.approx([9, 2, 1])
+    assert plain.figure.get_supxlabel() == ""
+
+
+def test_where_all_runs_are_level_a_window_has_the_objective_itself(tmp_path) -> None:
+    write(tmp_path, [row(dataset="usps", method="fw", run_id="level", objective=2)])
+    trace = {"seconds": [1, 2], "iteration": [1, 2], "objective": [2, 2], "gap": [None, None]}
+    write_trace(tmp_path, "level", pd.DataFrame(trace | {"support_vectors": [1, 1]}))
+    (drawing,) = draw(source_of(tmp_path), ["convergence"], window=2)
+    assert lines(drawing)["FW"] == pytest.approx([2, 2])
+    assert "objective over the first and last 2 iterations" in drawing.caption
 
 
 def test_a_width_derived_from_each_fold_is_no_axis_of_the_search(tmp_path) -> None:

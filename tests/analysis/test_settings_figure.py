@@ -54,6 +54,31 @@ def test_a_picture_a_setting_has_the_quotients_accuracies_and_gaps() -> None:
     assert "cut short by a limit" not in texts(inner)
 
 
+def test_a_picture_says_what_brackets_and_points_are_and_names_its_setting() -> None:
+    inner, retries = draw(FigureData(cells()), ["settings"])
+    said = "brackets mark the value that the authors' program has; each point is one run"
+    assert said in texts(inner)
+    assert said in inner.caption
+    columns = len(retries.figure.axes) // 3
+    named = [panel.get_xlabel() for panel in retries.figure.axes]
+    assert named == [""] * 2 * columns + ["samples without a violator before a stop"] * columns
+    twice = cells_of(
+        *(why("a5a", "cvm", 100, repetition=i) for i in (0, 1)), why("a5a", "cvm(inner=0.001)", 1)
+    )
+    (drawn,) = draw(FigureData(twice), ["settings"])
+    assert any("each point is the mean of 1 to 2 runs" in text for text in texts(drawn))
+
+
+def test_labels_of_a_log_axis_are_chosen_with_the_line_at_one_in_view() -> None:
+    cells = cells_of(
+        why("a5a", "cvm", 100), why("a5a", "cvm(inner=0.001)", 90), why("a5a", "fw", 2), why("a5a", "mfw", 5)
+    )
+    (inner,) = draw(FigureData(cells), ["settings"])
+    low, high = inner.figure.axes[0].get_ylim()
+    labelled = [place for place in inner.figure.axes[0].get_yticks() if low <= place <= high]
+    assert labelled == [1, 2, 5, 10, 20, 50], "not 1, 2, 3, ..., 9, 10, 20, which overlap"
+
+
 def test_other_results_have_no_such_pictures() -> None:
     assert draw(FigureData(cells_of(row(dataset="a5a", method="fw"))), ["settings"]) == []
     assert draw(FigureData(published.cells("003")), ["settings"]) == []

@@ -108,6 +108,8 @@ def test_a_window_has_the_first_and_the_last_iterations(
         "convergence",
         "--window",
         6,
+        "--measure",
+        "objective",
         "--dataset",
         "a1a",
         "-f",
@@ -122,7 +124,14 @@ def test_a_window_has_the_first_and_the_last_iterations(
     assert "objective over the first and last 6 iterations; one run each" in said.output
 
 
-def test_a_window_is_of_the_objective(adult: Path, tmp_path: Path) -> None:
+def test_a_window_is_of_the_objective_above_the_lowest(
+    adult: Path, tmp_path: Path, drawn: dict[str, Drawing]
+) -> None:
     words = ("plot", adult, "--figure", "convergence", "--window", "2", "-o", tmp_path)
     assert "--window draws the objective" in done(*words, "--measure", "gap", code=2).stderr
-    assert "window-a1a" in done(*words, "--measure", "objective").output
+    for named in ((), ("--measure", "suboptimality")):
+        drawn.clear()
+        said = done(*words, *named)
+        assert "window-a1a" in said.output
+        assert curves(drawn["window-a1a"])["MFW"] == ([1, 2], [9 - 0.5] * 2), "0.5 is reported at the end"
+    assert "objective over the first" in done(*words, "--measure", "objective").output

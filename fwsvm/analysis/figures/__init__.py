@@ -13,7 +13,7 @@ from typing import Any
 from fwsvm.analysis import published
 from fwsvm.analysis.figures.data import FigureData
 from fwsvm.analysis.figures.registry import FIGURES, TRACED, Asked, figure, kind, kinds
-from fwsvm.analysis.figures.style import INK, PICTURE_FORMATS, Drawing, require_matplotlib, texts
+from fwsvm.analysis.figures.style import PICTURE_FORMATS, Drawing, footnote, require_matplotlib, texts
 from fwsvm.plugins import load_plugins
 
 __all__ = ["PICTURE_FORMATS", "TRACED", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
@@ -43,7 +43,7 @@ def _explained(drawing: Drawing) -> Drawing:
     """Return a picture that says, in itself and in its caption, what a dagger at a data set's name means."""
     if not any(published.DAGGER in text for text in texts(drawing)):
         return drawing
-    drawing.figure.supxlabel(published.MADE_HERE, x=0.01, ha="left", fontsize=6, color=INK, wrap=True)
+    footnote(drawing.figure, published.MADE_HERE)
     return replace(drawing, caption=f"{drawing.caption} {published.MADE_HERE}")
 
 

@@ -6,6 +6,7 @@ keeps its last value, so that the band does not narrow when runs end.
 
 import math
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,20 +17,39 @@ from numpy.typing import NDArray
 from fwsvm.analysis.cells import with_short_method_names
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
-from fwsvm.analysis.figures.style import Drawing, band, legend, log_axis, panels, set_titles, style_of
+from fwsvm.analysis.figures.style import (
+    Drawing,
+    band,
+    footnote,
+    legend,
+    log_axis,
+    panels,
+    set_titles,
+    style_of,
+)
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
 GRID_POINTS = 120
+#: Objectives whose difference is a smaller part of them are alike: kernel values may be of single precision.
+ALIKE = 1e-6
+#: Part of the lowest median at which a band that goes lower ends: a log axis has no zero.
+BELOW_MEDIAN = 0.1
+SAMPLED = (
+    "the lowest is that of the machines at the end of the runs, computed anew; on its way a stochastic method has the "
+    "objective on its sample, which may be lower"
+)
+ENDS = "a curve ends where its median gets to the lowest; a band ends at a tenth of the lowest median drawn"
 
 
 @figure("convergence", 4, traces=True)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw one picture per data set, a panel per traced quantity.
 
-    ``asked.window`` n > 0 shows the first and the last n iterations in two panels (004 Figures 1 and 2), objective.
+    ``asked.window`` n > 0 shows the first and the last n iterations in two panels, as 004 Figures 1 and 2 do: of the
+    objective above the lowest of all runs, or of the objective itself if that is asked for.
     """
     if data.runs.empty:
         return []
@@ -39,38 +59,66 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     order = data.datasets_in(rows)
     labels = labels_of(order)
     for dataset in order:
-        traces = _traces(rows[rows["dataset"] == dataset])
+        traces, sampled = _traces(rows[rows["dataset"] == dataset])
         if not traces:
             continue
         label = labels[dataset]
+        names = _of_window(traces, asked) if asked.window else asked.traced
         if asked.window:
-            drawings.append(_first_and_last(dataset, label, traces, asked.window))
+            drawn = _first_and_last(dataset, label, traces, asked.window, *names)
         else:
-            drawings.append(_picture(dataset, label, traces, asked.traced, asked.against))
+            drawn = _picture(dataset, label, traces, names, asked.against)
+        drawings.append(_with_note(drawn, SAMPLED) if sampled and "suboptimality" in names else drawn)
     return drawings
 
 
-def _traces(rows: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
-    """Return the traces of the repetitions of each method and setting, with the column ``suboptimality``."""
-    found: list[tuple[tuple[object, ...], pd.DataFrame]] = []
-    lowest: dict[tuple[object, ...], float] = {}
+def _with_note(drawing: Drawing, said: str) -> Drawing:
+    """Return a picture that says this in itself and in its caption."""
+    footnote(drawing.figure, said)
+    return replace(drawing, caption=f"{drawing.caption.removesuffix('.')}; {said}.")
+
+
+def _traces(rows: pd.DataFrame) -> tuple[dict[str, list[pd.DataFrame]], bool]:
+    """Return the traces of the repetitions of each method and setting, and whether any has objectives of samples.
+
+    Columns besides those of traces: ``above``, the objective without the lowest of all runs of the same problem, and
+    ``suboptimality``, that where it is positive.
+    """
+    found: dict[tuple[object, ...], list[tuple[pd.DataFrame, float]]] = {}
     traced = []
     for place, row in enumerate(rows.to_dict("records")):
         trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
-        if trace is None or len(trace) < 2:
-            continue
-        trace, problem = drawable(trace), _problem(row)
-        # NaN, of a trace without objectives, is the lowest of none
-        lowest[problem] = np.fmin(lowest.get(problem, math.nan), trace["objective"].min())
-        found.append((problem, trace))
-        traced.append(place)
+        if trace is not None and len(trace) > 1:
+            found.setdefault(_problem(row), []).append((drawable(trace), float(row["objective"])))
+            traced.append((_problem(row), len(found[_problem(row)]) - 1, place))
     traces: dict[str, list[pd.DataFrame]] = {}
     if not found:
-        return traces
-    for name, (problem, trace) in zip(_curves(rows.iloc[traced]), found, strict=True):
-        above = trace["objective"] - lowest[problem]
-        traces.setdefault(name, []).append(trace.assign(suboptimality=above.where(above > 0)))
-    return traces
+        return traces, False
+    sampled = {problem: any(not _ends_as_reported(*run) for run in runs) for problem, runs in found.items()}
+    names = _curves(rows.iloc[[place for *_, place in traced]])
+    for name, (problem, number, _) in zip(names, traced, strict=True):
+        lowest = _lowest(found[problem], reported=sampled[problem])
+        trace, _ = found[problem][number]
+        above = trace["objective"] - lowest
+        if sampled[problem]:
+            above = above.mask(above.abs() <= ALIKE * abs(lowest), 0.0)
+        made = trace.assign(above=above, suboptimality=above.where(above > 0))
+        traces.setdefault(name, []).append(made)
+    return traces, any(sampled.values())
+
+
+def _ends_as_reported(trace: pd.DataFrame, reported: float) -> bool:
+    """Return whether a trace ends at the objective of the run, which is computed anew; without either it does."""
+    known = trace["objective"].dropna()
+    if known.empty or math.isnan(reported):
+        return True
+    return math.isclose(known.iloc[-1], reported, rel_tol=ALIKE)
+
+
+def _lowest(runs: list[tuple[pd.DataFrame, float]], *, reported: bool) -> float:
+    """Return the lowest objective of runs: of those reported at their ends, or along their traces; NaN of none."""
+    values = [end if reported else trace["objective"].min() for trace, end in runs]
+    return float(np.fmin.reduce(values))
 
 
 def _curves(rows: pd.DataFrame) -> list[str]:
@@ -165,41 +213,60 @@ def on_one_grid(
     return grid, np.array([run[column].to_numpy()[place] for run, place in zip(known, places, strict=True)])
 
 
-def _first_and_last(dataset: str, label: str, traces: dict[str, list[pd.DataFrame]], window: int) -> Drawing:
-    """Draw the objective over the first and the last ``window`` iterations of every method, on one scale."""
+def _of_window(traces: dict[str, list[pd.DataFrame]], asked: Asked) -> tuple[str]:
+    """Return the measure that a window shows: objectives if asked for, and where none is above the lowest."""
+    above = any(trace["suboptimality"].notna().any() for runs in traces.values() for trace in runs)
+    return ("objective",) if "objective" in asked.traced or not above else ("suboptimality",)
+
+
+def _first_and_last(
+    dataset: str, label: str, traces: dict[str, list[pd.DataFrame]], window: int, column: str
+) -> Drawing:
+    """Draw a column over the first and the last ``window`` iterations of every method, on one scale."""
     figure, axes = panels(2)
     axes[1].sharey(axes[0])
-    for method, runs in traces.items():
+    shown = {
+        (method, last): _window(runs, window, "above" if column == "suboptimality" else column, last=last)
+        for method, runs in traces.items()
+        for last in (False, True)
+    }
+    medians = {key: np.nanmedian(values, axis=0) for key, (_, values) in shown.items() if values.size}
+    bottom = -math.inf
+    if column == "suboptimality":
+        every = np.concatenate(list(medians.values()))
+        bottom = BELOW_MEDIAN * min(every[every > 0], default=-math.inf)
+    for (method, last), middle in medians.items():
+        x, values = shown[method, last]
         style = style_of(method, list(traces)) | {"markevery": max(1, window // 8)}
-        for panel, last in zip(axes, (False, True), strict=True):
-            x, values = _window(runs, window, last=last)
-            if x.size:
-                panel.plot(x, np.nanmedian(values, axis=0), **style)
-                band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
+        axes[last].plot(x, np.where(middle > bottom, middle, np.nan), **style)
+        least, most = (np.maximum(end(values, axis=0), bottom) for end in (np.nanmin, np.nanmax))
+        band(axes[last], x, least, most, style)
     low = min(panel.dataLim.intervaly[0] for panel in axes)
     high = max(panel.dataLim.intervaly[1] for panel in axes)
-    if low > 0 and high > 10 * low:
+    if low > 0 and (column == "suboptimality" or high > 10 * low):
         log_axis(axes[0], "y")
-    set_titles(axes[0], f"{label}, first {window} iterations", "iteration", "objective")
-    set_titles(axes[1], f"{label}, last {window} iterations", "iterations before the end", "objective")
+    what = TRACED[column]
+    set_titles(axes[0], f"{label}, first {window} iterations", "iteration", what)
+    set_titles(axes[1], f"{label}, last {window} iterations", "iterations before the end", what)
     axes[1].invert_xaxis()
     legend(figure, axes)
-    caption = f"{label}: objective over the first and last {window} iterations; {_of_runs(traces)}."
-    return Drawing(f"window-{dataset}", caption, figure)
+    caption = f"{label}: {what} over the first and last {window} iterations; {_of_runs(traces)}."
+    drawing = Drawing(f"window-{dataset}", caption, figure)
+    return _with_note(drawing, ENDS) if math.isfinite(bottom) else drawing
 
 
 def _window(
-    runs: list[pd.DataFrame], window: int, *, last: bool
+    runs: list[pd.DataFrame], window: int, column: str, *, last: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return iterations (from the end for ``last``) and the runs' objectives there, NaN before a start."""
+    """Return iterations (from the end for ``last``) and the runs' values there, NaN before a start."""
     grid = np.arange(window, dtype=np.float64) if last else np.arange(1, window + 1, dtype=np.float64)
     values = []
     for run in runs:
-        known = run[["iteration", "objective"]].dropna().sort_values("iteration")
+        known = run[run["objective"].notna()].sort_values("iteration")
         if known.empty:
             continue
         wanted = float(known["iteration"].iloc[-1]) - grid if last else grid
         place = np.searchsorted(known["iteration"], wanted, side="right") - 1
-        values.append(np.where(place >= 0, known["objective"].to_numpy()[np.maximum(place, 0)], np.nan))
+        values.append(np.where(place >= 0, known[column].to_numpy()[np.maximum(place, 0)], np.nan))
     reached = np.array([~np.isnan(column).all() for column in np.array(values).T], dtype=bool)
     return (grid[reached], np.array(values)[:, reached]) if values else (np.zeros(0), np.zeros((0, 0)))

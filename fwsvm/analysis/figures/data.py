@@ -1,10 +1,11 @@
 """The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
 
+from fwsvm.analysis import published
 from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import plain_label
 from fwsvm.analysis.measures import EMPTY, Measure, measure, named, plain
@@ -16,6 +17,8 @@ from fwsvm.errors import ResultsError, UsageError, nearest, shown
 from fwsvm.results.kinds import listed, shortened
 
 MAX_PICTURES = 200
+#: Data sets that a line in a picture names.
+MOST_NAMED = 12
 #: What a picture of one kernel has one point of.
 CELL = ["dataset", "method"]
 #: Settings whose runs are never compared with each other.
@@ -109,6 +112,43 @@ def methods_of(cells: pd.DataFrame) -> list[str]:
 def cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
     """Return which cells of `against_baseline` are drawn hollow: of comparisons also those whose baseline was cut."""
     return cells["censored" if kind.derived else "cut_short"].astype(bool)
+
+
+def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.Series[float]]":
+    """Return the ends, as printed, of one standard deviation about each mean, as far as the measure's axis goes.
+
+    That is from 0 to 100 % for accuracies, and on a log axis, which has no zero, from a third of the mean.
+    """
+    values, spread = cells[kind.column], cells[f"{kind.column}_sd"].fillna(0)
+    low, high = values - spread, values + spread
+    if kind.name == "accuracy":
+        low, high = low.clip(lower=0), high.clip(upper=1)
+    if kind.log_axis:
+        low = low.clip(lower=values / 3)
+    return low * kind.factor, high * kind.factor
+
+
+def without_number(cells: pd.DataFrame, drawn: Iterable[str]) -> list[str]:
+    """Return sentences on the data sets of cells of `against_baseline` that are not drawn: a limit, or no data."""
+    lacking = [name for name in in_order(cells["dataset"]) if name not in set(drawn)]
+    cut = cells["cut_short"].astype(bool).groupby(cells["dataset"]).all()
+    groups = {
+        "": [short_name(name) for name in lacking if not cut[name]],
+        ", cut short by a limit": [short_name(name) for name in lacking if cut[name]],
+    }
+    return [f"no number for {listed(names, most=MOST_NAMED)}{why}" for why, names in groups.items() if names]
+
+
+def fewer_rows(cells: pd.DataFrame) -> list[str]:
+    """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
+    sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
+    rows = cells.groupby("dataset")["rows"].max()
+    fewer = [
+        f"{short_name(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
+        for name in in_order(cells["dataset"])
+        if rows[name] < sizes.get(name, 0)
+    ]
+    return [f"fewer training rows than published: {listed(fewer, most=MOST_NAMED)}"] if fewer else []
 
 
 def label_of(dataset: str) -> str:

@@ -10,10 +10,13 @@ from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,
     drawable,
+    fewer_rows,
     labels_of,
     methods_of,
     records,
     settings_apart,
+    whiskers,
+    without_number,
 )
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import is_of_a_series, title_of
@@ -22,6 +25,7 @@ from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     Drawing,
     PointRows,
+    footnote,
     hollow,
     legend,
     log_axis,
@@ -31,9 +35,7 @@ from fwsvm.analysis.figures.style import (
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.names import short_name
 from fwsvm.analysis.sweeps import without_sweeps
-from fwsvm.results.kinds import listed
 
 
 @figure("datasets", 2)
@@ -77,11 +79,7 @@ def _picture(
         offset = 0.8 * (place - (len(methods) - 1) / 2) / max(1, len(methods))
         heights = [order.index(dataset) + offset for dataset in here["dataset"]]
         values = here[kind.column] * kind.factor
-        spread = here[f"{kind.column}_sd"].fillna(0) * kind.factor
-        low = values - spread
-        if kind.log_axis:
-            low = low.clip(lower=values / 3)  # a log axis has no room for whiskers that reach zero
-        panel.hlines(heights, low, values + spread, color=style["color"], linewidth=1,
+        panel.hlines(heights, *whiskers(here, kind), color=style["color"], linewidth=1,
                      label=owned(style["label"]))  # fmt: skip
         (points,) = panel.plot(values, heights, **style)
         rows[points] = records(here)
@@ -89,17 +87,18 @@ def _picture(
         hollow(panel, values[cut], [h for h, c in zip(heights, cut, strict=True) if c], style)
     panel.set_yticks(range(len(order)), [labels[dataset] for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
-    if kind.log_axis:
-        log_axis(panel, "x")
     if kind.name == "speedup":
         panel.axvline(1, color="#222222", linewidth=0.8)
+    if kind.log_axis:
+        log_axis(panel, "x")
     title = title_of(kind, baseline)
     set_titles(panel, "", title, "")
     some_cut = bool(cut_short(known, kind).any())
     legend(figure, axes, cut_short=some_cut)
-    caption = f"{title} on single data sets{setting and f', {setting}'}"
-    lacking = [name for name in data.order(cells) if name not in labels]
-    caption += f"; no number for {listed(map(short_name, lacking))}" if lacking else ""
+    spread = bool(known[f"{kind.column}_sd"].gt(0).any())
+    said = ["whiskers are one standard deviation"] * spread + without_number(cells, order) + fewer_rows(known)
+    footnote(figure, *said)
+    caption = "; ".join([f"{title} on single data sets{setting and f', {setting}'}", *said])
     return Drawing(
         f"datasets-{kind.name}{suffix}", f"{caption}{HOLLOW_NOTE if some_cut else ''}.", figure, rows
     )

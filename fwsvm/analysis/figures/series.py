@@ -15,6 +15,8 @@ from fwsvm.analysis.figures.data import (
     methods_of,
     records,
     settings_apart,
+    whiskers,
+    without_number,
 )
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
@@ -23,6 +25,7 @@ from fwsvm.analysis.figures.style import (
     Drawing,
     PointRows,
     band,
+    footnote,
     hollow,
     legend,
     log_axis,
@@ -57,7 +60,8 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
             known = compared[compared[kind.column].notna() & compared["rows"].notna()]
             present = [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
             if present:
-                drawings.append(_picture(known, present, kind, asked.baseline, setting))
+                absent = without_number(compared[_of_series(compared, known, present)], known["dataset"])
+                drawings.append(_picture(known, present, kind, asked.baseline, setting, absent))
     return drawings
 
 
@@ -72,13 +76,22 @@ def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
     return cells["dataset"].isin(members(name, set(cells["dataset"])))
 
 
+def _of_series(cells: pd.DataFrame, known: pd.DataFrame, present: list[str]) -> "pd.Series[bool]":
+    """Return which cells belong to series that are drawn, without those in whose place others are drawn."""
+    replaced = set(published.standing_in(set(known["dataset"])).values())
+    drawn = [_inside(cells, one) & ~cells["dataset"].isin(replaced) for one in present]
+    return pd.concat(drawn, axis=1).any(axis=1)
+
+
 def members(name: str, datasets: Collection[str]) -> list[str]:
     """Return the data sets of a series, and those of ``datasets`` that stand in for others of it."""
     series = published.series(name)
     return [*series, *(made for made, of in published.standing_in(datasets).items() if of in series)]
 
 
-def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str, setting: str) -> Drawing:
+def _picture(
+    cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str, setting: str, absent: list[str]
+) -> Drawing:
     methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
     points = {name: _points(cells[_inside(cells, name) & cells["method"].isin(methods)]) for name in present}
     differ = not kind.derived and any(_coincide(one, kind) for one in points.values())
@@ -86,10 +99,10 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
     rows: PointRows = {}
     for place, name in enumerate(present):
         rows |= _curves(axes[place], points[name], kind, methods)
-        if kind.log_axis:
-            log_axis(axes[place], "y")
         if kind.name == "speedup":
             axes[place].axhline(1, color=INK, linewidth=0.8)
+        if kind.log_axis:
+            log_axis(axes[place], "y")
         set_titles(axes[place], SERIES[name], "training rows m", title_of(kind, baseline))
         if differ:
             below = axes[len(present) + place]
@@ -101,6 +114,8 @@ def _picture(cells: pd.DataFrame, present: list[str], kind: Measure, baseline: s
     caption = f"{title_of(kind, baseline)} against the number of training rows{setting and f', {setting}'}"
     caption += "" if kind.derived else "; bands are one standard deviation"
     caption += "; differences are from the mean of the methods" if differ else ""
+    footnote(figure, *absent)
+    caption = "; ".join([caption, *absent])
     caption += f"{HOLLOW_NOTE}." if some_cut else "."
     return Drawing(f"series-{kind.name}", caption, figure, rows)
 
@@ -136,13 +151,9 @@ def _curves(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[st
         mine = points[points["method"] == method]
         style = style_of(method, methods)
         values = mine[kind.column] * kind.factor
-        spread = mine[f"{kind.column}_sd"].fillna(0) * kind.factor
-        low = values - spread
-        if kind.log_axis:
-            low = low.clip(lower=values / 3)  # a log axis has no room for bands that reach zero
         (line,) = panel.plot(mine["place"], values, **style)
         rows[line] = records(mine)
-        band(panel, mine["place"], low, values + spread, style)
+        band(panel, mine["place"], *whiskers(mine, kind), style)
         cut = cut_short(mine, kind)
         hollow(panel, mine["place"][cut], values[cut], style)
     _name_points(panel, points)

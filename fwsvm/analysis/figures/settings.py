@@ -19,6 +19,7 @@ from fwsvm.analysis.figures.style import (
     INK,
     Drawing,
     PointRows,
+    footnote,
     hollow,
     legend,
     log_axis,
@@ -77,13 +78,18 @@ def _picture(
             set_titles(
                 panel,
                 labels[dataset] if line == 0 else "",
-                "",
+                setting.title if line == len(measures) - 1 else "",
                 title_of(kind, baseline) if column == 0 else "",
             )
     some_cut = any(bool(cut_short(points, kind).any()) for kind in measures)
     legend(figure, axes, cut_short=some_cut)
     what = ", ".join(title_of(kind, baseline) for kind in measures)
-    caption = f"{setting.title}: {what}; brackets have the value as run{HOLLOW_NOTE if some_cut else ''}."
+    said = [
+        "brackets mark the value that the authors' program has",
+        _runs_of(points[points["dataset"].isin(order)]),
+    ]
+    footnote(figure, "; ".join(said))
+    caption = f"{'; '.join([f'{setting.title}: {what}', *said])}{HOLLOW_NOTE if some_cut else ''}."
     return Drawing(f"settings-{setting.name}", caption[0].upper() + caption[1:], figure, rows)
 
 
@@ -100,11 +106,19 @@ def _curves(
         rows[drawn] = records(mine)
         cut = cut_short(mine, kind)
         hollow(panel, mine["place"][cut], mine[kind.column][cut] * kind.factor, style)
-    if kind.log_axis:
-        log_axis(panel, "y")
     if kind.name == "speedup":
         panel.axhline(1, color=INK, linewidth=0.8)
+    if kind.log_axis:
+        log_axis(panel, "y")
     return rows
+
+
+def _runs_of(points: pd.DataFrame) -> str:
+    """Say how many runs a point is the mean of."""
+    least, most = int(points["used"].min()), int(points["used"].max())
+    if most == 1:
+        return "each point is one run"
+    return f"each point is the mean of {least if least == most else f'{least} to {most}'} runs"
 
 
 def _name_values(panel: "Axes", values: list[str], as_run: set[str]) -> None:

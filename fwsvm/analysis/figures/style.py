@@ -153,6 +153,14 @@ def plain_label(text: str) -> str:
     return f" {label}" if label.startswith("_") else label  # what begins so is left out of legends
 
 
+def footnote(figure: "Figure", *said: str) -> None:
+    """Write sentences below the panels, in the picture itself, each on a line of its own below what stands there."""
+    before = figure.get_supxlabel()
+    lines = [*before.splitlines(), *filter(None, said)]
+    if lines:
+        figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, color=INK, wrap=True)
+
+
 def style_of(method: str, among: list[str]) -> dict[str, Any]:
     """Return colour, marker, dashes and label of a method, the same in every picture of these methods.
 
@@ -184,6 +192,9 @@ def style_of(method: str, among: list[str]) -> dict[str, Any]:
     }
 
 
+#: First digits that a log axis of more decades than these labels, the fewest first.
+LABELLED_DIGITS = ((2.4, (1,)), (0.6, (1, 2, 5)), (math.inf, tuple(range(1, 10))))
+BARE = 0.45  # part of a log axis that may be without a label, if another choice has fewer such
 LINES_OF_LEGEND = 4  # that a figure has room for as it is
 LINE_OF_LEGEND = 0.18  # inches
 
@@ -230,8 +241,11 @@ def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
 
 
 def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic, with at least two labels on it and none that overlap; call it after drawing."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """Make an axis logarithmic, with at least two labels on it and none that overlap.
+
+    Call it after drawing, lines across the panel included: they change what the axis spans.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     axis, least = (
         (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
@@ -242,8 +256,15 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high) - math.log10(low)
     axis.set_minor_formatter(NullFormatter())
-    subs = (1,) if decades > 2.4 else (1, 2, 5) if decades > 0.6 else tuple(range(1, 10))
-    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    for widest, subs in LABELLED_DIGITS:
+        axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        labelled = [place for place in axis.get_majorticklocs() if low <= place <= high]
+        if decades > widest and len(labelled) > 1:
+            break
+    else:
+        stretches = np.diff(np.log10([low, *labelled, high]))
+        if stretches.max() > BARE * decades:  # no two whole digits, or all at one end
+            axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     plain = low > 5e-4 and high < 5e4
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if plain else _power(value)))
 
