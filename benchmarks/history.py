@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "results" / "reference" / "bench" / "history.csv"
 COLUMNS = ("commit", "date", "cpu", "cores", "benchmark", "set", "peer", "ratio", "least", "most")
 MEAN = "geometric mean"
+MARKERS = "oDvs^"  # of machines
 
 Line = dict[str, str]
 
@@ -173,7 +174,7 @@ def draw(history: Path, picture: Path) -> None:
     for axis, (benchmark, peer) in zip(axes, shown, strict=False):
         mine = [each for each in lines if (each["benchmark"], each["peer"]) == (benchmark, peer)]
         commits = list(dict.fromkeys(each["commit"] for each in mine))
-        _curves(axis, mine, commits, several=len(machines) > 1)
+        _curves(axis, mine, commits, machines)
         axis.axhline(1.0, color=INK, linewidth=0.8)
         set_titles(axis, f"{benchmark}: {peer} / fwsvm", "", "ratio of seconds")
         log_axis(axis, "y")
@@ -189,8 +190,11 @@ def draw(history: Path, picture: Path) -> None:
     picture.write_bytes(drawn.content(picture.suffix.removeprefix(".").lower()))
 
 
-def _curves(axis: Any, lines: list[Line], commits: list[str], *, several: bool) -> None:
-    """Draw the ratios of each set, with bars from least to most; the mean over sets is thick and black."""
+def _curves(axis: Any, lines: list[Line], commits: list[str], machines: list[tuple[str, str]]) -> None:
+    """Draw the ratios of each set, with bars from least to most; the mean over sets is thick, and black.
+
+    Where there are several machines the labels name them, and the means differ in their markers.
+    """
     from fwsvm.analysis.figures.data import label_of
     from fwsvm.analysis.figures.style import style_of
 
@@ -198,7 +202,9 @@ def _curves(axis: Any, lines: list[Line], commits: list[str], *, several: bool) 
     labels = []
     for name, cpu, cores in curves:
         what, comma, settings = name.partition(", ")
-        labels.append(label_of(what) + comma + settings + (f" ({cpu}, {cores} cores)" if several else ""))
+        labels.append(
+            label_of(what) + comma + settings + (f" ({cpu}, {cores} cores)" if len(machines) > 1 else "")
+        )
     for curve, label in zip(curves, labels, strict=True):
         mine = [each for each in lines if (each["set"], each["cpu"], each["cores"]) == curve]
         ratios = [float(each["ratio"]) for each in mine]
@@ -207,7 +213,8 @@ def _curves(axis: Any, lines: list[Line], commits: list[str], *, several: bool) 
             for end in ("least", "most")
         ]
         if curve[0].startswith(MEAN):
-            style = style_of("cvm", ["cvm"]) | {"label": label, "linewidth": 2.4}
+            marker = MARKERS[machines.index((curve[1], curve[2])) % len(MARKERS)]
+            style = style_of("cvm", ["cvm"]) | {"label": label, "linewidth": 2.4, "marker": marker}
         else:  # beside cvm, whose black is the mean's
             style = style_of(label, ["cvm", *labels]) | {
                 "label": label,
@@ -233,6 +240,8 @@ def main() -> None:
             f"{given.history}: {added} lines appended, {without} left out that name no commit of this repository"
         )
     if given.figure:
+        if given.figure.suffix.lower() not in {".png", ".svg", ".pdf"}:
+            asked.error(f"{given.figure} must end in .png, .svg or .pdf")
         if not given.history.exists():
             asked.error(f"there is no {given.history} to draw; give the FOLDER of figures to begin it with")
         draw(given.history, given.figure)

@@ -23,10 +23,14 @@ HEAD = """| setting | value | CVM, s | CVM/FW | CVM/MFW | CVM/SWAP | accuracy, %
 
 
 def two_digits(x: float) -> str:
-    """Return a number with two significant digits, or as a whole number, never with an exponent."""
+    """Return a number with two significant digits, or as a whole number; "-" where there is none."""
     if pd.isna(x):
         return "-"
     return f"{x:#.2g}".rstrip(".") if abs(x) < 99.5 else f"{x:.0f}"
+
+
+def _hundredths(x: float) -> str:
+    return "-" if pd.isna(x) else f"{x:.2f}"
 
 
 def cut_off(runs: pd.DataFrame, suffix: str = "") -> bool:
@@ -48,7 +52,7 @@ def fields(at: dict[str, pd.DataFrame]) -> str:
     """Return the figures of a line, of the runs of each method."""
     cvm = at["cvm"]
     seconds = ("> " if cut_off(cvm) else "") + two_digits(cvm["train_seconds"].median())
-    accuracies = " / ".join(f"{100 * at[method]['test_accuracy'].median():.2f}" for method in METHODS)
+    accuracies = " / ".join(_hundredths(100 * at[method]["test_accuracy"].median()) for method in METHODS)
     gaps = " / ".join(two_digits(at[method]["relative_gap"].median()) for method in METHODS)
     return " | ".join([seconds, *(ratio(cvm, at[method]) for method in METHODS[1:]), accuracies, gaps])
 
@@ -82,7 +86,8 @@ def main() -> None:
     for dataset, runs in varied.groupby("dataset", sort=False):
         cells = runs.groupby(["method", "setting", "value"])["repetition"].nunique()
         counted = f"{cells.min()}" if cells.min() == cells.max() else f"{cells.min()} to {cells.max()}"
-        print(f"{published.title(dataset)}, C = {runs['C'].iloc[0]:g}, {counted} runs a cell:\n")
+        C = ", ".join(f"{value:g}" for value in dict.fromkeys(runs["C"]))
+        print(f"{published.title(dataset)}, C = {C}, repetitions: {counted}\n")
         print(HEAD, *lines(runs), "", sep="\n")
 
 

@@ -1,4 +1,4 @@
-"""What is asked of any zip archive before its members are read."""
+"""What any zip archive may be refused for."""
 
 import struct
 import zipfile

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fwsvm.analysis.figures import convergence, draw
+from fwsvm.analysis.figures import above_lowest, convergence, draw
 from tests.analysis.folders import row, write, write_trace
 from tests.analysis.test_figures import lines, named, source_of
 
@@ -92,10 +92,19 @@ def test_a_window_is_above_the_lowest_objective_at_the_end_of_a_run_on_a_log_axi
     )
     assert min(first.get_ylim()) > 0
     assert "on its way a stochastic method has the objective on its sample" in drawing.caption
-    assert drawing.figure.get_supxlabel().splitlines()[0] == convergence.ENDS
+    assert drawing.figure.get_supxlabel().splitlines()[0] == above_lowest.ENDS
     (plain,) = draw(source_of(tmp_path), ["convergence"], window=3, measures=("objective",))
     assert lines(plain)["Pegasos"] == pytest.approx([9, 2, 1])
     assert plain.figure.get_supxlabel() == ""
+
+
+def test_without_a_window_curves_above_the_lowest_end_there_too(tmp_path) -> None:
+    asked = {"against": "iteration", "measures": ("suboptimality",)}
+    (drawing,) = draw(source_of(sampled_runs(tmp_path)), ["convergence"], **asked)
+    assert lines(drawing)["Pegasos"][0] == pytest.approx(8)
+    assert np.isnan(lines(drawing)["Pegasos"][-1]), "the median of 0.75 and 1.25 is the lowest"
+    assert np.isnan(lines(drawing)["Wolfe"][-1])
+    assert drawing.figure.get_supxlabel().splitlines()[0] == above_lowest.ENDS
 
 
 def test_where_all_runs_are_level_a_window_has_the_objective_itself(tmp_path) -> None:

@@ -20,10 +20,11 @@ def test_a_picture_names_in_itself_sets_without_a_number_and_sets_of_fewer_rows(
         row(dataset="mnist", method="fw", rows=15000),
         row(dataset="protein", method="fw", status="missing", train_seconds="", rows=""),
         row(dataset="mine/x.svm", method="fw", rows=10),
+        row(dataset="mine/a$\\x$.svm", method="fw", status="missing", train_seconds="", rows=""),
     ]
     drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
     assert footnotes(drawing) == [
-        "no number for Protein",
+        r"no number for Protein, mine/a\$\x\$.svm",
         "fewer training rows than published: MNIST 15,000 of 60,000",
     ]
     assert "MNIST 15,000 of 60,000" in drawing.content("svg").decode()
@@ -53,11 +54,22 @@ def test_whiskers_of_accuracies_end_at_a_hundred_per_cent(tmp_path) -> None:
     (panel,) = drawing.figure.axes
     ends = [x for path in panel.collections[0].get_paths() for x, _ in path.vertices]
     assert ends == pytest.approx([100 * (2.5 / 3 - np.std([0.5, 1, 1], ddof=1)), 100])
-    assert footnotes(drawing) == ["whiskers are one standard deviation"]
+    assert footnotes(drawing) == ["whiskers are one standard deviation, as far as the axis goes"]
 
 
 @pytest.mark.parametrize(
-    "values", [(1.0, 1.07), (0.93, 1.6), (0.66, 1.65), (3.1, 3.9), (0.02, 0.021), (0.4, 7), (1e-4, 3e5)]
+    "values",
+    [
+        (1.0, 1.07),
+        (0.93, 1.6),
+        (0.66, 1.65),
+        (3.1, 3.9),
+        (0.02, 0.021),
+        (0.4, 7),
+        (1e-4, 3e5),
+        (0.97, 4.5),
+        (5.3e5, 1.8e6),
+    ],
 )
 def test_a_log_axis_has_two_labels_or_more(values: tuple[float, float]) -> None:
     _, (panel,) = style.panels(1)

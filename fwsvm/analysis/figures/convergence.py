@@ -4,7 +4,6 @@ The line is the median over the repetitions of a method and setting, and the ban
 keeps its last value, so that the band does not narrow when runs end.
 """
 
-import math
 from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fwsvm.analysis.cells import with_short_method_names
+from fwsvm.analysis.figures.above_lowest import ALIKE, ENDS, SAMPLED, curves_of, ends_as_reported, lowest_of
 from fwsvm.analysis.figures.data import FigureData, drawable, labels_of
 from fwsvm.analysis.figures.registry import TRACED, Asked, figure
 from fwsvm.analysis.figures.style import (
@@ -33,15 +33,6 @@ from fwsvm.analysis.results import DONE, read_trace
 
 Axis = Literal["seconds", "iteration"]
 GRID_POINTS = 120
-#: Objectives whose difference is a smaller part of them are alike: kernel values may be of single precision.
-ALIKE = 1e-6
-#: Part of the lowest median at which a band that goes lower ends: a log axis has no zero.
-BELOW_MEDIAN = 0.1
-SAMPLED = (
-    "the lowest is that of the machines at the end of the runs, computed anew; on its way a stochastic method has the "
-    "objective on its sample, which may be lower"
-)
-ENDS = "a curve ends where its median gets to the lowest; a band ends at a tenth of the lowest median drawn"
 
 
 @figure("convergence", 4, traces=True)
@@ -81,8 +72,8 @@ def _with_note(drawing: Drawing, said: str) -> Drawing:
 def _traces(rows: pd.DataFrame) -> tuple[dict[str, list[pd.DataFrame]], bool]:
     """Return the traces of the repetitions of each method and setting, and whether any has objectives of samples.
 
-    Columns besides those of traces: ``above``, the objective without the lowest of all runs of the same problem, and
-    ``suboptimality``, that where it is positive.
+    A column besides those of traces: ``suboptimality``, the objective above the lowest of all runs of the same problem.
+    An objective on a sample may be below it.
     """
     found: dict[tuple[object, ...], list[tuple[pd.DataFrame, float]]] = {}
     traced = []
@@ -94,31 +85,16 @@ def _traces(rows: pd.DataFrame) -> tuple[dict[str, list[pd.DataFrame]], bool]:
     traces: dict[str, list[pd.DataFrame]] = {}
     if not found:
         return traces, False
-    sampled = {problem: any(not _ends_as_reported(*run) for run in runs) for problem, runs in found.items()}
+    sampled = {problem: any(not ends_as_reported(*run) for run in runs) for problem, runs in found.items()}
     names = _curves(rows.iloc[[place for *_, place in traced]])
     for name, (problem, number, _) in zip(names, traced, strict=True):
-        lowest = _lowest(found[problem], reported=sampled[problem])
+        lowest = lowest_of(found[problem], reported=sampled[problem])
         trace, _ = found[problem][number]
         above = trace["objective"] - lowest
         if sampled[problem]:
             above = above.mask(above.abs() <= ALIKE * abs(lowest), 0.0)
-        made = trace.assign(above=above, suboptimality=above.where(above > 0))
-        traces.setdefault(name, []).append(made)
+        traces.setdefault(name, []).append(trace.assign(suboptimality=above))
     return traces, any(sampled.values())
-
-
-def _ends_as_reported(trace: pd.DataFrame, reported: float) -> bool:
-    """Return whether a trace ends at the objective of the run, which is computed anew; without either it does."""
-    known = trace["objective"].dropna()
-    if known.empty or math.isnan(reported):
-        return True
-    return math.isclose(known.iloc[-1], reported, rel_tol=ALIKE)
-
-
-def _lowest(runs: list[tuple[pd.DataFrame, float]], *, reported: bool) -> float:
-    """Return the lowest objective of runs: of those reported at their ends, or along their traces; NaN of none."""
-    values = [end if reported else trace["objective"].min() for trace, end in runs]
-    return float(np.fmin.reduce(values))
 
 
 def _curves(rows: pd.DataFrame) -> list[str]:
@@ -158,15 +134,16 @@ def _picture(
     columns = [name for name in (names or ("objective", "gap")) if any(
         trace[name].notna().any() for runs in traces.values() for trace in runs)]  # fmt: skip
     figure, axes = panels(max(1, len(columns)))
+    ended = False
     for panel, column in zip(axes, columns, strict=False):
-        for method, runs in traces.items():
-            x, values = on_one_grid(runs, against, column)
-            if x.size == 0:
-                continue
-            style = style_of(method, list(traces)) | {"markevery": max(1, x.size // 8)}
-            panel.plot(x, np.nanmedian(values, axis=0), **style)
-            if len(values) > 1:
-                band(panel, x, np.nanmin(values, axis=0), np.nanmax(values, axis=0), style)
+        found = {method: on_one_grid(runs, against, column) for method, runs in traces.items()}
+        curves = curves_of({method: known for method, known in found.items() if known[0].size}, column)
+        for method, curve in curves.items():
+            ended |= curve.ended
+            style = style_of(method, list(traces)) | {"markevery": max(1, curve.x.size // 8)}
+            panel.plot(curve.x, curve.middle, **style)
+            if len(traces[method]) > 1:
+                band(panel, curve.x, curve.least, curve.most, style)
         log_axis(panel, "x")
         if column != "objective" or _positive(traces, column):
             log_axis(panel, "y")
@@ -177,7 +154,8 @@ def _picture(
     what = ", ".join(TRACED[column] for column in columns)
     axis = "time" if against == "seconds" else "iterations"
     caption = f"{label}: {what} against {axis}; {_of_runs(traces)}."
-    return Drawing(f"convergence-{dataset}", caption, figure)
+    drawing = Drawing(f"convergence-{dataset}", caption, figure)
+    return _with_note(drawing, ENDS) if ended else drawing
 
 
 def _of_runs(traces: dict[str, list[pd.DataFrame]]) -> str:
@@ -215,7 +193,7 @@ def on_one_grid(
 
 def _of_window(traces: dict[str, list[pd.DataFrame]], asked: Asked) -> tuple[str]:
     """Return the measure that a window shows: objectives if asked for, and where none is above the lowest."""
-    above = any(trace["suboptimality"].notna().any() for runs in traces.values() for trace in runs)
+    above = any((trace["suboptimality"] > 0).any() for runs in traces.values() for trace in runs)
     return ("objective",) if "objective" in asked.traced or not above else ("suboptimality",)
 
 
@@ -225,22 +203,16 @@ def _first_and_last(
     """Draw a column over the first and the last ``window`` iterations of every method, on one scale."""
     figure, axes = panels(2)
     axes[1].sharey(axes[0])
-    shown = {
-        (method, last): _window(runs, window, "above" if column == "suboptimality" else column, last=last)
+    found = {
+        (method, last): _window(runs, window, column, last=last)
         for method, runs in traces.items()
         for last in (False, True)
     }
-    medians = {key: np.nanmedian(values, axis=0) for key, (_, values) in shown.items() if values.size}
-    bottom = -math.inf
-    if column == "suboptimality":
-        every = np.concatenate(list(medians.values()))
-        bottom = BELOW_MEDIAN * min(every[every > 0], default=-math.inf)
-    for (method, last), middle in medians.items():
-        x, values = shown[method, last]
+    curves = curves_of({key: known for key, known in found.items() if known[1].size}, column)
+    for (method, last), curve in curves.items():
         style = style_of(method, list(traces)) | {"markevery": max(1, window // 8)}
-        axes[last].plot(x, np.where(middle > bottom, middle, np.nan), **style)
-        least, most = (np.maximum(end(values, axis=0), bottom) for end in (np.nanmin, np.nanmax))
-        band(axes[last], x, least, most, style)
+        axes[last].plot(curve.x, curve.middle, **style)
+        band(axes[last], curve.x, curve.least, curve.most, style)
     low = min(panel.dataLim.intervaly[0] for panel in axes)
     high = max(panel.dataLim.intervaly[1] for panel in axes)
     if low > 0 and (column == "suboptimality" or high > 10 * low):
@@ -252,7 +224,7 @@ def _first_and_last(
     legend(figure, axes)
     caption = f"{label}: {what} over the first and last {window} iterations; {_of_runs(traces)}."
     drawing = Drawing(f"window-{dataset}", caption, figure)
-    return _with_note(drawing, ENDS) if math.isfinite(bottom) else drawing
+    return _with_note(drawing, ENDS) if any(curve.ended for curve in curves.values()) else drawing
 
 
 def _window(

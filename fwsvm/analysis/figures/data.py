@@ -7,7 +7,7 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import unique_cells
-from fwsvm.analysis.figures.style import plain_label
+from fwsvm.analysis.figures.style import CUT_SHORT, plain_label
 from fwsvm.analysis.measures import EMPTY, Measure, measure, named, plain
 from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
@@ -133,8 +133,8 @@ def without_number(cells: pd.DataFrame, drawn: Iterable[str]) -> list[str]:
     lacking = [name for name in in_order(cells["dataset"]) if name not in set(drawn)]
     cut = cells["cut_short"].astype(bool).groupby(cells["dataset"]).all()
     groups = {
-        "": [short_name(name) for name in lacking if not cut[name]],
-        ", cut short by a limit": [short_name(name) for name in lacking if cut[name]],
+        "": [label_of(name) for name in lacking if not cut[name]],
+        f", {CUT_SHORT}": [label_of(name) for name in lacking if cut[name]],
     }
     return [f"no number for {listed(names, most=MOST_NAMED)}{why}" for why, names in groups.items() if names]
 
@@ -144,7 +144,7 @@ def fewer_rows(cells: pd.DataFrame) -> list[str]:
     sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
     rows = cells.groupby("dataset")["rows"].max()
     fewer = [
-        f"{short_name(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
+        f"{label_of(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
         for name in in_order(cells["dataset"])
         if rows[name] < sizes.get(name, 0)
     ]

@@ -23,6 +23,7 @@ from fwsvm.analysis.figures.series import is_of_a_series, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
+    INK,
     Drawing,
     PointRows,
     footnote,
@@ -88,7 +89,7 @@ def _picture(
     panel.set_yticks(range(len(order)), [labels[dataset] for dataset in order])
     panel.set_ylim(len(order) - 0.5, -0.5)
     if kind.name == "speedup":
-        panel.axvline(1, color="#222222", linewidth=0.8)
+        panel.axvline(1, color=INK, linewidth=0.8)
     if kind.log_axis:
         log_axis(panel, "x")
     title = title_of(kind, baseline)
@@ -96,7 +97,11 @@ def _picture(
     some_cut = bool(cut_short(known, kind).any())
     legend(figure, axes, cut_short=some_cut)
     spread = bool(known[f"{kind.column}_sd"].gt(0).any())
-    said = ["whiskers are one standard deviation"] * spread + without_number(cells, order) + fewer_rows(known)
+    said = (
+        ["whiskers are one standard deviation, as far as the axis goes"] * spread
+        + without_number(cells, order)
+        + fewer_rows(known)
+    )
     footnote(figure, *said)
     caption = "; ".join([f"{title} on single data sets{setting and f', {setting}'}", *said])
     return Drawing(

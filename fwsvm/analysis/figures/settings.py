@@ -115,7 +115,8 @@ def _curves(
 
 def _runs_of(points: pd.DataFrame) -> str:
     """Say how many runs a point is the mean of."""
-    least, most = int(points["used"].min()), int(points["used"].max())
+    counts = points["used"][points["used"] > 0]
+    least, most = int(counts.min()), int(counts.max())
     if most == 1:
         return "each point is one run"
     return f"each point is the mean of {least if least == most else f'{least} to {most}'} runs"

@@ -245,7 +245,7 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
 
     Call it after drawing, lines across the panel included: they change what the axis spans.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     axis, least = (
         (panel.xaxis, panel.dataLim.minposx) if which == "x" else (panel.yaxis, panel.dataLim.minposy)
@@ -259,12 +259,13 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
     for widest, subs in LABELLED_DIGITS:
         axis.set_major_locator(LogLocator(subs=subs, numticks=12))
         labelled = [place for place in axis.get_majorticklocs() if low <= place <= high]
-        if decades > widest and len(labelled) > 1:
+        bare = np.diff(np.log10([low, *labelled, high])).max() > BARE * decades
+        if decades > widest and len(labelled) > 1 and not bare:
             break
     else:
-        stretches = np.diff(np.log10([low, *labelled, high]))
-        if stretches.max() > BARE * decades:  # no two whole digits, or all at one end
-            axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+        if bare:  # no two whole digits, or all at one end
+            even = np.asarray(MaxNLocator(nbins=8, steps=[1, 2, 5, 10]).tick_values(low, high))
+            axis.set_major_locator(FixedLocator(even[even > 0].tolist()))
     plain = low > 5e-4 and high < 5e4
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if plain else _power(value)))
 

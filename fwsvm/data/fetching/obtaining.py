@@ -29,7 +29,7 @@ def obtain(
     """Return the verified files of an entry: of the named source, or of the first source that is complete.
 
     Sources whose files need no network come first. With ``without_test``, training files alone are returned if no
-    source is complete. `DataError` names every place that was tried and says how to add the files by hand.
+    source is complete. `UnobtainableError` names every place that was tried and says how to add the files by hand.
     """
     sources = (entry.source(source_name),) if source_name else entry.sources
     search = FileSearch(options)

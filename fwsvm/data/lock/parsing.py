@@ -166,8 +166,10 @@ def _grouping(value: LockValue) -> dict[Any, tuple[Any, ...]]:
 
 def _loader(value: LockValue) -> dict[str, Any]:
     kind = value.mapping().get("format")
-    if kind is None or kind.node.value not in list(FORMATS):
-        raise value.error(not_one_of("format", FORMATS, kind and kind.node.value))
+    if kind is None:
+        raise value.error("format is missing")
+    if kind.node.value not in list(FORMATS):
+        raise value.error(not_one_of("format", FORMATS, kind.node.value))
     known = FORMATS[kind.node.value]
     record = value.mapping(("format", *known.options))
     options = {key: known.options[key](given) for key, given in record.items() if key != "format"}
