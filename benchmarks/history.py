@@ -240,7 +240,9 @@ def main() -> None:
             f"{given.history}: {added} lines appended, {without} left out that name no commit of this repository"
         )
     if given.figure:
-        if given.figure.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        from fwsvm.analysis.figures import PICTURE_FORMATS
+
+        if given.figure.suffix.removeprefix(".").lower() not in PICTURE_FORMATS:
             asked.error(f"{given.figure} must end in .png, .svg or .pdf")
         if not given.history.exists():
             asked.error(f"there is no {given.history} to draw; give the FOLDER of figures to begin it with")

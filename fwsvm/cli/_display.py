@@ -104,9 +104,8 @@ class Display:
 
     def __enter__(self) -> Self:
         """Show the lines, as soon as there are any."""
-        self.compiled.began = (
-            time.monotonic()
-        )  # of what a display before has compiled the time is not this one's
+        # the time that a display before took is not this one's
+        self.compiled.began = time.monotonic()
         if self._listens:
             self._open.enter_context(phases.listening(self.enter))
             self._open.enter_context(phases.listening_inside(self.inside))

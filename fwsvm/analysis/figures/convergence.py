@@ -75,26 +75,29 @@ def _traces(rows: pd.DataFrame) -> tuple[dict[str, list[pd.DataFrame]], bool]:
     A column besides those of traces: ``suboptimality``, the objective above the lowest of all runs of the same problem.
     An objective on a sample may be below it.
     """
-    found: dict[tuple[object, ...], list[tuple[pd.DataFrame, float]]] = {}
+    found: list[tuple[tuple[object, ...], pd.DataFrame, float]] = []
     traced = []
     for place, row in enumerate(rows.to_dict("records")):
         trace = read_trace(Path(str(row["folder"])), str(row["run_id"]))
         if trace is not None and len(trace) > 1:
-            found.setdefault(_problem(row), []).append((drawable(trace), float(row["objective"])))
-            traced.append((_problem(row), len(found[_problem(row)]) - 1, place))
+            found.append((_problem(row), drawable(trace), float(row["objective"])))
+            traced.append(place)
     traces: dict[str, list[pd.DataFrame]] = {}
     if not found:
         return traces, False
-    sampled = {problem: any(not ends_as_reported(*run) for run in runs) for problem, runs in found.items()}
-    names = _curves(rows.iloc[[place for *_, place in traced]])
-    for name, (problem, number, _) in zip(names, traced, strict=True):
-        lowest = lowest_of(found[problem], reported=sampled[problem])
-        trace, _ = found[problem][number]
-        above = trace["objective"] - lowest
-        if sampled[problem]:
-            above = above.mask(above.abs() <= ALIKE * abs(lowest), 0.0)
+    sampled = {problem for problem, trace, end in found if not ends_as_reported(trace, end)}
+    lowest = {
+        problem: lowest_of(
+            [(trace, end) for its, trace, end in found if its == problem], reported=problem in sampled
+        )
+        for problem in dict.fromkeys(problem for problem, *_ in found)
+    }
+    for name, (problem, trace, _) in zip(_curves(rows.iloc[traced]), found, strict=True):
+        above = trace["objective"] - lowest[problem]
+        if problem in sampled:
+            above = above.mask(above.abs() <= ALIKE * abs(lowest[problem]), 0.0)
         traces.setdefault(name, []).append(trace.assign(suboptimality=above))
-    return traces, any(sampled.values())
+    return traces, bool(sampled)
 
 
 def _curves(rows: pd.DataFrame) -> list[str]:
