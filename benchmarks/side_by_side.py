@@ -85,9 +85,9 @@ def spread(runs: list[dict[str, Any]], key: str = "seconds") -> str:
     return listed(each[key] for each in runs)
 
 
-def listed(values: Iterable[float]) -> str:
+def listed(values: Iterable[float], digits: int = 4) -> str:
     """Return values from the least to the largest, as a CSV file has them."""
-    return " ".join(f"{value:.4g}" for value in sorted(values))
+    return " ".join(f"{value:.{digits}g}" for value in sorted(values))
 
 
 def installed(module: str) -> bool:
