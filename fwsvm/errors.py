@@ -29,13 +29,13 @@ class RangeError(FwsvmError):
 
 
 class DataError(FwsvmError):
-    """A data file that is missing, damaged, not to be had, or not what it should be."""
+    """A data file that is missing, damaged, not available, or not what it should be."""
 
     exit_code = exit_codes.DATA
 
 
 class UnobtainableError(DataError):
-    """A data set of the lock none of whose sources can be had, from the cache, the mirror or a server."""
+    """A data set or file of the lock that neither the cache, nor the mirror, nor a server has."""
 
 
 class ModelError(FwsvmError):

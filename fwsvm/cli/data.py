@@ -115,7 +115,7 @@ def fetch(
             f"{entry.name}: {len(got.files)} files, {size:,} bytes, source {got.source.name}, verified"
         )
     if failed:
-        raise DataError(f"{failed} of {len(entries)} data sets are not to be had")
+        raise DataError(f"{failed} of {len(entries)} data sets are not available")
 
 
 @command.command()

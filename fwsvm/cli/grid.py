@@ -153,7 +153,7 @@ def _shipped(config: Path | None, copied: str | None) -> None:
 def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and print its shape and notices, or why it is missing.
 
-    Of sets that are not to be had the reason is printed for the first one: it is long, and much the same for others.
+    Of sets that are not available the reason is printed for the first one: it is long, and much the same for others.
     """
     from fwsvm.experiments.samples import data_info
 
@@ -178,7 +178,7 @@ def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "
                 echo(f"  {notice}", 4, err=True)
     if more := list(dict.fromkeys(unobtainable))[1:]:
         echo(
-            f"missing too: {', '.join(more)}; `fwsvm data info NAME` says where a set is to be had",
+            f"missing too: {', '.join(more)}; `fwsvm data info NAME` says where to get a set",
             2,
             err=True,
         )

@@ -72,7 +72,7 @@ def load(
     UsageError
         No such name; the sentence lists the nearest names.
     DataError
-        A file that is not to be had, not readable, or not what the lock says.
+        A file that is not available, not readable, or not what the lock says.
     """
     from fwsvm.data import catalogue
     from fwsvm.data.fetching.options import FetchOptions

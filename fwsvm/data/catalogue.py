@@ -42,7 +42,7 @@ def load(
     if got.source.generate:
         return _generated(entry, got.source, test, scale or entry.scaling)
     lacking = got.lacking if test is None else ""
-    untested = f"The test rows of {entry.name} are not to be had, so there is no test accuracy."
+    untested = f"The test rows of {entry.name} are not available, so there is no test accuracy."
     started = time.perf_counter()
     how = scale or entry.scaling
     recipe: dict[str, Any] = {"features": entry.features, "scaling": how, **_how(got.source)}

@@ -84,7 +84,7 @@ def files(name_or_path: str | Path) -> tuple[Path, ...]:
     UsageError
         The data set has no such files, or there is no data set of that name.
     DataError
-        The files are not to be had.
+        The files are not available.
     """
     name = str(name_or_path)
     entry = None if Path(name).exists() or name.startswith("synthetic:") else lockfile.read().find(name)

@@ -27,7 +27,7 @@ from fwsvm.experiments.experiment import DataSpec, ValidationRule
 class DataInfo:
     """Name in rows, shape and fingerprint of a data set; ``missing`` is empty, or says why it could not be loaded.
 
-    ``unobtainable`` tells a set of the lock that is not to be had from a file that cannot be read.
+    ``unobtainable`` tells a set of the lock that is not available from a file that cannot be read.
     """
 
     name: str = ""

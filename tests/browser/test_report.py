@@ -51,7 +51,7 @@ def page(tmp_path_factory):
             experiment="like-003")
         for seed in (0, 1) for m, s in (("cvm", 3), ("fw", 2), ("mfw", 1))
     ]  # fmt: skip
-    rows += [row(dataset="mnist", method="fw", experiment="like-003", status="missing", message="not to be had",
+    rows += [row(dataset="mnist", method="fw", experiment="like-003", status="missing", message="not available",
                  train_seconds="", test_accuracy="")]  # fmt: skip
     folder = write(tmp_path_factory.mktemp("like"), rows)
     for found in (r for r in rows if r["dataset"] == "usps"):

@@ -238,7 +238,7 @@ def test_lock_leaves_out_what_can_be_derived(
     path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
     monkeypatch.setattr(lockfile, "in_checkout", lambda: True)
-    assert "rest is not to be had" in run("lock", "unsure").stderr
+    assert "rest is not available" in run("lock", "unsure").stderr
     fetched = run("fetch", "unsure")
     assert "rest was derived" in fetched.stderr
     assert Path(run("path", "unsure").stdout.splitlines()[1]).read_bytes() == TRAIN.removeprefix(

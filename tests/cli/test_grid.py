@@ -312,7 +312,7 @@ def test_missing_data_leaves_missing_rows_and_says_so(tmp_path: Path) -> None:
     text = QUICK.replace("[wdbc]", "[usps-ext, wdbc]")  # the first was on its authors' page only
     code, out, err = here(tmp_path, text)
     assert code == 3
-    assert "usps-ext is not to be had (offline)" in err
+    assert "usps-ext is not available (offline)" in err
     found = rows(tmp_path)
     missing = [(row["dataset"], row["method"], row["status"]) for row in found[:2]]
     assert missing == [("usps-ext", "mfw", "missing"), ("usps-ext", "swap", "missing")]
@@ -340,11 +340,11 @@ def test_a_file_that_is_defective_is_missing_for_its_own_reason(tmp_path: Path) 
     code, _, err = here(tmp_path, text, "--dry-run")
     assert code == 0
     said = [line for line in err.splitlines() if line.startswith("missing")]
-    reasons = ("one.svm: all 2 rows", "usps-ext is not to be had", "empty.svm is empty", "nan.svm:1: value")
+    reasons = ("one.svm: all 2 rows", "usps-ext is not available", "empty.svm is empty", "nan.svm:1: value")
     assert [line.startswith(f"missing: {why}") for line, why in zip(said, reasons, strict=False)] == [
         True
     ] * 4
-    assert said[4:] == ["missing too: w2a; `fwsvm data info NAME` says where a set is to be had"]
+    assert said[4:] == ["missing too: w2a; `fwsvm data info NAME` says where to get a set"]
 
 
 def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A data set whose test file is not to be had: everything is reported but the accuracy on it, and that is said."""
+"""A data set whose test file is not available: everything is reported but the accuracy on it, and that is said."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from tests.data.site import Site
 
 __all__ = ["cache", "site"]  # fixtures
 
-SAID = "The test rows of tiny are not to be had, so there is no test accuracy."
+SAID = "The test rows of tiny are not available, so there is no test accuracy."
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_search_selects_by_its_own_rows_and_reports_without_the_test_accuracy(
         "select: {holdout: 0.3, C: [1, 4]}\n"
     )
     found = done("grid", tmp_path / "trial.yaml", "--out", tmp_path / "out")
-    assert "test rows of tiny are not to be had" in " ".join(found.stderr.split())
+    assert "test rows of tiny are not available" in " ".join(found.stderr.split())
     (runs,) = (tmp_path / "out").rglob("runs.csv")
     with runs.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -93,5 +93,5 @@ def test_fetch_and_a_split_need_every_file(
     path = tmp_path / "split.lock"
     path.write_text(text.replace("    sources:", "    split: {train_rows: 20}\n    sources:", 1), "utf-8")
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    with pytest.raises(DataError, match="tiny is not to be had"):
+    with pytest.raises(DataError, match="tiny is not available"):
         data.load("tiny")

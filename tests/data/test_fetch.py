@@ -335,7 +335,7 @@ def test_a_complement_is_derived_and_checked(
     (tmp_path / "whole").write_bytes(CONTENT[:-1])  # another file: not what its own digest says
     got.files["rest"][0].unlink()
     cached_path(sources["whole"], whole_file).unlink()
-    with pytest.raises(DataError, match="not to be had"):
+    with pytest.raises(DataError, match="not available"):
         obtain(entries["part"], None, options)
 
 

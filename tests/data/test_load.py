@@ -119,7 +119,7 @@ def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPat
         ({"name_or_path": "sinthetic:gaussians"}, UsageError, "near it: synthetic:gaussians"),
         ({"name_or_path": "train.svm", "test": "nowhere"}, DataError, "nowhere: no such file"),
         ({"name_or_path": "no/where.svm"}, DataError, "no such file"),
-        ({"name_or_path": "w8a", "offline": True}, DataError, "not to be had"),
+        ({"name_or_path": "w8a", "offline": True}, DataError, "not available"),
         ({"name_or_path": "usps-ext", "offline": True}, DataError, "fwsvm data add usps-ext FILE"),
     ],
 )

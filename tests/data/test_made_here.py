@@ -226,7 +226,7 @@ def test_a_class_against_the_rest_has_its_own_labels(cache: Path) -> None:
         (("data", "lock", "w2a-drawn", "--offline"), "nothing to record: drawn"),
         (("check", "overlapping-text"), "generated rows are in no file that could be checked"),
         (("data", "info", "w2a-drawn"), "drawn by seed, in place of w2a: no published data set"),
-        (("data", "path", "w2a-drawn"), "w2a-drawn is not to be had"),
+        (("data", "path", "w2a-drawn"), "w2a-drawn is not available"),
     ],
 )
 def test_commands_say_that_they_are_made(words: tuple[str, ...], said: str, cache: Path) -> None:

@@ -130,7 +130,7 @@ def test_data_that_cannot_be_had_is_missing_not_a_mistake(
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
     monkeypatch.delenv("FWSVM_MIRROR", raising=False)
     found = samples.data_info(DataSpec("a1a"), offline=True)
-    assert "a1a is not to be had (offline)" in found.missing
+    assert "a1a is not available (offline)" in found.missing
 
 
 def test_the_part_held_out_is_told_in_full_where_six_digits_do_not_tell_it() -> None:

@@ -43,13 +43,13 @@ def obtain(
         for source in sources if without_test else ():  # what the network gave is in the cache by now
             files = search.find_all(source.train, source, network=False)
             if files is not None:
-                lacking = f"the test rows of {entry.name} are not to be had{remedy}"
+                lacking = f"the test rows of {entry.name} are not available{remedy}"
                 return Obtained(source, files, tuple(search.notices), lacking)
     except OSError as error:
         raise DataError(
             f"{error.filename or data_folder()}: cannot be written: {error.strerror or error}"
         ) from None
-    raise UnobtainableError(f"{entry.name} is not to be had{remedy}")
+    raise UnobtainableError(f"{entry.name} is not available{remedy}")
 
 
 def _remedy(entry: Entry, sources: Sequence[DataSource], search: FileSearch, options: FetchOptions) -> str:

@@ -15,7 +15,7 @@ from fwsvm.data.fetching.http_response import FetchError
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.lock import editing, lockfile
 from fwsvm.data.lock.entry import UNPINNED, DataSource, Entry, RawFile
-from fwsvm.errors import DataError, UsageError
+from fwsvm.errors import DataError, UnobtainableError, UsageError
 from fwsvm.files.lock import exclusive
 
 #: A file that is locked again may have this many bytes, or this many times those it had, whichever is more.
@@ -93,7 +93,7 @@ def _fetch_part(target: CacheFile, options: FetchOptions) -> str:
         else:
             return url
     why = "; ".join(search.tried) or ("offline" if target.file.urls else "no address is known")
-    raise DataError(f"{name} is not to be had: {why}")
+    raise UnobtainableError(f"{name} is not available: {why}")
 
 
 def accept(source: DataSource, fetched: Sequence[FetchedFile], *, into_checkout: bool = False) -> Path | None:
