@@ -52,6 +52,6 @@ _SENTENCES = {
     Status.TIME_LIMIT: "The time limit was reached before the tolerance.",
     Status.STALLED: "Steps no longer change the objective at the precision of double numbers.",
     Status.INTERRUPTED: "Interrupted; the point reached so far was kept.",
-    Status.MISSING: "The data could not be had.",
+    Status.MISSING: "The data were not available.",
     Status.ERROR: "The run failed.",
 }

@@ -2,7 +2,7 @@
 
     python slurm.py --jobs 8 --cores 4 --memory 16GB --walltime 04:00:00 -- web --out results/web
 
-Start it on a machine that submits jobs and that they can reach; what follows ``--`` is what `fwsvm grid` takes. With
+Start it on a computer that submits jobs and that they can reach; what follows ``--`` is what `fwsvm grid` takes. With
 ``--print`` it shows the job script and submits nothing. It needs dask-jobqueue and the extra ``distributed``.
 """
 
@@ -18,15 +18,15 @@ from distributed import Client
 def arguments(words: list[str]) -> argparse.Namespace:
     """Return the options, and the words after ``--``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=4, help="jobs to submit; each runs one row at a time")
+    parser.add_argument("--jobs", type=int, default=4, help="jobs to submit; each makes one run at a time")
     parser.add_argument(
-        "--cores", type=int, default=4, help="processors of a job, which are threads of a row"
+        "--cores", type=int, default=4, help="processors of a job, which are the threads of a run"
     )
     parser.add_argument("--memory", default="8GB", help="of a job")
     parser.add_argument("--walltime", default="04:00:00", help="of a job; jobs that end are replaced")
     parser.add_argument("--queue", help="the partition")
     parser.add_argument("--account")
-    parser.add_argument("--interface", help="the network that the jobs reach this machine by, such as ib0")
+    parser.add_argument("--interface", help="the network that the jobs reach this computer by, such as ib0")
     parser.add_argument(
         "--directive", action="append", default=[], help="a further #SBATCH line; may be repeated"
     )
@@ -41,7 +41,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 def cluster(given: argparse.Namespace) -> SLURMCluster:
     """Return a cluster without jobs; its scheduler runs here."""
     return SLURMCluster(
-        cores=1,  # rows that a worker runs at a time: beside each other their times would mean nothing
+        cores=1,  # runs that a worker makes at a time: beside each other their times would mean nothing
         processes=1,
         job_cpu=given.cores,
         memory=given.memory,
@@ -74,8 +74,8 @@ def main() -> int:
         print("waiting for the first job to start", file=sys.stderr)
         with Client(jobs) as client:
             client.wait_for_workers(1)
-        command = [sys.executable, "-m", "fwsvm", "grid", *given.grid, "--scheduler", jobs.scheduler_address]
-        return subprocess.run(command, check=False).returncode
+        command = [sys.executable, "-m", "fwsvm", "grid", "--threads", str(given.cores), *given.grid]
+        return subprocess.run([*command, "--scheduler", jobs.scheduler_address], check=False).returncode
 
 
 if __name__ == "__main__":

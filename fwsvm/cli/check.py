@@ -51,4 +51,5 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     if len(classes) == 1:
         echo(f"warning: every row has the label {classes.pop()}; it takes two classes to train", 2, err=True)
     if uneven := next(filter(None, (seen.uneven for seen in ranges)), None):
-        echo(f"warning: {uneven.sentence('', '`fwsvm train --scale [0,1]`')}", 2, err=True)
+        remedy = "`fwsvm train --scale '[0,1]'`"
+        echo(f"warning: {uneven.sentence('', remedy)}", 2, err=True)

@@ -77,7 +77,7 @@ def command(
 
     Each run is a row of runs.csv, on the disk before the next one starts; short runs that differ in C alone come
     several at a time, every few seconds. The same command again does only what is missing: after Ctrl-C, a kill,
-    a full disk, or with data that could not be had before.
+    a full disk, or with data that was not available before.
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """

@@ -16,7 +16,7 @@ from fwsvm.kernels.rows import Rows, as_rows
 from fwsvm.kernels.survey import largest_of
 
 LARGEST = float(np.finfo(np.float32).max) / 4.0  # sums of four own terms are finite, too
-SCALE = "scale the data first (--scale [0,1], in Python scale='[0,1]', or fwsvm scale)"
+SCALE = "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)"
 
 
 def refuse_overflow(kernel: Any, kernel_name: str, X: RowMatrix) -> None:

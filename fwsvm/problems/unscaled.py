@@ -6,7 +6,7 @@ from fwsvm.kernels.kernel import KernelFamily
 from fwsvm.kernels.survey import survey_of_mapped
 
 
-def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale [0,1]") -> str:
+def scaling_warning(X: RowMatrix, kernel: KernelFamily, remedy: str = "--scale '[0,1]'") -> str:
     """Return a warning if the features of X, shape (m, n), have ranges that are bad for the kernel, else ''."""
     if kernel.given:
         return ""

@@ -35,8 +35,8 @@ class SimplexProtocol:
     retries : int
         Samples without a violator after which a sampled run stops.
     first_level : float or None
-        Where the schedule of tolerances starts, which halves down to the tolerance; None, or at most the tolerance:
-        there is no schedule.
+        First tolerance of the schedule, which is halved down to that of the run; None, or equal to it: no schedule. One
+        that is smaller is refused.
     candidates : {"uniform", "outside", "balanced"}
         What CVM draws its samples from: all rows, the rows outside the core set, or these class by class in turn.
     gradient : {"cheaper", "computed", "kept"}

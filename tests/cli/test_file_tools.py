@@ -279,7 +279,7 @@ def test_check_warns_of_rows_that_are_far_from_scaled(tmp_path):
     (tmp_path / "raw").write_text(UNSCALED)
     (tmp_path / "near").write_text(UNSCALED.replace("1000", "100").replace("500", "50"))
     said = done("check", tmp_path / "raw").stderr
-    assert said == f"warning: {FAR_FROM_SCALED}; `fwsvm train --scale [0,1]` brings all to one range\n"
+    assert said == f"warning: {FAR_FROM_SCALED}; `fwsvm train --scale '[0,1]'` brings all to one range\n"
     assert done("check", tmp_path / "near").stderr == ""
 
 
@@ -296,7 +296,7 @@ def test_training_says_first_that_rows_are_far_from_scaled(tmp_path, words, so):
     raw = tmp_path / "raw"
     raw.write_text(UNSCALED)
     said = done(*words, "--max-iterations", "100", raw).stderr.splitlines()[0]
-    assert said == f"fwsvm: {FAR_FROM_SCALED}, so {so}; --scale [0,1] brings all to one range"
+    assert said == f"fwsvm: {FAR_FROM_SCALED}, so {so}; --scale '[0,1]' brings all to one range"
     assert "far from scaled" not in done(*words, "--scale", "[0,1]", raw).stderr
 
 

@@ -62,7 +62,7 @@ def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
 def test_values_beyond_single_precision_are_refused_for_kernels(rows, value):
     rows.write_text(f"1 1:{value} 2:0\n-1 1:-{value} 2:0\n" * 5)
     said = refused("train", "rows", code=3)
-    assert "scale the data first (--scale [0,1], in Python scale='[0,1]', or fwsvm scale)" in said
+    assert "scale the data first (--scale '[0,1]', in Python scale='[0,1]', or fwsvm scale)" in said
 
 
 @pytest.mark.parametrize("value", ["1e300", "1e308"])

@@ -10,14 +10,12 @@ from tests.extending.packages import blocks, commands, fwsvm, install, install_p
 
 pytestmark = pytest.mark.slow
 
-TRIAL = "name: trial\ndatasets: [wdbc]\nmethods: [swap]\n"
-
 
 @pytest.fixture
 def folder(tmp_path):
     """Make a folder with the page's package and an experiment in it."""
     install_page(tmp_path, "column")
-    (tmp_path / "trial.yaml").write_text(TRIAL)
+    (tmp_path / "trial.yaml").write_text(blocks("column", "yaml")[0])
     return tmp_path
 
 
