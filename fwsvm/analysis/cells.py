@@ -140,6 +140,22 @@ def _example(values: Mapping[str, list[str]]) -> str:
     return " or --where ".join(map(shortened, typed))
 
 
+def several_kinds(cells: pd.DataFrame) -> str:
+    """Return in words the profiles and protocols of finished cells, of those of which there are several, or ''.
+
+    Numbers of different profiles or protocols are hardly comparable.
+    """
+    finished = cells[cells["used"] > 0]
+    kinds = {
+        name: [named(v) for v in finished[name].unique() if v != ""]
+        for name in ("profile", "protocol")
+        if name in cells
+    }
+    return "; ".join(
+        f"several {name}s: {listed(some, ', ', 8)}" for name, some in kinds.items() if len(some) > 1
+    )
+
+
 def cell_names(some: pd.DataFrame, among: pd.DataFrame, settings: Collection[str] = ()) -> list[str]:
     """Return where cells are, as set/method, and as the set alone for all of its methods ``among`` cells.
 

@@ -64,8 +64,8 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
     for name in (*OF_FOLDER, *(path.name for path in files(out))):
         if present(out / name):
             raise ResultsError(
-                f"{out}: already contains {name}; name a new folder with --out, or delete what a merge that was "
-                "interrupted has left"
+                f"{out}: already contains {name}; name a new folder with --out, or delete what an interrupted "
+                "merge has left there"
             )
     header = _common_header(folders)
     placed = ((row, str(folder.path)) for folder in folders for row in folder.rows)
@@ -89,7 +89,7 @@ def _read(path: Path) -> _Folder:
     if not table.header:
         raise ResultsError(f"{runs}: empty; run the experiment again with fwsvm grid")
     if table.torn:
-        raise ResultsError(f"{runs}: the last line is torn; run that experiment again first")
+        raise ResultsError(f"{runs}: the last line is incomplete; run that experiment again first")
     return _Folder(path, table.header, [dict(zip(table.header, line.fields, strict=True)) for line in table])
 
 

@@ -63,7 +63,7 @@ def refuse_mixed_load(frame: pd.DataFrame) -> None:
             held = listed((f"{value:g} ({count} runs)" for value, count in counts.items()), ", ", 8)
             raise ResultsError(
                 f"times were measured under different loads: {column} is {held}; "
-                "run them again alike, choose with --where, or accept with --mixed-load"
+                "run them again under the same load, choose with --where, or accept with --mixed-load"
             )
     if rows["shared"].any():
         first = rows[rows["shared"]].iloc[0]

@@ -88,7 +88,7 @@ def read(paths: Iterable[Path]) -> Results:
         refuse_too_many(sum(map(len, frames)))
         if torn:
             notices.append(
-                f"{named / 'runs.csv'}: the last line is torn (a run was killed while writing); left out"
+                f"{named / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
             )
     if not frames:
         raise UsageError("name at least one results folder")

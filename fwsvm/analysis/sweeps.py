@@ -37,6 +37,6 @@ def some_read_as_sweeps(frame: pd.DataFrame) -> list[str]:
             names = listed(f"{cell['dataset']}/{cell['method']}" for cell in several.to_dict("records"))
             said.append(
                 f"{shortened(str(experiment))}: several values of C for {names}, and one for the others; "
-                "what compares at one C leaves these out: choose with --where C=VALUE"
+                "comparisons at one C leave these out; choose with --where C=VALUE"
             )
     return said

@@ -90,7 +90,7 @@ def test_runs_that_no_longer_converge_are_worse(tmp_path: Path) -> None:
     new = folder(tmp_path / "new", status=lambda name, _: "error" if name == "w1a" else "converged")
     done = run(folder(tmp_path / "old"), new)
     assert done.exit_code == 1
-    assert "worse: w1a swap: 1 run error, before converged" in done.stderr
+    assert "worse: w1a swap: 1 run error, previously converged" in done.stderr
     assert run(tmp_path / "new", tmp_path / "old").exit_code == 0
 
 
@@ -146,14 +146,14 @@ def test_different_data_under_one_name_are_said_before_the_verdict(tmp_path: Pat
     done = run(folder(tmp_path / "old"), new)
     assert done.exit_code == 1
     assert "different data under the name a1a: " in done.stderr
-    assert " in old, ffffffffffff in new; what differs there may come from the data" in done.stderr
+    assert " in old, ffffffffffff in new; differences there may come from the data" in done.stderr
     assert "the name w1a" not in done.stderr
 
 
 def test_a_measure_that_the_new_result_lacks_is_named(tmp_path: Path) -> None:
     done = run(folder(tmp_path / "old", 2), folder(tmp_path / "new", 2, test_accuracy=""))
     assert (
-        "4 runs have no accuracy in the new result, unlike the old, and no verdict on it: a1a swap; w1a swap"
+        "4 runs have no accuracy in the new result, unlike in the old, so there is no verdict: a1a swap; w1a swap"
         in done.stderr
     )
 
@@ -168,7 +168,7 @@ def test_a_run_that_no_longer_starts_is_worse(tmp_path: Path) -> None:
     old = write(tmp_path / "old", [row(dataset="a1a", method="swap"), other])
     done = run(old, write(tmp_path / "new", [failed, other]))
     assert done.exit_code == 1
-    assert done.stderr == "worse: a1a swap: 1 run error, before converged\n"
+    assert done.stderr == "worse: a1a swap: 1 run error, previously converged\n"
     assert run(tmp_path / "new", old).exit_code == 0
 
 
@@ -184,13 +184,13 @@ def test_times_that_a_limit_cut_are_compared_where_the_bound_decides(tmp_path: P
     old = timed("old", (100.0, 100.0))
     done = run(old, timed("new", (60.0, 300.0), 0, 1), "--measure", "time", "--format", "csv")
     assert {name: line["verdict"] for (name, _), line in verdicts(done).items()} == {"w1a": "worse"}
-    assert "1 pair of runs that a time limit cut short tells nothing of time: a1a swap" in done.stderr
+    assert "1 pair of runs that a time limit cut short says nothing about time: a1a swap" in done.stderr
 
 
 def test_a_machine_of_some_pairs_of_classes_has_no_accuracy_to_compare(tmp_path: Path) -> None:
     cut = {"status": "time_limit", "subproblems": 45, "test_accuracy": 0.2}
     done = run(folder(tmp_path / "old"), folder(tmp_path / "new", **cut), "--measure", "accuracy")
-    assert "2 pairs of runs that a time limit cut short tell nothing of accuracy" in done.stderr
+    assert "2 pairs of runs that a time limit cut short say nothing about accuracy" in done.stderr
     assert (done.exit_code, done.stdout.strip()) == (1, ""), "worse by how they ended alone"
 
 
@@ -224,4 +224,4 @@ def test_what_one_side_has_more_of_a_sweep_is_named_and_not_paired_with_another_
 def test_results_of_which_no_pair_of_runs_is_done_are_compared_by_how_they_ended(tmp_path: Path) -> None:
     done = run(folder(tmp_path / "old"), folder(tmp_path / "new", status="error"))
     assert done.exit_code == 1
-    assert "worse: a1a swap: 1 run error, before converged" in done.stderr
+    assert "worse: a1a swap: 1 run error, previously converged" in done.stderr

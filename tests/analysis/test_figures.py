@@ -288,3 +288,15 @@ def test_the_gap_of_cells_is_drawn_where_a_kind_is_named(tmp_path) -> None:
 def test_a_measure_of_traces_draws_no_other_figure_that_is_named(tmp_path) -> None:
     write(tmp_path / "one", [row(dataset="usps", method=m) for m in ("fw", "mfw")])
     assert draw(source_of(tmp_path), ["datasets"], measures=("suboptimality",)) == []
+
+
+def test_a_sweep_names_the_sets_that_never_finished_and_those_of_fewer_rows(tmp_path) -> None:
+    swept = [row(dataset="shuttle", method=m, C=C, rows=4350) for m in ("fw", "mfw") for C in (1, 16)]
+    lacking = row(
+        dataset="reuters", method="fw", status="missing", rows="", train_seconds="", test_accuracy=""
+    )
+    write(tmp_path, [*swept, lacking])
+    drawn = named(draw(source_of(tmp_path), ["sweep"], measures=("time",)))["sweep-time"]
+    for said in ("no number for Reuters", "fewer training rows than published: Shuttle 4,350 of 43,500"):
+        assert said in drawn.caption
+        assert said in drawn.figure.get_supxlabel()

@@ -91,7 +91,7 @@ def test_a_window_is_above_the_lowest_objective_at_the_end_of_a_run_on_a_log_axi
         "the median of 0.75 and 1.25 is the lowest, not 0.25 above it"
     )
     assert min(first.get_ylim()) > 0
-    assert "on its way a stochastic method has the objective on its sample" in drawing.caption
+    assert "during a run a stochastic method tracks the objective on its sample" in drawing.caption
     assert drawing.figure.get_supxlabel().splitlines()[0] == above_lowest.ENDS
     (plain,) = draw(source_of(tmp_path), ["convergence"], window=3, measures=("objective",))
     assert lines(plain)["Pegasos"] == pytest.approx([9, 2, 1])

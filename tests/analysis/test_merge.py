@@ -134,7 +134,7 @@ def test_a_torn_folder_is_not_merged(tmp_path: Path) -> None:
     one = write(tmp_path / "one", [row(dataset="a1a", method="fw")])
     runs = one / "runs.csv"
     runs.write_text(runs.read_text() + "half a li")
-    with pytest.raises(ResultsError, match="torn"):
+    with pytest.raises(ResultsError, match="incomplete"):
         merge([one], tmp_path / "out")
 
 

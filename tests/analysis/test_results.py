@@ -54,7 +54,7 @@ def test_a_torn_last_line_is_left_out_with_a_notice(tmp_path: Path) -> None:
     runs.write_text(runs.read_text()[:-40])
     read = results.read([folder])
     assert list(read.frame["dataset"]) == ["a1a"]
-    assert "torn" in read.notices[0]
+    assert "incomplete" in read.notices[0]
 
 
 @pytest.mark.parametrize(

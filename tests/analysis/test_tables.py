@@ -140,7 +140,7 @@ def test_pairs_of_classes_that_a_limit_left_out_are_said_to_be_cut() -> None:
     )
     text = render(drawing.draw_tables(cells, ["accuracy"]), "markdown")
     assert "| cut" in text
-    assert "before all problems of its classes were solved" in " ".join(text.split())
+    assert "before all pairs of classes were solved" in " ".join(text.split())
 
 
 def test_none_is_best_while_a_rival_cut_short_might_be() -> None:
@@ -207,11 +207,11 @@ def test_notes_name_the_cells_of_their_own_table_and_what_sets_these_apart() -> 
         cell(10, 0.001, "liblinear", status="missing"),
     )
     loose, tight = (" ".join(drawing.paper_tables(name, table)[0].notes) for name in ("002-2", "002-3"))
-    assert "§ little is promised by covtype/avsf at C 1 (relative gap 0.5)" in loose
+    assert "§ weak guarantee for covtype/avsf at C 1 (relative gap 0.5)" in loose
     assert "not complete" not in loose
     assert "training rows" not in loose
     assert "0.5)" not in tight
-    assert "§ little is promised by covtype/avsf at C 1 (relative gap 0.25)" in tight
+    assert "§ weak guarantee for covtype/avsf at C 1 (relative gap 0.25)" in tight
     assert "1 error in covtype/avsf at C 10;" in tight
     assert "1 missing in covtype/liblinear" in tight.partition(" training")[0].split("; ")[-1]
     assert "training rows, ours of published: cover type 9 of 581012" in tight
@@ -428,7 +428,7 @@ def test_notes_name_long_data_sets_by_the_numbers_of_their_labels() -> None:
     table = cells_of(*(row(dataset=d, method=m, relative_gap=3)
                        for d in (name, f"{name}0") for m in ("fw", "mfw", "cvm")))  # fmt: skip
     drawn = " ".join(render(drawing.draw_tables(table, ["time"]), "terminal").split())
-    assert "promised by [1]/fw (relative gap 3); [1]/mfw (relative gap 3); [1]/cvm" in drawn
+    assert "guarantee for [1]/fw (relative gap 3); [1]/mfw (relative gap 3); [1]/cvm" in drawn
     assert "[2]/fw (relative gap 3)" in drawn
     assert f"[1] {name} [2] {name}0 " in drawn
 
@@ -447,3 +447,16 @@ def test_a_sweep_over_the_width_is_a_table_and_its_values_choose() -> None:
 def test_comparisons_with_a_baseline_are_no_plain_tables() -> None:
     with pytest.raises(UsageError, match="there is no table 'speedup'"):
         drawing.draw_tables(cells_of(row(dataset="a1a", method="fw")), ["speedup"])
+
+
+def test_a_table_says_which_cells_have_fewer_runs_and_that_protocols_differ() -> None:
+    rows = [
+        row(dataset="a1a", method=m, repetition=i, protocol="paper")
+        for m, n in (("cvm", 3), ("fw", 2))
+        for i in range(n)
+    ]
+    rows.append(row(dataset="w1a", method="cvm", protocol="fw-svms"))
+    (table,) = drawing.plain_tables(cells_of(*rows), ["time"])
+    notes = " ".join(table.notes)
+    assert "fewer runs: a1a/fw (2 of 3)" in notes
+    assert "several protocols: paper, fw-svms" in notes

@@ -115,7 +115,7 @@ def test_a_claim_names_the_setting_that_it_turns_on() -> None:
     for form in ("terminal", "markdown", "html", "csv"):
         text = " ".join(show.render([verdict], form).replace("&#x27;", "'").split())
         assert "tolerance inside CVM's core set: on a5a it does not hold with 0.001" in text
-    assert "1 turn on one setting" in show.summary([verdict])
+    assert "1 depend on one setting" in show.summary([verdict])
 
 
 def test_runs_that_were_cut_short_name_a_setting_by_their_bounds_alone() -> None:

@@ -23,6 +23,9 @@ MEDIUM, LARGE, PROTEIN = series("medium"), series("large"), series("protein")
 SINGLE = [*MEDIUM, *PROTEIN, *LARGE]
 ALL = [*ADULT, *WEB, *SINGLE]
 
+#: Friedman's test takes this many: F's distribution is that of many, and on fewer that agree its p-value is 0.
+LEAST_DATASETS = 5
+
 Extent = Literal["all", "most"]
 
 #: A measure's comparison in words, strict and not.
@@ -64,9 +67,9 @@ def better(
         else:
             holds = not lost if enough == "all" else 2 * len(won) > len(gains)
         relation = f"{METHOD_NAMES[first]} is {_RELATIONS[name][or_equal]} {METHOD_NAMES[second]}"
-        said = f"{relation} on {len(won)} of {len(gains)}"
-        return CheckResult(holds, said + " data sets" + coverage(len(gains), on) + quotient_range(name, pairs) + (
-            f"; not on {listed_titles(lost)}" if lost else ""))  # fmt: skip
+        said = f"{relation} on {len(won)} of {len(gains)} data sets" + coverage(len(gains), on)
+        said += quotient_range(name, pairs) + cut_losers(view, name, first, second, pairs)
+        return CheckResult(holds, said + (f"; not on {listed_titles(lost)}" if lost else ""))
 
     return check
 
@@ -78,6 +81,16 @@ def quotient_range(name: str, pairs: Sequence[tuple[str, float, float]]) -> str:
         return f" (differences {min(differences):+.2f} to {max(differences):+.2f} points)"
     quotients = [b / a for _, a, b in pairs if a]
     return f" (factors {three_digits(min(quotients))} to {three_digits(max(quotients))})" if quotients else ""
+
+
+def cut_losers(
+    view: View, name: str, first: str, second: str, pairs: Sequence[tuple[str, float, float]]
+) -> str:
+    """Return on how many of the pairs a time limit cut the slower method short, in words, or ''."""
+    cut = [
+        d for d, _, _ in pairs if name == "time" and (view.cut_short(d, first) or view.cut_short(d, second))
+    ]
+    return f", {len(cut)} with the loser's time cut short" if cut else ""
 
 
 def coverage(n: int, on: Sequence[str]) -> str:
@@ -103,9 +116,15 @@ def speedups(view: View, method: str, on: Sequence[str], baseline: str = "cvm") 
     return {dataset: b / a for dataset, a, b in view.pairs("time", method, baseline, on) if a > 0}
 
 
-def _is_bound(view: View, method: str, dataset: str) -> bool:
+def is_bound(view: View, method: str, dataset: str) -> bool:
     """Return whether a time limit makes the speed-up over CVM on a data set a bound."""
     return view.cut_short(dataset, method) or view.cut_short(dataset, "cvm")
+
+
+def reaches(view: View, method: str, dataset: str, speedup: float, factor: float) -> bool | None:
+    """Return whether a speed-up over CVM is at least ``factor``; None where a time limit leaves that open."""
+    reached = speedup >= factor
+    return None if view.cut_short(dataset, method if reached else "cvm") else reached
 
 
 def growing_speedup(method: str, on: Sequence[str]) -> Check:
@@ -150,7 +169,7 @@ def peak_speedup(method: str, on: Sequence[str], *, at: str, least: float) -> Ch
             return None
         below = found[at] < least or any(found[dataset] > found[at] for dataset in found)
         might_change_that = [at] if below else [dataset for dataset in found if dataset != at]
-        if any(_is_bound(view, method, dataset) for dataset in might_change_that):
+        if any(is_bound(view, method, dataset) for dataset in might_change_that):
             return None
         top = max(found, key=lambda dataset: found[dataset])
         said = f"{METHOD_NAMES[method]}'s speed-up over CVM on {listed_titles([at])} is {three_digits(found[at])}; "
@@ -172,7 +191,7 @@ def median_speedup(fast: str, slow: str, on: Sequence[str], *, factor: float) ->
             dataset
             for dataset in on
             if dataset in first and dataset in second
-            if not any(_is_bound(view, method, dataset) for method in (fast, slow))
+            if not any(is_bound(view, method, dataset) for method in (fast, slow))
         ]
         if len(both) < 3:
             return None
@@ -226,22 +245,20 @@ def alike(
 def wilcoxon_rejects(
     hypothesis: Hypothesis, level: float, *, stands: bool = False, on: Sequence[str] = tuple(ALL)
 ) -> Check:
-    """Return the check that Wilcoxon's exact test rejects equality at a level, or (``stands``) does not."""
+    """Return the check that Wilcoxon's exact test rejects equality at a level, or (``stands``) does not.
+
+    None on so few data sets that no outcome is significant at that level.
+    """
 
     def check(view: View) -> CheckResult | None:
         pairs = list(view.pairs(hypothesis.measure, hypothesis.first, hypothesis.second, on))
-        if len(pairs) < 5:  # no outcome on four data sets is significant at 0.05
+        least_p = 2.0 ** -len(pairs) * (2 if hypothesis.alternative == "two-sided" else 1)
+        if least_p > level:
             return None
         test = wilcoxon([a for _, a, _ in pairs], [b for _, _, b in pairs])
         p = p_value(test, hypothesis)
         said = f"W = {test.W:g}, exact p = {probability(p)} ({hypothesis.alternative}) on {test.n} data sets"
-        if hypothesis.measure == "time":
-            cut = [
-                d
-                for d, _, _ in pairs
-                if any(view.cut_short(d, m) for m in (hypothesis.first, hypothesis.second))
-            ]
-            said += f", {len(cut)} with the loser's time cut short" if cut else ""
+        said += cut_losers(view, hypothesis.measure, hypothesis.first, hypothesis.second, pairs)
         return CheckResult((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
 
     return check
@@ -253,7 +270,7 @@ def friedman_rejects(methods: Sequence[str], name: str, level: float) -> Check:
     def check(view: View) -> CheckResult | None:
         datasets = [d for d in ALL if all(not math.isnan(view.value(d, m, name)) for m in methods)]
         cells = [view.cell(d, m) for d in datasets for m in methods]
-        if len(datasets) < 5 or any(cell is None for cell in cells):
+        if len(datasets) < LEAST_DATASETS or any(cell is None for cell in cells):
             return None
         import pandas as pd
 
@@ -262,9 +279,11 @@ def friedman_rejects(methods: Sequence[str], name: str, level: float) -> Check:
             f = compare_methods(pd.DataFrame(cells), list(design.methods), name).friedman
         except ResultsError:  # of too few data sets has every method a value that is no bound
             return None
+        if f.n < LEAST_DATASETS:
+            return None
         said = f"F = {f.F:.3f}, p = {probability(f.p_F)} on {f.n} data sets; mean ranks " + ", ".join(
             f"{METHOD_NAMES[m]} {rank:.2f}" for m, rank in zip(methods, f.mean_ranks, strict=True))  # fmt: skip
-        return CheckResult(f.p_F <= level, said + coverage(len(datasets), ALL))
+        return CheckResult(f.p_F <= level, said + coverage(f.n, ALL))
 
     return check
 

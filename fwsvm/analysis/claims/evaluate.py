@@ -7,7 +7,7 @@ named.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -74,7 +74,7 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
     if unknown:
         raise UsageError(f"no claim's name begins with {' or '.join(unknown)}; fwsvm claims lists them all")
     claims = [claim for name, claim in CLAIMS.items() if not chosen or name.startswith(tuple(chosen))]
-    kept = None if cells is None else cells[~variants.of_why(cells)]
+    kept = None if cells is None else _of_whole_runs(cells[~variants.of_why(cells)])
     printed_view, run_view = (
         functools.cache(lambda methods, choose=choose: View(choose(kept, methods), methods))
         for choose in (_as_printed, _as_run)
@@ -85,6 +85,8 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
         as_printed, as_run = (
             None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
         )
+        if as_printed is not None and kept is not None:
+            as_printed = _saying_protocol(as_printed, _as_printed(kept, claim.methods))
         in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
         turns = () if kept is None or varied is None or varied.empty else _turns(claim, as_run, kept, varied)
         verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
@@ -97,6 +99,12 @@ def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     if own["method"].isin(methods).any():
         return own
     return cells[~cells["protocol"].isin([*AS_RUN, UNKNOWN])]
+
+
+def _saying_protocol(found: CheckResult, cells: pd.DataFrame) -> CheckResult:
+    """Return the finding with a remark if these cells, on which it rests, are of protocols that no paper has."""
+    others = [name for name in dict.fromkeys(cells["protocol"]) if name not in AS_PRINTED]
+    return replace(found, evidence=f"{found.evidence} [protocol {', '.join(others)}]") if others else found
 
 
 def _as_run(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001
@@ -169,8 +177,8 @@ def caveats(cells: pd.DataFrame) -> list[str]:
     if len(unknown):
         named = ", ".join(dict.fromkeys(unknown["experiment"]))
         found.append(
-            f"{len(unknown)} cells count for no claim: no experiment.yaml beside them is of their experiment "
-            f"({named}), so their protocol is not known; put it there as experiment-2.yaml"
+            f"{len(unknown)} cells count for no claim: their folder has no configuration of their experiment "
+            f"({named}), so their protocol is not known; add that configuration as experiment-2.yaml"
         )
     others = cells[~cells["protocol"].isin([*AS_PRINTED, *AS_RUN, UNKNOWN])]
     if len(others):

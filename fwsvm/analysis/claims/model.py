@@ -1,6 +1,7 @@
 """Claims, the results of their checks, and the view of cells that checks use."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ class View:
 
     def __init__(self, cells: pd.DataFrame, methods: Sequence[str]) -> None:
         self.methods = methods
-        self.all = cells[cells["method"].isin(methods)]
+        self.all = _of_methods(cells, methods)
         self._plain = without_sweeps(self.all)
         self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
         self._cells: dict[tuple[str, str, str], dict[str, object]] = {}
@@ -121,15 +122,37 @@ class View:
         return found
 
 
+def _of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Return the cells of these methods.
+
+    Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever
+    variants other experiments have.
+    """
+    short = cells["method"].map(lambda name: str(name).partition("(")[0]).astype(object)
+    experiment = [cells[name] for name in ("experiment", "profile") if name in cells]
+    variants = cells["method"].groupby([*experiment, short], dropna=False).transform("nunique")
+    alone = (variants == 1) & short.isin(methods)
+    named = cells.assign(method=cells["method"].where(~alone, short))
+    return named[named["method"].isin(methods)]
+
+
 def of_growth(check: Check, on: Sequence[str]) -> Check:
-    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking."""
+    """Return a check of growth with the rows of ``on``, in which stand-ins count where a published set is lacking.
+
+    In the evidence the name of a published set that a stand-in replaces has a dagger.
+    """
 
     def filled(view: View) -> CheckResult | None:
         full, places = view.with_stand_ins()
         found, used = check(full), [made for made, of in places.items() if of in on]
         if found is None or not used:
             return found
-        return CheckResult(found.holds, f"{found.evidence} [with stand-ins made here: {listed_titles(used)}]")
+        evidence = found.evidence
+        for made in used:
+            evidence = re.sub(
+                rf"\b{re.escape(published.title(places[made]))}\b", rf"\g<0>{published.DAGGER}", evidence
+            )
+        return CheckResult(found.holds, f"{evidence} [with stand-ins made here: {listed_titles(used)}]")
 
     return filled
 

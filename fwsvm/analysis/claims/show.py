@@ -28,7 +28,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     printed = Counter(verdict.printed is not None and verdict.printed.holds for verdict in verdicts)
     lacking = sum(verdict.printed is None for verdict in verdicts)
     turned = sum(bool(verdict.turns_on) for verdict in verdicts)
-    also = f" {turned} turn on one setting of the program." if turned else ""
+    also = f" {turned} depend on one setting of the program." if turned else ""
     return (
         f"{len(verdicts)} claims: {_counts(verdict.word for verdict in verdicts)}. That is on runs as printed "
         "(protocol paper); as the authors ran them (protocol fw-svms): "
@@ -49,7 +49,7 @@ def printed_place(verdict: Verdict) -> str:
 
 
 #: Heads of the three verdicts, and of what the last one turns on.
-HEADS = ("in the printed numbers", "as printed (protocol paper)", "as run (protocol fw-svms)", "turns on")
+HEADS = ("in the printed numbers", "as printed (protocol paper)", "as run (protocol fw-svms)", "depends on")
 
 
 def _told(verdict: Verdict) -> tuple[tuple[str, str], tuple[str, str], tuple[str, str], tuple[str, str]]:
@@ -87,7 +87,7 @@ def _paragraph(verdict: Verdict) -> list[str]:
     told = [("paper", *printed)]
     told += [("as printed", *ours)] if verdict.ours is not None else []
     told += [("as run", *as_run)] if verdict.as_run is not None else []
-    told += [("turns on", turns[1], "")] if verdict.turns_on else []
+    told += [("depends on", turns[1], "")] if verdict.turns_on else []
     for head, word, evidence in told:
         said = f"{head}: {word}" + (f": {evidence}" if evidence else "")
         lines += textwrap.wrap(said, WIDTH, initial_indent="  ", subsequent_indent="    ")

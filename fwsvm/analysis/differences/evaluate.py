@@ -121,7 +121,7 @@ def compare_results(
         for side, rows in zip(SIDES, sides, strict=True)
     ]
     notices = [
-        f"{said}; what differs there may come from the data"
+        f"{said}; differences there may come from the data"
         for said in different_data(((row, side) for side, rows in paired for row in rows), KEYS)
     ]
     if "time" in measures and not mixed_load:
@@ -196,7 +196,7 @@ def _left_open(
     pairs: pd.DataFrame, measured: ComparedColumn, named: dict[tuple[object, ...], tuple[str, ...]]
 ) -> list[str]:
     """Return what to say of pairs of which a time limit leaves open what differs."""
-    rest = f"of runs that a time limit cut short {'tells' if len(pairs) == 1 else 'tell'} nothing of {measured.name}"
+    rest = f"of runs that a time limit cut short {'says' if len(pairs) == 1 else 'say'} nothing about {measured.name}"
     return _runs_at(pairs, "1 pair", "pairs", rest, named)
 
 
@@ -205,7 +205,7 @@ def _lost(
 ) -> list[str]:
     """Return what to say of runs that have a measure in the old result alone."""
     before, after = (np.isfinite(done[f"{measured.column}_{side}"].to_numpy(dtype=float)) for side in SIDES)
-    rest = f"no {measured.name} in the new result, unlike the old, and no verdict on it"
+    rest = f"no {measured.name} in the new result, unlike in the old, so there is no verdict"
     return _runs_at(done[before & ~after], "1 run has", "runs have", rest, named)
 
 
@@ -283,7 +283,7 @@ def _endings(both: pd.DataFrame, named: dict[tuple[object, ...], tuple[str, ...]
     worse = both[ranks[1] < ranks[0]]
     counts = worse.groupby([*GROUP, "status_old", "status_new"], sort=False, dropna=False).size()
     return [
-        f"{' '.join(named[tuple(key[:-2])])}: {count} {'run' if count == 1 else 'runs'} {key[-1]}, before {key[-2]}"
+        f"{' '.join(named[tuple(key[:-2])])}: {count} {'run' if count == 1 else 'runs'} {key[-1]}, previously {key[-2]}"
         for key, count in counts.items()
         if isinstance(key, tuple)
     ]

@@ -18,7 +18,7 @@ def table(comparison: Comparison, measure: str, margin: float) -> Table:
     least = f"a factor of {margin:g}" if measure == "time" else f"{100 * margin:g} points"
     tested = sum(not math.isnan(one.p) for one in found)
     notes = [
-        f"{counted}; a change below {least} is none",
+        f"{counted}; a change below {least} counts as same",
         f"r: rank-biserial correlation of the pairs; p: signed-rank test of {tested} of {len(found)} lines, Holm",
         f"a change counts if p < {ALPHA:g}; in a line of too few pairs to be tested, by its size alone",
     ]

@@ -14,10 +14,10 @@ ALIKE = 1e-5
 #: Part of the lowest median at which a band that goes lower ends: a log axis has no zero.
 BELOW_MEDIAN = 0.1
 SAMPLED = (
-    "the lowest is that of the machines at the end of the runs, computed anew; on its way a stochastic method has the "
+    "the lowest is that of the final models, recomputed on all rows; during a run a stochastic method tracks the "
     "objective on its sample, which may be lower"
 )
-ENDS = "a curve ends where its median gets to the lowest; a band ends at a tenth of the lowest median drawn"
+ENDS = "a curve ends where its median reaches the lowest; a band ends at a tenth of the lowest median drawn"
 
 
 def ends_as_reported(trace: pd.DataFrame, reported: float) -> bool:

@@ -139,6 +139,13 @@ def without_number(cells: pd.DataFrame, drawn: Iterable[str]) -> list[str]:
     return [f"no number for {listed(names, most=MOST_NAMED)}{why}" for why, names in groups.items() if names]
 
 
+def never_finished(cells: pd.DataFrame) -> list[str]:
+    """Return a sentence on the data sets of which no run finished, if any."""
+    used = cells["used"].groupby(cells["dataset"]).max()
+    lacking = [label_of(name) for name in in_order(cells["dataset"]) if used[name] == 0]
+    return [f"no number for {listed(lacking, most=MOST_NAMED)}"] if lacking else []
+
+
 def fewer_rows(cells: pd.DataFrame) -> list[str]:
     """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
     sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}

@@ -1,12 +1,13 @@
 """The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
 
 from fwsvm.analysis.comparisons import OverallComparison, comparable, compare_methods
-from fwsvm.analysis.figures.data import FigureData, methods_of
+from fwsvm.analysis.figures.data import MOST_NAMED, FigureData, label_of, methods_of
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.errors import ResultsError
+from fwsvm.results.kinds import listed
 
 STEP = 0.32  # from one label to the next, in inches
 
@@ -60,10 +61,12 @@ def _diagram(compared: OverallComparison) -> Drawing:
     caption = (
         f"Mean ranks in {kind.title} on {compared.friedman.n} data sets (1 is best); bars join methods "
         f"within the critical difference {compared.nemenyi.critical_difference:.3f} (Nemenyi, alpha "
-        f"{compared.nemenyi.alpha:g})."
+        f"{compared.nemenyi.alpha:g})"
     )
+    if compared.left_out:
+        caption += f"; left out: {listed(map(label_of, compared.left_out), most=MOST_NAMED)}"
     panel.set_title(kind.title, fontsize=9, color=INK, loc="left")
-    return Drawing(f"ranks-{compared.measure}", caption, figure)
+    return Drawing(f"ranks-{compared.measure}", f"{caption}.", figure)
 
 
 def _critical_difference(panel, compared: OverallComparison) -> None:  # type: ignore[no-untyped-def]

@@ -167,8 +167,11 @@ def _differences(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: li
     apart = points[kind.column] - mean if kind.name == "accuracy" else points[kind.column] / mean - 1
     for method in methods:
         mine = points["method"] == method
-        (line,) = panel.plot(points["place"][mine], 100 * apart[mine], **style_of(method, methods))
+        style = style_of(method, methods)
+        (line,) = panel.plot(points["place"][mine], 100 * apart[mine], **style)
         rows[line] = records(points[mine])
+        cut = mine & cut_short(points, kind)
+        hollow(panel, points["place"][cut], 100 * apart[cut], style)
     panel.axhline(0, color=INK, linewidth=0.8)
     _name_points(panel, points)
     return rows

@@ -44,7 +44,7 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     problems = max(len(one.behind) for one in contests)
     caption = (
         f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
-        "(of times geometric) over the problems that all methods ended in time."
+        "(geometric for times) over the problems that all methods finished in time."
     )
     return [Drawing("summary", caption, figure, rows)]
 

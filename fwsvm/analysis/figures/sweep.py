@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from fwsvm.analysis.figures.data import FigureData, labels_of, methods_of, records, settings_apart
+from fwsvm.analysis.figures.data import (
+    FigureData,
+    fewer_rows,
+    labels_of,
+    methods_of,
+    never_finished,
+    records,
+    settings_apart,
+)
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
     HOLLOW_NOTE,
     Drawing,
     PointRows,
+    footnote,
     hollow,
     legend,
     log_axis,
@@ -29,16 +38,19 @@ if TYPE_CHECKING:
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per data set; dashed lines have the smaller tolerance."""
     drawings = []
-    for setting, cells in settings_apart(sweeps(data.selected(data.cells)), within=("tolerance", "C")):
+    asked_for = data.selected(data.cells)
+    absent = never_finished(asked_for)
+    for setting, cells in settings_apart(sweeps(asked_for), within=("tolerance", "C")):
         for name in asked.plain or ("accuracy", "time", "steps"):
             kind = measure(name)
             here = cells[cells[kind.column].notna()] if kind.column in cells else cells.head(0)
             if not (here.empty or (name == "steps" and not asked.plain and not _linear(here))):
-                drawings.append(_picture(here, data.order(here), kind, setting))
+                notes = [*absent, *fewer_rows(here)]
+                drawings.append(_picture(here, data.order(here), kind, setting, notes))
     return drawings
 
 
-def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str) -> Drawing:
+def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str, notes: list[str]) -> Drawing:
     columns = 2 if len(order) in {2, 4} else min(3, len(order))
     figure, axes = panels(columns, math.ceil(len(order) / columns), width=3.0, height=2.4)
     for panel in axes[len(order) :]:
@@ -53,7 +65,8 @@ def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str)
         set_titles(panel, labels[dataset], "C", kind.title)
     cut_short = bool(cells["censored"].any())
     legend(figure, axes[: len(order)], cut_short=cut_short)
-    what = f"{kind.title} against the penalty C{setting and f', {setting}'}"
+    footnote(figure, *notes)
+    what = "; ".join([f"{kind.title} against the penalty C{setting and f', {setting}'}", *notes])
     return Drawing(f"sweep-{kind.name}", f"{what}{HOLLOW_NOTE if cut_short else ''}.", figure, rows)
 
 

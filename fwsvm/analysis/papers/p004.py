@@ -13,8 +13,12 @@ SMALL_AND_MEDIUM, FROM_7500, FOUR_LARGEST = UCI[:5], UCI[5:], UCI[6:]
 
 
 def _competitive(view: View) -> CheckResult | None:
-    """Check that on the sets below 7,500 samples SCS takes at most twice Pegasos's time."""
+    """Check that on the sets below 7,500 samples SCS takes at most twice Pegasos's time.
+
+    A data set on which a time limit cut SCS short before that is left out.
+    """
     pairs = list(view.pairs("time", "scs", "pegasos", SMALL_AND_MEDIUM))
+    pairs = [(d, a, b) for d, a, b in pairs if a > 2 * b or not view.cut_short(d, "scs")]
     if not pairs:
         return None
     slow = [published.title(d) for d, a, b in pairs if a > 2 * b]

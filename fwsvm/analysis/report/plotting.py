@@ -7,7 +7,7 @@ from pathlib import Path
 
 LACKING = (
     "These figures are pictures. With Bokeh (pip install 'fwsvm[report]') reports have figures that zoom, "
-    "tell what a point is, and hide methods."
+    "show what a point is, and hide methods."
 )
 _FILE = Path("server", "static", "js", "bokeh.min.js")
 

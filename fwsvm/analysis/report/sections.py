@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from fwsvm.analysis import comparisons, papers
-from fwsvm.analysis.claims.evaluate import check_claims
+from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.claims.show import html_list
 from fwsvm.analysis.configuration import configuration_text, files, settings
 from fwsvm.analysis.measures import measured, plain
@@ -70,7 +70,11 @@ def claims(cells: pd.DataFrame) -> str:
     verdicts = check_claims(cells)
     ran = [verdict for verdict in verdicts if verdict.ours or verdict.as_run or verdict.turns_on]
     rest = [verdict for verdict in verdicts if verdict not in ran]
-    shown = html_list(ran) if ran else "<p>None of the papers' claims could be checked on these runs.</p>"
+    shown = (
+        html_list(ran, caveats(cells))
+        if ran
+        else "<p>None of the papers' claims could be checked on these runs.</p>"
+    )
     if not rest:
         return shown
     return f"{shown}<details><summary>{len(rest)} claims were not run</summary>{html_list(rest)}</details>"

@@ -37,11 +37,13 @@ class Friedman:
 
 def rank_rows(values: ArrayLike, *, largest_first: bool) -> NDArray[np.float64]:
     """Rank each row of ``values`` (shape ``(N, k)``), 1 for the best, mid-ranks for ties."""
-    table = np.round(np.asarray(values, dtype=np.float64), DECIMALS)
+    table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or table.shape[0] < 2:
         raise UsageError(f"ranking needs at least two data sets and two methods, not shape {table.shape}")
     if not np.isfinite(table).all():
         raise UsageError("ranking needs finite values; leave out the data sets that lack one")
+    largest = np.abs(table).max(axis=1, keepdims=True)
+    table = np.round(table / np.where(largest > 0, largest, 1), DECIMALS)
     ranks: NDArray[np.float64] = rankdata(-table if largest_first else table, axis=1)
     return ranks
 

@@ -8,9 +8,9 @@ from scipy.stats import rankdata
 
 from fwsvm.errors import UsageError
 
-#: Differences are rounded to this many decimals: 83.52 - 83.52 in floating point must be a zero, and
-#: 0.03 from two different subtractions must be a tie.
-DECIMALS = 10
+#: Differences are rounded to this many decimals of the largest value: 83.52 - 83.52 in floating point must be a zero,
+#: and 0.03 from two different subtractions must be a tie.
+DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def wilcoxon(x: ArrayLike, y: ArrayLike, *, zeros: str = "pratt") -> Wilcoxon:
         raise UsageError("Wilcoxon's test needs finite values; leave out the pairs that lack one")
     if zeros not in {"pratt", "wilcox"}:
         raise UsageError(f"zeros must be pratt or wilcox, not {zeros}")
-    d = np.round(first - second, DECIMALS)
+    largest = float(np.abs([first, second]).max(initial=0)) or 1.0
+    d = np.round((first - second) / largest, DECIMALS)
     n_zeros = int((d == 0).sum())
     if zeros == "wilcox":
         d = d[d != 0]
@@ -89,6 +90,6 @@ def wilcoxon(x: ArrayLike, y: ArrayLike, *, zeros: str = "pratt") -> Wilcoxon:
         convention=(
             f"exact permutation distribution, mid-ranks for ties, "
             f"zeros {'ranked, then dropped (Pratt)' if zeros == 'pratt' else 'dropped first (Wilcoxon)'}, "
-            f"differences rounded to 1e-{DECIMALS}"
+            f"differences rounded to 1e-{DECIMALS} of the largest value"
         ),
     )

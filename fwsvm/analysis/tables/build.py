@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.cells import cell_names, setting_words, unique_cells
-from fwsvm.analysis.measures import Measure, measure, plain, three_digits
+from fwsvm.analysis.cells import unique_cells
+from fwsvm.analysis.measures import Measure, measure, three_digits
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
+from fwsvm.analysis.tables.notes import incomplete, other_sizes, weak_promises
 
 #: One row of cells, by column.
 CellFields = dict[Hashable, Any]
@@ -20,8 +21,8 @@ MARK_MEANINGS = {
     "*": "stopped at a time limit; a time is a lower bound",
     "¶": "stopped at the iteration limit",
     "‡": "stopped without progress at rounding level",
-    "—": "not finished in time, nor was a rival; a star stands only where a rival finished",
-    "cut": "ended by its time limit before all problems of its classes were solved: there is no machine to measure",
+    "—": "neither this method nor a rival finished in time; a star appears only where a rival finished",
+    "cut": "the time limit ended the run before all pairs of classes were solved, so there is no model to measure",
 }
 
 
@@ -72,7 +73,7 @@ def fill_sheet(sheet: Sheet, ours: pd.DataFrame | None, theirs: pd.DataFrame | N
         notes.append(published.MADE_HERE)
     if ours is not None:
         shown, settings = sources[0].shown()
-        notes += [*_incomplete(shown, settings), *_promise_notes(shown, settings), *_sizes(shown, theirs)]
+        notes += [*incomplete(shown, settings), *weak_promises(shown, settings), *other_sizes(shown, theirs)]
     heads = tuple(column.head for column in sheet.columns)
     label_heads = sheet.label_heads if ours is None or theirs is None else (*sheet.label_heads, "")
     return Table(sheet.title, label_heads, heads, tuple(rows), tuple(notes), tuple(tidy))
@@ -242,56 +243,3 @@ def _word(cell: CellFields, kind: Measure) -> str:
     if status == "time_limit":
         return "-" if kind.derived else "cut" if classes > 2 else "—"
     return "-" if status in {"converged", "sampled_stop"} else status
-
-
-def _incomplete(shown: pd.DataFrame, settings: list[str]) -> list[str]:
-    """Return a note that names the cells of this table with failed or missing runs."""
-    bad = shown[shown["status"].isin(["error", "missing", "interrupted"])]
-    listed: list[str] = []
-    for statuses, some in bad.groupby("statuses", sort=False):
-        listed.append(f"{statuses} in {', '.join(cell_names(some, shown, settings))}")
-    return [f"not complete: {'; '.join(listed)}"] if listed else []
-
-
-def _promise_notes(shown: pd.DataFrame, settings: list[str]) -> list[str]:
-    """Return a note that names the cells of this table whose results promise little, and why."""
-    said = [
-        f"{cell['dataset']}/{cell['method']}{setting_words(cell, settings)} ({cell['void']})"
-        for cell in shown[shown["void"] != ""].to_dict("records")
-    ]
-    return [f"§ little is promised by {'; '.join(said)}"] if said else []
-
-
-def _sizes(shown: pd.DataFrame, theirs: pd.DataFrame | None) -> list[str]:
-    """Return a note of training sets whose size is not the published one."""
-    if theirs is None:
-        return []
-    sizes = theirs.drop_duplicates("dataset").set_index("dataset")["rows"]
-    ours = shown.drop_duplicates("dataset").set_index("dataset")["rows"].dropna()
-    unlike = [
-        f"{published.title(str(dataset))} {rows:.0f} of {sizes[str(dataset)]:.0f}"
-        for dataset, rows in ours.items()
-        if dataset in sizes.index and rows != sizes[str(dataset)]
-    ]
-    return [f"training rows, ours of published: {', '.join(unlike)}"] if unlike else []
-
-
-def setting_of(cells: pd.DataFrame) -> str:
-    """Return the settings that all these cells have in common (kernel, C, tolerance, profile), for a note.
-
-    A setting with one value for each method is given with the methods that differ.
-    """
-    words = []
-    for name in ("profile", "kernel", "C", "tolerance", "search", "stop", "width_rule", "protocol"):
-        per_method = cells.groupby("method", sort=False)[name]
-        if (per_method.nunique(dropna=False) > 1).any():
-            continue  # it varies within a method: a label of the table, or a selected parameter
-        shown = {str(method): plain(values.iloc[0]) for method, values in per_method}
-        usual = max(shown.values(), key=list(shown.values()).count)
-        others = [f"{value or 'none'} for {method}" for method, value in shown.items() if value != usual]
-        if usual not in {"", "nan"}:
-            words.append(f"{name} {usual}" + (f" ({', '.join(others)})" if others else ""))
-    if "parameters" in cells:
-        named = cells.loc[cells["parameters"] != "", ["method", "parameters"]].drop_duplicates()
-        words += [f"{row.method} with {row.parameters}" for row in named.itertuples()]
-    return ", ".join(words)

@@ -10,9 +10,10 @@ from fwsvm.analysis.measures import MEASURES, measure, measured, named
 from fwsvm.analysis.papers import LAYOUTS, SIZES
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.tables import sizes
-from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn, fill_sheet, setting_of
+from fwsvm.analysis.tables.build import RowBlock, Sheet, TableColumn, fill_sheet
 from fwsvm.analysis.tables.layout import Layout
 from fwsvm.analysis.tables.model import Table
+from fwsvm.analysis.tables.notes import setting_of
 from fwsvm.errors import ResultsError, UsageError, nearest, shown
 
 #: Measures that have a table without a baseline.

@@ -123,7 +123,7 @@ def _conclusions(evaluation: Evaluation) -> Table:
             rows.append(TableRow((*labels, who), entries, first=who == "ours"))
         tidy.append({"measure": h.measure, "first": h.first, "second": h.second,
                      "alternative": h.alternative, "ours": tested.p, "printed": theirs})  # fmt: skip
-    notes = ("whether H0, no difference, is rejected in favour of what is said, at each level",)
+    notes = ("whether H0 (no difference) is rejected in favour of H1, at each level",)
     return Table("003, Table 7: conclusions", ("measure", "H1", ""), tuple(f"{level:g}" for level in LEVELS),
                  tuple(rows), (*notes, *_coverage(evaluation)), tuple(tidy))  # fmt: skip
 
