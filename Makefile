@@ -86,7 +86,7 @@ peers: .venv/peers ## install all that fwsvm is compared with
 
 # The papers' results. `runs-NAME` runs configs/NAME.yaml, or what is left of it, into $(RESULTS)/NAME and takes over
 # what another folder there holds already; the others draw from these folders and keep what they print in
-# $(RESULTS)/PAPER. Data that cannot be had (exit code 3) leaves its cells `missing` in them.
+# $(RESULTS)/PAPER. Data that is not available (exit code 3) leaves its cells `missing` in them.
 RESULTS = results/$(PROFILE)
 FRANK_WOLFE := web adult 003-single
 FOLDERS = $(addprefix $(RESULTS)/,$(FRANK_WOLFE) stand-ins)

@@ -69,8 +69,8 @@ def ran_out(error: MemoryError) -> str:
     """Say in a sentence that memory ran out, where it was not refused before."""
     wanted = f" ({str(error).rstrip('.')})" if str(error) else ""
     return (
-        f"memory ran out{wanted}; {said(available_bytes())} are available now; take fewer rows (fwsvm subset), give "
-        "--cache-mb less, or give the process more memory"
+        f"memory ran out{wanted}; {said(available_bytes())} are available now; take fewer rows (fwsvm subset), lower "
+        "--cache-mb, or give the process more memory"
     )
 
 

@@ -115,8 +115,8 @@ def train(
         some = None if given is None else given[counted]
         rows = table.X[counted], codes[counted]
         more = with_probabilities(*rows, result, chosen, weights=some, watch=watch)
-        said = f"{result.message} Interrupted in a fold; the machine is complete, without probabilities."
-        result = more or replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+        said = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
+        result = more or replace(result, status=Status.INTERRUPTED, message=said)
     return result.with_ranges(table.ranges)
 
 
@@ -146,7 +146,9 @@ def train_blocks(
     chosen = settings_of({"method": "scs", **settings})
     stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
     if iter(stream) is stream:
-        raise UsageError("a generator can be gone through once only; give a list or an object with __iter__")
+        raise UsageError(
+            "a generator can be gone through once only; give a list or an object whose __iter__ starts anew each time"
+        )
     checked = ConvertedBlocks(stream)
     found = survey(checked)
     classes = classes_of(found.labels)
@@ -212,11 +214,13 @@ def predict(
         rows = without_numbers(rows_of(data)) if given else rows_of(data)
         if given and isinstance(model, Result) and rows.shape[1] > machine.features:
             raise UsageError(
-                f"kernel values with {rows.shape[1] - 1} rows for a machine trained on {machine.features - 1}: give "
-                "those with its training rows alone"
+                f"kernel values with {rows.shape[1] - 1} rows, but the model was trained on {machine.features - 1}: "
+                "give those with its training rows alone"
             )
         if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
-            raise UsageError(f"rows of {rows.shape[1]} features for a machine trained on {machine.features}")
+            raise UsageError(
+                f"the rows have {rows.shape[1]} features, but the model was trained on {machine.features}"
+            )
         data = LabelledRows(rows, np.empty(0))
     if machine.ranges is not None and is_mapped(data.X):
         some = (replace(data, X=in_memory(data.X, part), labels=data.labels[part]) for part in blocks(data.X))

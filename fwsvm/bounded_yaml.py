@@ -20,7 +20,7 @@ SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MOST_BYTES = 1 << 20
 MOST_NODES = 50_000
 DEEPEST = 40
-TOO_DEEP = f"nested too deeply: {DEEPEST} levels are enough"
+TOO_DEEP = f"nested too deeply: at most {DEEPEST} levels are allowed"
 LONGEST_NUMBER = 100  # characters: no double needs more, and no whole number that means anything
 
 #: What to do about errors of PyYAML's that have these words.
@@ -140,7 +140,7 @@ class _Composer:
         self.loader.get_event()  # the document's end
         event = self.loader.get_event()
         if not isinstance(event, yaml.StreamEndEvent):
-            raise self.wrong(event, "a second document begins here; there may be one")
+            raise self.wrong(event, "a second document begins here; only one is allowed")
         return made
 
     def made(self, event: Any, depth: int) -> tuple[Node, int]:
@@ -226,23 +226,25 @@ class _Composer:
 
     def kind(self, event: Any, kind: str) -> None:
         if event.tag not in {None, "!", f"{_TAG}{kind}"}:
-            raise self.wrong(event, f"{shown(event.tag)} is no type that is read here")
+            raise self.wrong(event, f"{shown(event.tag)} is a type that is not supported here")
 
     def scalar(self, event: Any) -> Any:
         text, tag = event.value, event.tag
         if tag in {None, "!"}:
             tag = self.loader.resolve(yaml.ScalarNode, text, event.implicit)
         if tag not in _SCALARS:
-            raise self.wrong(event, f"{shown(tag)} is no type that is read here")
+            raise self.wrong(event, f"{shown(tag)} is a type that is not supported here")
         if tag in _TEXT:
             try:
                 text.encode()
             except UnicodeEncodeError:
-                raise self.wrong(event, "half a character is no text") from None
+                raise self.wrong(event, "half of a surrogate pair is not valid text") from None
             return text
         kind = tag.removeprefix(_TAG)
         if len(text) > LONGEST_NUMBER:
-            raise self.wrong(event, f"a number of {len(text):,} characters, {LONGEST_NUMBER} are enough")
+            raise self.wrong(
+                event, f"a number of {len(text):,} characters; at most {LONGEST_NUMBER} are allowed"
+            )
         node = yaml.ScalarNode(tag, text, event.start_mark, event.end_mark)
         try:
             return getattr(self.loader, f"construct_yaml_{kind}")(node)

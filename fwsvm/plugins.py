@@ -73,7 +73,7 @@ def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]],
         for registry, entries in before:
             registry.clear()
             registry.update(entries)
-        said = f"{called} is left out, it could not be loaded: {kind_and_words(error)}"
+        said = f"{called} is left out, because it could not be loaded: {kind_and_words(error)}"
         warnings.warn(said, PluginWarning, stacklevel=2)
 
 

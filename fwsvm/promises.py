@@ -27,9 +27,7 @@ def of_gap(status: Status, objective: float, gap: float, relative_gap: float, ga
     if not is_void(relative_gap):
         return ""
     by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
-    means = (
-        "the stopping rule promises little here" if by_rule else "the machine may be far from the best one"
-    )
+    means = "the stopping rule promises little here" if by_rule else "the model may be far from the best one"
     return f"The relative gap is {relative_gap:.3g}: {means}."
 
 
@@ -39,7 +37,7 @@ def of_accuracy(accuracy: float, counts: Sequence[int]) -> str:
     if not accuracy < share:
         return ""
     larger = "larger" if len(counts) == 2 else "largest"
-    return f"It is right on {accuracy:.1%} {_FEWER} {larger} class has ({share:.1%})."
+    return f"The model is right on {accuracy:.1%} {_FEWER} {larger} class has ({share:.1%})."
 
 
 def is_void(relative_gap: float) -> bool:

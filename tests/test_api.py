@@ -102,7 +102,7 @@ def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method)
 def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(trained):
     wide = sparse.csr_array(np.hstack([X, np.ones((80, 2))]))
     assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
-    with pytest.raises(UsageError, match="rows of 3 features for a machine trained on 4"):
+    with pytest.raises(UsageError, match="the rows have 3 features, but the model was trained on 4"):
         fwsvm.predict(trained, X[:, :3])
 
 
@@ -113,7 +113,7 @@ def test_a_machine_refuses_rows_of_another_width(method, kind):
     machine = fwsvm.train(dense, np.sign(dense[:, 0]), method=method).model
     for some in (dense[:, :50], np.hstack([dense, dense])):
         with pytest.raises(
-            UsageError, match=f"rows of {some.shape[1]} features for a machine trained on 100"
+            UsageError, match=f"the rows have {some.shape[1]} features, but the model was trained on 100"
         ):
             machine.predict(kind(some))
 
@@ -258,7 +258,7 @@ def test_kernel_values_with_more_than_the_training_rows_are_refused():
     K = X @ X.T
     machine = fwsvm.train(K[:60, :60], Y[:60], kernel="precomputed")
     assert len(fwsvm.predict(machine, K[60:, :60])) == 20
-    with pytest.raises(UsageError, match="kernel values with 80 rows for a machine trained on 60"):
+    with pytest.raises(UsageError, match="kernel values with 80 rows, but the model was trained on 60"):
         fwsvm.predict(machine, K[60:])
 
 

@@ -40,7 +40,9 @@ def test_numbers_that_are_not_finite_are_said_first(objective, gap):
 
 def test_an_accuracy_below_the_larger_class_is_said():
     said = promises.of_accuracy(0.488, [512, 488])
-    assert said == "It is right on 48.8% of its training rows, fewer than the larger class has (51.2%)."
+    assert (
+        said == "The model is right on 48.8% of its training rows, fewer than the larger class has (51.2%)."
+    )
     assert promises.is_below_larger_class(f"Converged. {said}")
     assert promises.of_accuracy(0.512, [512, 488]) == ""
     assert "than the largest class has (50.0%)" in promises.of_accuracy(0.4, [1, 2, 1])

@@ -57,7 +57,7 @@ def compile_into(folder: Path, processor: str, words: Sequence[str]) -> None:
         raise WriteError(f"{folder} cannot be written: {error.strerror or error}") from None
     click.echo(
         f"Ready after {time.perf_counter() - started:.1f} s; code for {facts.processor} is in {code}: "
-        f"carry {folder} whole, and let FWSVM_CACHE name it"
+        f"copy all of {folder} to the other machine, and set FWSVM_CACHE to it there"
     )
 
 
@@ -66,23 +66,23 @@ def _facts(processor: str) -> CodeFacts:
         return facts_for(native_target(), __version__)
     said = lacking(processor)
     if said is not None:
-        raise UsageError(f"code for {processor} cannot be made here, for {said}")
+        raise UsageError(f"code for {processor} cannot be made here, because {said}")
     return facts_for(level_target(processor), __version__)
 
 
 def _refuse_what_is_there(code: Path, facts: CodeFacts) -> None:
     in_use = {os.path.realpath(place) for place in (own_root() / "numba", code_folder())}
     if os.path.realpath(code) in in_use and not is_carried(code):
-        raise UsageError(f"{code} is the cache in use, to which runs add: let --to name another folder")
+        raise UsageError(f"{code} is the cache in use, to which runs add: give another folder with --to")
     if is_carried(code):
         before = read_facts(code)
         if before != facts:
             raise UsageError(
                 f"{code} has code for {before.processor} by fwsvm {before.fwsvm}, or by other sources or packages: "
-                "delete it, or let --to name another folder"
+                "delete it, or give another folder with --to"
             )
     elif code.exists() and any(code.iterdir()):
-        raise UsageError(f"{code} has what `fwsvm warmup --to` did not make: let --to name another folder")
+        raise UsageError(f"{code} has what `fwsvm warmup --to` did not make: give another folder with --to")
 
 
 def _compile(root: Path, facts: CodeFacts, words: Sequence[str]) -> None:

@@ -48,7 +48,7 @@ def lock(
     """Fetch the files of NAME, and record their digests for you.
 
     Size and digest of each file are printed beside those in the lock. A digest that is not known yet is recorded; one
-    that differs is recorded only with --accept, and exit 3 says so without it.
+    that differs is recorded only with --accept, and without it the exit code is 3.
     """
     from fwsvm.data.lock import pinning
 
@@ -102,8 +102,8 @@ def add(
 ) -> None:
     """Take files fetched by hand into the cache, as those of NAME.
 
-    They are taken as what the lock says NAME consists of. A NAME that is not in the lock becomes a new data set: one
-    FILE in LIBSVM's format, and test rows with --test.
+    Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
+    the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with --test.
     """
     from fwsvm.data.lock import lockfile, pinning
 

@@ -22,7 +22,7 @@ STATES = {
     "made": "its rows are generated here",
     "fetch": "`fwsvm data fetch` gets it",
     "lock": "`fwsvm data lock` first: no digest is known",
-    "by hand": "`fwsvm data add` takes it: no address is known",
+    "by hand": "add its files with `fwsvm data add`: no address is known",
 }
 #: States of an entry in the user's overlay.
 OVERLAY = {"added": "added by you", "locked": "digests recorded by you"}
@@ -224,7 +224,7 @@ def _split(split: Mapping[str, Any] | None) -> str:
     if split is None:
         return "as the files are"
     if "train_rows" in split:
-        return f"{split['train_rows']:,} rows drawn by seed for training, the rest tests"
+        return f"{split['train_rows']:,} rows drawn by seed for training, the rest for testing"
     return f"{split['test_fraction']:.0%} of the rows drawn by seed for testing"
 
 

@@ -47,14 +47,14 @@ def checked(data: "Dataset") -> list[str]:
         f"{data.name} has {data.train.rows:,} rows of {data.train.features:,} features{test}.",
         "Every line can be read and every value is a finite number.",
         (
-            f"The classes are {', '.join(parts)}{more}: who always says the most frequent one is right in "
-            f"{100 * max(counts) / sum(counts):.1f} % of the rows, and a machine must do better."
+            f"The classes are {', '.join(parts)}{more}: always predicting the most frequent one is right for "
+            f"{100 * max(counts) / sum(counts):.1f} % of the rows, and a model must do better."
         ),
     ]
     if min(counts) < 10:
         rare = _shown(data.classes[counts.index(min(counts))])
         few = "a single row" if min(counts) == 1 else f"{min(counts)} rows only"
-        said.append(f"Class {rare} has {few}: what is said of it is uncertain.")
+        said.append(f"Class {rare} has {few}: results for it are uncertain.")
     return [*said, *(f"{notice.rstrip('.')}." for notice in data.notices)]
 
 
@@ -63,7 +63,7 @@ def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
     from scipy.sparse import issparse
 
     if data.scaling != "none":
-        return data, [f"Its entry says {data.scaling}, and that is done."]
+        return data, [f"The data set's entry asks for scaling to {data.scaling}, which is done."]
     X = data.train.X
     values = np.asarray(X.data) if issparse(X) else np.asarray(X)
     mostly_zeros = values.size < X.shape[0] * X.shape[1] / 2
@@ -74,17 +74,17 @@ def with_scaling(data: "Dataset") -> "tuple[Dataset, list[str]]":
     if mostly_zeros and values.min() < 0:
         return data, [
             (
-                "The values are sparse and some are negative, so they stay as they are: to map them to an interval "
-                "would make values of the zeros, which are most. If the features have unlike units, divide each by its "
+                "The values are sparse and some are negative, so they stay as they are: mapping them to an interval "
+                "would make most zeros non-zero. If the features have unlike units, divide each by its "
                 "largest magnitude first."
             )
         ]
     return replace(data, scaling="[0,1]"), [
         (
             "Each feature is mapped to the interval from 0 to 1 by its range over the training rows, so that no "
-            "feature decides the distances by its unit."
+            "feature dominates the distances because of its unit."
         ),
-        "The machine keeps these ranges and applies them to all rows that it predicts.",
+        "The model keeps these ranges and applies them to all rows that it predicts.",
     ]
 
 
@@ -98,9 +98,9 @@ def chosen(found: "SearchResult", data: "Dataset", folds: int) -> list[str]:
     part = f"{found.rows:,} of the {data.train.rows:,} rows" if found.rows < data.train.rows else "the rows"
     said = [
         (
-            f"C is the price of an error on a training row, and gamma the width of the kernel exp(-gamma |x - z|^2); "
-            f"which fit is found by trying: {part} are divided into {folds} parts, and each part is predicted by "
-            "machines trained on the others."
+            f"C is the penalty of an error on a training row, and gamma sets the width of the kernel "
+            "exp(-gamma |x - z|^2), a larger gamma a narrower one; good values are found by trying: "
+            f"{part} are divided into {folds} parts, and each part is predicted by models trained on the others."
         )
     ]
     best = found.best
@@ -132,7 +132,7 @@ def trained(result: "Result", row: "Row") -> list[str]:
     return [
         (
             f"Trained on {of} with these, by {row['method']}, in {row['train_seconds']:.3g} s: "
-            f"{result.support_vectors:,} of the rows are support vectors, which the machine keeps."
+            f"{result.support_vectors:,} of the rows are support vectors, which the model keeps."
         ),
         f"{result.message}",
         f"Its objective is within {100 * result.relative_gap:.2g} % of the best possible"
@@ -160,20 +160,20 @@ def tested(data: "Dataset", found: "SearchResult", row: "Row") -> list[str]:
         low, high = (100 * end for end in interval(right, data.test.rows))
         return [
             (
-                f"{100 * row['test_accuracy']:.2f} % of the {data.test.rows:,} test rows are predicted right, which "
-                "the machine has not seen."
+                f"Of the {data.test.rows:,} test rows, which the model has not seen, "
+                f"{100 * row['test_accuracy']:.2f} % are predicted right."
             ),
             f"On new rows of the same kind the share lies between {low:.1f} and {high:.1f} % (95 % interval).",
         ]
     lacking = "There are no test rows" if data.test is None else "The test rows could not be predicted"
     if (best := found.best) is None:
-        return [f"{lacking}, and nothing was cross-validated: how good the machine is is not known."]
+        return [f"{lacking}, and nothing was cross-validated: how good the model is is not known."]
     low, high = (100 * end for end in interval(best.right, best.judged))
     return [
         (
             f"{lacking}. In cross-validation {100 * best.accuracy:.2f} % were right (95 % interval "
-            f"{low:.1f} to {high:.1f} %), a little more than to be expected of new "
-            "rows, for C and gamma were chosen by it."
+            f"{low:.1f} to {high:.1f} %), a little more than can be expected for new "
+            "rows, because C and gamma were chosen by it."
         ),
     ]
 
@@ -181,7 +181,7 @@ def tested(data: "Dataset", found: "SearchResult", row: "Row") -> list[str]:
 def saved(model: Path, data: "Dataset") -> list[str]:
     """Return sentences on the files that were written."""
     ranges = f" {model}.range has its scaling for svm-scale." if data.scaling != "none" else ""
-    return [(f"The machine is in {model}, a text file in LIBSVM's format.{ranges} "
+    return [(f"The model is in {model}, a text file in LIBSVM's format.{ranges} "
             f"`fwsvm predict {shlex.quote(str(model))} ROWS` predicts others.")]  # fmt: skip
 
 
@@ -202,14 +202,14 @@ def interrupted(
             f"right most often, in {100 * best.accuracy:.2f} %: `{again}` trains with them."
         )
     if not kept:
-        said.append("The same command begins anew; --time-limit SECONDS has it end in time with a machine.")
+        said.append("The same command begins anew; --time-limit SECONDS has it end in time with a model.")
     return " ".join(said)
 
 
 def unfinished(model: Path) -> str:
     """Return what an interrupt during the training of the machine leaves, and how to go on."""
     return (
-        f"interrupted while the machine was trained: {model} is what it was by then. The command at the end of its "
+        f"interrupted while the model was trained: {model} is what it was by then. The command at the end of its "
         "report trains it to the end, with the C and gamma that were chosen."
     )
 

@@ -21,7 +21,7 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
             continue
         if os.path.realpath(output) in taken:
             raise UsageError(
-                f"{output} would be written over, being read or written already; name another file"
+                f"{output} would be overwritten: it is also an input or another output; name another file"
             )
         taken.add(os.path.realpath(output))
 
@@ -71,4 +71,4 @@ def written_elsewhere(path: Path, machine: "KernelModel | LinearModel", error: M
         model_files.write(spare, machine)
     except (ModelError, OSError):
         return error
-    return ModelError(f"{error}; the machine is in {spare} instead")
+    return ModelError(f"{error}; the model is in {spare} instead")

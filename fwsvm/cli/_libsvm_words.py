@@ -25,10 +25,10 @@ KERNELS = {"0": "linear", "1": "poly", "2": "rbf", "4": "precomputed"}
 VALUES = {f"-{letter}" for letter in "stdgrcnpmehbvw"}  # options with a value
 RENAMED = {"-d": "--degree", "-g": "--gamma", "-r": "--coef0", "-c": "-C", "-e": "--tol", "-m": "--cache-mb"}
 REASONS = {
-    "-s": "of -s only 0, C-SVC, is here, with the squared hinge and a penalised bias: choose C anew",
-    "-n": "nu-SVC and one-class machines are not here",
-    "-p": "regression is not here",
-    "-h": "shrinking is no option: methods leave rows out by themselves",
+    "-s": "only -s 0 (C-SVC) is supported, with the squared hinge and a penalised bias: choose C anew",
+    "-n": "nu-SVC and one-class SVMs are not supported",
+    "-p": "regression is not supported",
+    "-h": "there is no shrinking option: methods leave rows out by themselves",
     "-q": "progress goes to stderr; `2>/dev/null` is quiet",
     "-e": "--tol bounds the relative duality gap, not the violation of optimality",
 }
@@ -112,13 +112,13 @@ class LibsvmCommand(click.Command):
         if option == "-t":
             kernel = KERNELS.get(value)
             if kernel is None:
-                return [], f"the kernel of -t {value} is not here"
+                return [], f"the kernel of -t {value} is not supported"
             return ["--kernel", kernel], f"-t {value} is --kernel {kernel}"
         if option == "-b":
             ours = self._own("--prob")
             if value != "0" and not ours:
                 return [], NO_PROBABILITIES
-            return ([ours], f"-b is {ours}") if value != "0" else ([], "-b 0 is what is done anyhow")
+            return ([ours], f"-b is {ours}") if value != "0" else ([], "-b 0 is the default")
         ours, weight = self._own("--class-weight"), f"{option[2:]}={value}"
         return ([ours, weight], f"{option} is {ours} {weight}") if ours else ([], NO_WEIGHTS)
 
@@ -147,7 +147,7 @@ class LibsvmCommand(click.Command):
 
 
 EXTRA_FILE = "Got unexpected extra argument"  # as click says it
-NO_PROBABILITIES = "-b, probabilities, are --probability of train and predict; cv has none"
+NO_PROBABILITIES = "-b (probabilities) is --probability in train and predict; cv has no such option"
 NO_WEIGHTS = "-w, weights of classes, belong to training: --class-weight LABEL=W"
 
 

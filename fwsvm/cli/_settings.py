@@ -18,13 +18,14 @@ _OPTIONS = (
     click.option("--param", "parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
     click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
-    click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C rows)."),
+    click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C m), with m training rows."),
     click.option("--class-weight", "class_weight", metavar="LABEL=W", multiple=True,
                  help="Multiply C for the rows of a class by W; may be repeated. balanced: all classes count alike."),
     click.option("--kernel", shell_complete=_names.kernels, help="One of `fwsvm kernels` [default: the method's]."),
     click.option("--kernel-param", "kernel_parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
-    click.option("--gamma", type=float, help="Width of the kernel: exp(-gamma |x-z|^2) for rbf."),
+    click.option("--gamma", type=float,
+                 help="Kernel parameter: exp(-gamma |x-z|^2) for rbf; a larger gamma is narrower."),
     click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
     click.option("--width-rule",
                  help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D "
@@ -50,13 +51,13 @@ _OPTIONS = (
                  help="Start at this tolerance and halve it down to --tol [default: the protocol's: 0.1 for libcvm, "
                  "0.005 for fw-svms, else none]."),
     click.option("--candidates",
-                 help="What cvm samples from: uniform, all rows; outside, those outside the core set; balanced, "
-                 "these, class by class in turn [default: the protocol's: balanced for fw-svms, else uniform]."),
+                 help="What cvm samples from: uniform (all rows), outside (rows outside the core set), or balanced "
+                 "(those rows, class by class in turn) [default: the protocol's: balanced for fw-svms, else uniform]."),
     click.option("--gradient",
-                 help="Sampled search: computed, q of each candidate anew; kept, q of all rows; cheaper, the first "
-                 "until the second is cheaper [default: cheaper]."),
+                 help="Sampled search: computed (recompute q of each candidate), kept (keep q of all rows), or "
+                 "cheaper (computed until kept costs less) [default: cheaper]."),
     click.option("--time-limit", type=float, metavar="SECONDS",
-                 help="Stop after so long on the clock; auto returns the machine of a sample where rows are too many."),
+                 help="Stop after this time; with too many rows for it, auto returns a model trained on a sample."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers."),
     click.option("--threads", type=int, help="Threads to use [default: all there are]."),
@@ -100,7 +101,7 @@ def refuse_on_cluster(given: dict[str, object]) -> None:
     """Refuse options that training on a cluster does not have."""
     for option, value in given.items():
         if value:
-            raise UsageError(f"{option} is for training on one machine; leave it out, or --scheduler")
+            raise UsageError(f"{option} is for training on one machine; leave out {option} or --scheduler")
 
 
 _OWN = {"parameters": "--param", "kernel_parameters": "--kernel-param"}

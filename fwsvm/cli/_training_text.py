@@ -191,11 +191,11 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     if row.get("train_accuracy") is None:
         why = (
             "interrupted" if result.status is Status.INTERRUPTED
-            else "the machine is of a sample" if result.sample is not None
+            else "the model was trained on a sample" if result.sample is not None
             else "the status says why" if is_unmeasured(result, TRAINING)
             else "too many rows and support vectors"
         )  # fmt: skip
-        said.insert(0, f"training not computed: {why}; `fwsvm predict` does")
+        said.insert(0, f"training not computed: {why}; `fwsvm predict` computes it")
     say("accuracy", ", ".join(said))
     seconds = [("load", row["load_seconds"]), ("compile", result.compile_seconds), ("train", result.train_seconds),
                ("check", result.check_seconds), ("predict", row.get("predict_seconds"))]  # fmt: skip

@@ -20,9 +20,9 @@ from fwsvm.cli import _paths
 def command(results: Path, out: Path | None) -> None:
     """Pack the folder RESULTS into one zip, with checksums.
 
-    It has rows, traces, log, configuration, data lock and environment. The same folder makes the same file on every
-    machine with the same packages. `merge`, `report`, `compare`, `table`, `stats`, `plot` and `claims` read it like a
-    folder; a file that was altered is refused.
+    It has rows, traces, log, configuration, data lock and environment. The same folder, packed again on the same
+    machine with the same packages and data lock, makes the same file. `merge`, `report`, `compare`, `table`, `stats`,
+    `plot` and `claims` read it like a folder; a file that was altered is refused.
     """
     from fwsvm.cli._files import refuse_overwriting_results
     from fwsvm.data.lock import lockfile

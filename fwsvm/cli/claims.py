@@ -44,8 +44,8 @@ def command(
 
     Each is reproduced, not reproduced or not run, and is printed with its numbers. It has three verdicts: in the
     papers' printed numbers, some of which contradict their text; on runs as printed (protocol paper); and on runs as
-    the authors made theirs (protocol fw-svms). The runs of `fwsvm grid why` among RESULTS name the setting on which the
-    last one turns. Without RESULTS the printed numbers alone are looked at.
+    the authors made theirs (protocol fw-svms). Runs of `fwsvm grid why` among RESULTS show the setting on which the
+    last verdict depends. Without RESULTS the printed numbers alone are looked at.
     """
     from fwsvm.analysis.claims import evaluate, show
 

@@ -25,7 +25,7 @@ from fwsvm.cli._choice import NearestChoice
 @click.option("--measure", "measures", multiple=True, type=NearestChoice(["accuracy", "time"]),
               help="Compare only this; may be repeated [default: both].")  # fmt: skip
 @click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",
-              help="Smallest difference of accuracies that counts, in points of a per cent.")  # fmt: skip
+              help="Smallest difference of accuracies that counts, in percentage points.")  # fmt: skip
 @click.option("--time-margin", type=click.FloatRange(1, min_open=True), default=1.2, show_default=True,
               metavar="FACTOR", help="Smallest ratio of times that counts.")  # fmt: skip
 @format_option("terminal", "markdown", "latex", "csv", "html")
@@ -39,10 +39,10 @@ def command(
     """Say where NEW is better, the same or worse than OLD.
 
     OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
-    and repetition. Lines with enough pairs for a test to count are tested (Wilcoxon, Holm), and r is the effect size;
-    others are judged by the margin alone. Times from different machines or loads are not compared.
+    and repetition. Lines with enough pairs are tested (Wilcoxon, Holm; r is the effect size); the others are judged by
+    the margin alone. Times from different machines or loads are not compared.
 
-    Exit code: 0 if nothing is worse, 1 if something is, or a run that converged does not any more.
+    Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
     """
     from fwsvm.analysis.differences.evaluate import compare_results
     from fwsvm.analysis.differences.show import table

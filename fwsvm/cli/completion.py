@@ -31,7 +31,7 @@ def command(shell: str | None, install: bool) -> None:
     name = shell or Path(os.environ.get("SHELL", "")).name
     kind = get_completion_class(name) if name in SHELLS else None
     if kind is None:
-        raise UsageError(f"the environment names the shell {name!r}; give one of {', '.join(SHELLS)}")
+        raise UsageError(f"$SHELL names {name!r}, which has no completion; give one of {', '.join(SHELLS)}")
     made = kind(main, {}, "fwsvm", "_FWSVM_COMPLETE")
     script = made.source_template % made.source_vars()
     if not install:
@@ -39,7 +39,7 @@ def command(shell: str | None, install: bool) -> None:
         return
     place = _place(name)
     write_whole(place, script.encode())
-    click.echo(f"wrote {place}; it holds in each {name} that starts from now on")
+    click.echo(f"wrote {place}; it takes effect in each {name} started from now on")
     if name == "zsh":
         click.echo(
             f"if nothing is completed, add to ~/.zshrc: fpath+={place.parent}; autoload -U compinit; compinit"

@@ -18,6 +18,7 @@ from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.cli._streams import end_where_unread
+from fwsvm.errors import FwsvmError
 
 #: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
 SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
@@ -104,7 +105,7 @@ def command(
             refuse_on_cluster({"--scale": scale, "--offline": offline, "--score": chosen != ("accuracy",)})
             found = _on_cluster(stack, say, scheduler, data, settings, folds, told, zero_based=zero_based)
         display.count("folds", 0, folds)
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
                 made.append(fold)
                 display.count("folds", len(made), folds)
@@ -112,6 +113,12 @@ def command(
                 say(f"fold {len(made) - 1}", _line(fold))
                 if fold.result.message != fold.result.status.sentence:
                     say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
+        except KeyboardInterrupt:
+            pass  # the folds that ended are told below
+        except (FwsvmError, MemoryError):
+            if as_json:  # the folds that ended are told
+                _tell(made, folds, chosen, as_json=True)
+            raise
         if len(made) < folds:
             echo(f"interrupted in fold {len(made)}; {len(made)} of {folds} folds count", 2, err=True)
     if lost := sum(fold.row["test_accuracy"] is None for fold in made):

@@ -52,7 +52,7 @@ class Steps:
 @click.option(
     "--model",
     type=_paths.ANY,
-    help="Where the machine goes [default: TRAIN.model in this folder].",
+    help="Where to write the model [default: TRAIN.model in this folder].",
 )
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True,
               help="Parts of the training rows that are held out in turn to choose C and width.")  # fmt: skip
@@ -138,7 +138,7 @@ def _done(
         steps("train", *text.trained(result, row))
         steps("test", *text.tested(loaded, chosen, row))
     _write(model, result, row, settings)
-    steps.kept = f"The machine is in {model}"
+    steps.kept = f"The model is in {model}"
     steps("save", *text.saved(model, loaded))
     try:
         confusion = text.confused(result, loaded)

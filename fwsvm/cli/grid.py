@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 )
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster to run on, such as tcp://10.0.0.1:8786.")
 @click.option(
-    "--beside", is_flag=True, help="Run the reported runs beside each other, too; their times mean less."
+    "--beside", is_flag=True, help="Run the reported runs in parallel, too; their times are less reliable."
 )
 @click.option("--threads", type=click.IntRange(1, MOST_THREADS), metavar="N",
               help="Threads of a run [default: all of the machine; 1 beside others].")  # fmt: skip
 @click.option("--cache-mb", "cache_mib", type=click.IntRange(1, 1 << 30), metavar="N",
               help="Memory for kernel columns, shared out among workers [default: from what is free].")  # fmt: skip
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
-@click.option("--force", is_flag=True, help="Repeat also what is done.")
+@click.option("--force", is_flag=True, help="Repeat finished runs, too.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--dry-run", is_flag=True, help="List the runs and which are done; run nothing, write nothing.")
 def command(
@@ -75,9 +75,9 @@ def command(
 
     CONFIG is a YAML file, or the name of an experiment that comes with fwsvm (--list), such as quickstart.
 
-    Each run is a row of runs.csv, on the disk before the next one starts; short runs that differ in C alone come
-    several at a time, every few seconds. The same command again does only what is missing: after Ctrl-C, a kill,
-    a full disk, or with data that was not available before.
+    Each run is a row of runs.csv, on the disk before the next one starts; short runs that differ only in C are
+    written several at a time, every few seconds. The same command again does only what is missing: after Ctrl-C, a
+    kill, a full disk, or with data that was not available before.
 
     Exit code: 0, 2 usage, 3 data missing, 4 a run failed, 130 interrupted.
     """
@@ -178,7 +178,7 @@ def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "
                 echo(f"  {notice}", 4, err=True)
     if more := list(dict.fromkeys(unobtainable))[1:]:
         echo(
-            f"missing too: {', '.join(more)}; `fwsvm data info NAME` says where to get a set",
+            f"also missing: {', '.join(more)}; `fwsvm data info NAME` says where to get a set",
             2,
             err=True,
         )

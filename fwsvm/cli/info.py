@@ -123,11 +123,11 @@ def _kept_text(facts: dict[str, Any]) -> str:
     if kept == facts["compiled_code"]["path"]:
         return f"{facts['code_made_for']}; `fwsvm warmup` fills it"
     more = (
-        f"more is kept in {kept}"
+        f"new code is kept in {kept}"
         if kept is not None
-        else "no more can be kept: each process compiles what is missing"
+        else "no new code can be kept: each process compiles what is missing"
     )
-    return f"{facts['code_made_for']}; only read; {more}"
+    return f"{facts['code_made_for']}; read-only; {more}"
 
 
 def _extra_text(extra: str, found: dict[str, str | None]) -> str:

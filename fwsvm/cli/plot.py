@@ -49,10 +49,14 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Objectives above the lowest over the first and last N iterations instead (004 has 50).",
+    help="Draw the objective above the lowest for the first and last N iterations only (004 uses 50).",
 )
 @click.option(
-    "--baseline", default="cvm", show_default=True, metavar="METHOD", help="What speed-ups are over."
+    "--baseline",
+    default="cvm",
+    show_default=True,
+    metavar="METHOD",
+    help="Method that speed-ups are relative to.",
 )
 @click.option(
     "--alpha",

@@ -59,13 +59,14 @@ def command(
     have labels the accuracy is written to stderr. Decision values stand in the order of the pairs of classes (linear
     machines of several classes: of the classes) and are positive for the first class of the pair.
 
-    With --probability the output is svm-predict's under -b 1: a line with the classes, then for each row the most
-    probable label and the probability of each class. MODEL was trained with --probability, or by svm-train -b 1.
+    With --probability the output is that of svm-predict -b 1: a line with the classes, then for each row the most
+    probable label and the probability of each class. MODEL must have been trained with --probability, or by svm-train
+    -b 1.
 
-    With --scheduler the rows are read and predicted by the workers of the cluster, each some of them.
+    With --scheduler each worker of the cluster reads and predicts a part of the rows.
 
-    Rows are taken as they are in the file: a MODEL whose training scaled its rows scales these by the same ranges, and
-    one whose training did not scales nothing, not even a data set whose entry says so.
+    Rows are taken unscaled, as in the file: a MODEL trained on scaled rows scales them by the same ranges. Any other
+    MODEL scales nothing, even where the entry of a data set asks for it.
     """
     from fwsvm.data import unseen
     from fwsvm.experiments import prediction

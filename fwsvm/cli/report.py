@@ -18,8 +18,8 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     """Write one HTML page of the results in the folders DIR.
 
     The page says what was run, what won and what is uncertain, and has the details. It needs no
-    network and no other file. Its tables sort and filter. Figures zoom, tell what a point is and hide methods with
-    Bokeh (pip install 'fwsvm[report]'); without it they are pictures, which need matplotlib (pip install
+    network and no other file. Its tables sort and filter. With Bokeh (pip install 'fwsvm[report]') figures
+    zoom, show what a point is and hide methods; without it they are pictures, which need matplotlib (pip install
     'fwsvm[plots]').
     """
     from fwsvm.analysis.report import page

@@ -36,8 +36,8 @@ BETWEEN = r",(?![^()]*\))"
     "--published", metavar="PAPER", help="Test a paper's printed numbers (002, 003 or 004) instead."
 )
 @click.option("--design", "plan", metavar="NAME",
-              help="003 or 000 for that paper's hypotheses, pairs for all pairs two-sided; "
-                   "without it, the paper's whose methods these are, else pairs.")  # fmt: skip
+              help="003 or 000: that paper's hypotheses; pairs: all pairs, two-sided "
+                   "[default: the paper that has just these methods, else pairs].")  # fmt: skip
 @click.option("--measure", "measures", multiple=True, metavar="NAME",
               help="time, accuracy, size, ...; for pairs only [default: time and accuracy].")  # fmt: skip
 @click.option("--table", "numbers", type=NearestChoice(["5", "6", "7"]), multiple=True,
@@ -70,6 +70,7 @@ def command(
     its Tables 2 and 3.
     """
     from fwsvm.analysis import comparisons, papers
+    from fwsvm.analysis.cells import several_kinds
     from fwsvm.analysis.measures import measure
     from fwsvm.analysis.papers.p003 import statistics
     from fwsvm.analysis.published import cells as published_cells
@@ -88,6 +89,8 @@ def command(
     if numbers and (not of_003 or published is not None):
         raise UsageError("--table shows RESULTS under 003's design: leave out --published and --design")
     source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
+    if several := several_kinds(cells):
+        source += f"; {several}"
     evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
     drawn = [] if numbers else comparisons.tables(evaluation, source)
     if of_003 and published is None:
@@ -109,7 +112,7 @@ def _design(
     for name in measures:
         if measure(name).derived:
             raise UsageError(
-                f"--measure {name}: it is over a baseline, and methods are compared with each other here; "
+                f"--measure {name}: it is relative to a baseline, but methods are compared with each other here; "
                 "give time or accuracy"
             )
     present = list(dict.fromkeys(str(method) for method in cells["method"]))

@@ -20,7 +20,11 @@ from fwsvm.cli._streams import end_where_unread
     help="0: each class keeps its share. 1: each row has the same chance.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other rows."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the draw; another seed draws other rows.",
 )
 @click.argument("data")
 @click.argument("size", type=int)

@@ -1,4 +1,4 @@
-"""``fwsvm train``: train a machine on a data file or a named data set."""
+"""``fwsvm train``: train a model on a data file or a named data set."""
 
 import json
 import sys
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 @training_options
 @scale_option
 @click.option("--test", type=_paths.ANY, help="File of test rows.")
-@click.option("--model", type=_paths.ANY, help="Write the machine to this file.")
+@click.option("--model", type=_paths.ANY, help="Write the model to this file.")
 @click.option(
     "--trace",
     type=_paths.ANY,
-    help="Write time, iteration, objective, gap, size (CSV), of two classes.",
+    help="Write time, iteration, objective, gap and size to this CSV file; two classes only.",
 )
 @click.option(
-    "--probability", is_flag=True, help="Give the machine probabilities, by training on five folds as well."
+    "--probability", is_flag=True, help="Let the model predict probabilities; trains on five folds as well."
 )
 @click.option("--scheduler", metavar="ADDRESS",
               help="Train on a Dask cluster, such as tcp://10.0.0.1:8786; DATA is a file or folder that all of its "
@@ -52,7 +52,7 @@ def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
     *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Train a machine on DATA.
+    """Train a model on DATA.
 
     DATA is a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
 
@@ -109,7 +109,7 @@ def command(
     if failures:
         raise failures[-1]
     if lacking == exit_codes.INTERRUPTED:
-        click.echo("fwsvm: interrupted in a fold; the machine is complete, without probabilities", err=True)
+        click.echo("fwsvm: interrupted in a fold; the model is complete, without probabilities", err=True)
     sys.exit(lacking or (exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0))
 
 
@@ -212,8 +212,8 @@ def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset"
     disk.require(
         model,
         least_bytes(features, 1 if K == 2 else K),
-        f"the file of a linear machine of {features:,} features and {K} classes",
-        "number the features without gaps, or use swap-2o with --kernel linear, whose machine has rows",
+        f"the file of a linear model of {features:,} features and {K} classes",
+        "number the features without gaps, or use swap-2o with --kernel linear, whose model has rows",
     )
 
 

@@ -27,7 +27,7 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
               help="For this kernel, and without --method all methods that have it; may be repeated "
               "[default: rbf, or the method's only one].")  # fmt: skip
 @click.option("--to", "folder", type=_paths.FOLDER,
-              help="Keep the code in this folder, for other machines; there FWSVM_CACHE names it.")  # fmt: skip
+              help="Write the code to this folder, for other machines; set FWSVM_CACHE to it there.")  # fmt: skip
 @click.option("--processor", type=NearestChoice(PROCESSORS),
               help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip
 def command(
@@ -35,11 +35,12 @@ def command(
 ) -> None:
     """Compile everything now, so that later runs start at once.
 
-    Without this solvers, kernels and the file reader are compiled when each is first used. The code is kept for every
+    Without this command, solvers, kernels and the file reader are compiled when first used. The code is kept for every
     later process, until fwsvm itself changes.
 
     With --to it is kept in a folder that runs only read, on this machine or on others with the same fwsvm, Python,
-    numba and kind of system, and a processor of the level. Runs execute what is in it: guard it as the program itself.
+    numba and kind of system, and a processor of the level. Runs execute what is in it: protect it as you would the
+    program itself.
     """
     from fwsvm.data.parsed_copies import reader_version
     from fwsvm.errors import UsageError, WriteError

@@ -121,7 +121,7 @@ def _no_file(path: Path, role: str = "") -> str:
 def unknown_name(name: str) -> str:
     """Return the sentence that a name is not in the lock, with similar names."""
     if name == "-":
-        return f"-: neither a file nor a name, nor standard input; {REMEDY}"
+        return f"-: rows cannot be read from standard input; {REMEDY}"
     import difflib
 
     from fwsvm.data.lock import lockfile

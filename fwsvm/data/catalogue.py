@@ -144,6 +144,7 @@ def _part(
         table, said = formats.read(path, sha256, got.source.loader, file.member)
         notices += said
         _check_shape(file, table, path)
+        _check_features(table, entry.features, path, fewer=got.source.loader["format"] == "svmlight")
         parts.append(widened(table, entry.features, path)[0])
         recipe.setdefault(role, []).append(f"{sha256} {file.member}".strip())
     whole = splits.join(parts)
@@ -157,6 +158,12 @@ def _check_shape(file: RawFile, table: LabelledRows, path: Path) -> None:
     ):
         if said is not None and found != said:
             raise DataError(f"{path}: {found:,} {what} where datasets.lock says {said:,}")
+
+
+def _check_features(table: LabelledRows, declared: int, path: Path, *, fewer: bool) -> None:
+    """Raise `DataError` unless the rows have the features that the lock declares, or ``fewer``, as with indices."""
+    if table.features > declared or (table.features < declared and not fewer):
+        raise DataError(f"{path}: {table.features:,} features where datasets.lock declares {declared:,}")
 
 
 def grouped(table: LabelledRows, grouping: Mapping[Any, tuple[Any, ...]], name: str) -> LabelledRows:

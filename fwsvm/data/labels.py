@@ -173,7 +173,7 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     if len(found) == len(labels) > 2:
         raise DataError(
             f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "
-            "(fwsvm does not fit numbers)"
+            "(fwsvm does classification, not regression)"
         )
 
 

@@ -203,8 +203,9 @@ def errors(client: Any) -> Iterator[None]:
     except Exception as error:
         if client.status != "running":
             raise UsageError(
-                "the connection to the cluster's scheduler was lost; look whether it runs"
+                "the connection to the cluster's scheduler was lost; check that it is running"
             ) from None
         raise UsageError(
-            f"a worker failed: {kind_and_words(error)}; has each worker this version of fwsvm, numpy and numba?"
+            f"a worker failed: {kind_and_words(error)}; check that each worker has this version of fwsvm, numpy and "
+            "numba"
         ) from error

@@ -165,7 +165,7 @@ def joined(facts: Sequence[block.Facts], name: str) -> TableFacts:
     if len(classes) == rows > 2:
         raise DataError(
             f"{name}: each of the {rows} rows has a label of its own; classes are labels that rows share (fwsvm does "
-            "not fit numbers)"
+            "classification, not regression)"
         )
     place = {name: k for k, name in enumerate(classes)}
     counts = np.zeros((len(facts), len(classes)), np.int64)

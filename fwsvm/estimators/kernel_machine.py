@@ -126,7 +126,7 @@ class KernelMachine(Classifier):
     def _numbered(self, X: Any) -> Any:
         """Return the rows X (m, n); those of a precomputed kernel begin with their numbers."""
         if (callable(self.kernel) or self._precomputed) and self.scale is not None:
-            raise ValueError("scale is for features, and what the machine gets are kernel values")
+            raise ValueError("scale is for features, and what the model gets are kernel values")
         return with_numbers(X) if self._precomputed else X
 
     def _fitted(

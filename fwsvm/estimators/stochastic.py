@@ -131,11 +131,11 @@ class StochasticSVC(KernelMachine):
         """Refuse what has no meaning without all rows at hand."""
         if callable(self.kernel) or self._precomputed:
             raise ValueError(
-                "partial_fit keeps no kernel values of rows to come: name a kernel of rows, as rbf"
+                "partial_fit cannot use precomputed or callable kernels: name a kernel of rows, such as rbf"
             )
         if self.scale is not None:
             raise ValueError(
-                "partial_fit knows no range of rows to come: scale them before, and leave out scale"
+                "partial_fit does not know the ranges of later rows: scale them before, and leave out scale"
             )
         if self.probability:
             raise ValueError("probabilities need folds of all rows: call fit, or leave out probability")
@@ -144,7 +144,7 @@ class StochasticSVC(KernelMachine):
         model, kernel = self.result_.model, self.result_.settings["kernel"]
         if model.ranges is not None or model.sigmoids is not None or kernel.partition("(")[0] != self.kernel:
             raise ValueError(
-                f"the machine was fitted with other settings (kernel {kernel}, scaled rows or probabilities), which "
+                f"the model was fitted with other settings (kernel {kernel}, scaled rows or probabilities), which "
                 "partial_fit cannot go on with: call fit again"
             )
 

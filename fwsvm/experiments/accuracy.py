@@ -62,7 +62,7 @@ def is_unmeasured(result: Result, which: str) -> bool:
 def interrupted(result: Result) -> Result:
     """Return the result of a run that Ctrl-C ended while rows were predicted."""
     said = f"{result.message} Interrupted while rows were predicted."
-    return replace(result, status=Status.INTERRUPTED, certified=False, message=said)
+    return replace(result, status=Status.INTERRUPTED, message=said)
 
 
 def of_path(

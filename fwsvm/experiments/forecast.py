@@ -99,11 +99,11 @@ def describe(expected: list[PlannedRun]) -> str:
     said += f"{len(expected)} runs: {len(expected) - final} to choose parameters, {final} to report"
     said += f"; {sum(e.done for e in expected)} done" + (f", {missing} without data" if missing else "")
     again = sum(e.again for e in expected)
-    said += f", {again} made again, for others start where they end" if again else ""
+    said += f", {again} made again, because others start where they end" if again else ""
     limits = [e.cell.settings.time_limit for e in expected if not e.done and e.state != "missing"]
     free = limits.count(None)
     if free:
-        return said + f"; {free} have no time limit, so how long this takes shows as it goes"
+        return said + f"; {free} have no time limit, so the total time is not known in advance"
     return said + (
         f"; at most {format_duration(sum(limit or 0.0 for limit in limits))} by their time limits"
         if limits

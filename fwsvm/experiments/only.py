@@ -51,6 +51,6 @@ def _known(experiment: Experiment, column: str, value: str) -> str:
         names = list(dict.fromkeys(COLUMNS[column](trial) for trial in experiment.trials))
         hint = nearest(value, names, f"it has {', '.join(names[:12])}")
         raise UsageError(
-            f"--only {column}={shown(value)}: no {column} of {experiment.name} is called so; {hint}"
+            f"--only {column}={shown(value)}: {experiment.name} has no {column} of that name; {hint}"
         )
     return value

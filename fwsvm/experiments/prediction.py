@@ -163,8 +163,8 @@ def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepar
         return prepared(model, table.X)
     if not table.ranges.same_as(model.ranges):
         raise UsageError(
-            f"the rows were scaled to {table.ranges.interval} before, and not by the ranges of the machine; load them "
-            "with raw=True, and the machine scales them as its training did"
+            f"the rows were scaled to {table.ranges.interval} before, and not by the ranges of the model; load them "
+            "with raw=True, and the model scales them as its training did"
         )
     return Prepared(*fitted(table.X, model.features))
 

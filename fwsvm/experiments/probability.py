@@ -33,7 +33,7 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
     """
     if FAMILIES[method(settings.method).family].multiclass != "one-vs-one":
         raise UsageError(
-            f"--probability is for kernel machines, and {settings.method} makes linear ones; take another method with "
+            f"--probability is for kernel methods, and {settings.method} is linear; take another method with "
             "--kernel linear"
         )
     counts = np.bincount(codes, minlength=len(classes))

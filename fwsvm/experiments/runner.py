@@ -104,6 +104,7 @@ class Runner:
     _made: set[str] = field(default_factory=set)  # that this object has delivered, finished or made again
     #: Cells that would start elsewhere than planned, since an earlier cell of their chain failed.
     _displaced: set[str] = field(default_factory=set)
+    _kept: set[str] = field(default_factory=set)  # runs whose stored rows stay, whatever a repetition finds
     _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
     _followers: dict[str, set[str]] = field(default_factory=dict)  # cells after each cell in its task
 
@@ -184,7 +185,7 @@ class Runner:
         tasks = plan.unfinished(wanted, self._is_done, self._was_cut)
         again = sum(self._is_done(cell) for task in tasks for cell in task)
         if again:
-            self._note(f"{again} finished runs are made again, for others start where they end")
+            self._note(f"{again} finished runs are made again, because others start where they end")
         if tasks:
             # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
             at_once = min(at_once, len(plan.tasks(wanted)))
@@ -229,15 +230,18 @@ class Runner:
         """Store the record of a repeated run if its result differs, since an earlier failure changed where it started.
 
         If the repeated run failed, its stored row stays, and the cells after it in the chain are left for another time.
+        If its time limit cut it, as it did not before, its stored row and those after it stay: that is chance.
         """
-        run_id = record.cell.run_id
+        run_id, followers = record.cell.run_id, self._followers.get(record.cell.run_id, set())
         if run_id not in self._made:
             self._made.add(run_id)
             self.reporter.ended(record)
         if not record.status.done:
-            self._displaced |= self._followers.get(run_id, set())
+            self._displaced |= followers
             self.report.ended[run_id] = record.status
-        elif run_id not in self._displaced and (
+        elif record.status is Status.TIME_LIMIT and not self._was_cut(record.cell):
+            self._kept |= {run_id, *followers}
+        elif run_id not in self._displaced | self._kept and (
             unlike := differing(csv_fields(record.row), self.store.rows[run_id])
         ):
             self.store.add(record.row, record.trace)

@@ -55,8 +55,16 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
         test_rows=found.test.rows if found.test is not None else 0,
         features=found.train.features,
         classes=len(found.classes),
-        notices=found.notices,
+        notices=(*_shadowed(wanted.name), *found.notices),
     )
+
+
+def _shadowed(name: str) -> list[str]:
+    """Return what to say of a file that has the name of a data set."""
+    with contextlib.suppress(DataError):  # of a damaged lock
+        if Path(name).is_file() and lockfile.read().find(name) is not None:
+            return [f"{name}: the file of that name in this folder, not the data set"]
+    return []
 
 
 def _name_in_rows(name: str) -> str:

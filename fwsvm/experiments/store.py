@@ -180,7 +180,9 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
             f"{path}:1: the columns are not this version's ({shown(odd[0])}); give another folder with --out"
         )
     if table.torn:
-        notices.append(f"{path}: the last line was torn, as by a kill while it was written, and is cut off")
+        notices.append(
+            f"{path}: the last line was incomplete, as after a kill while it was written, and is removed"
+        )
     rows: dict[str, dict[str, str]] = {}
     for line in table:
         keep_latest(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
@@ -252,4 +254,6 @@ def _csv_line(fields: Iterable[str]) -> str:
 
 
 def _unwritable(path: Path, error: OSError) -> WriteError:
-    return WriteError(f"{path}: cannot be written: {error.strerror or error}; what stands there is whole")
+    return WriteError(
+        f"{path}: cannot be written: {error.strerror or error}; the rows written before are intact"
+    )

@@ -47,7 +47,7 @@ def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
         lines_of.append([_short(name) if name != last else "", method, *_averages(group), _status(group)])
         last = name
         if void := _promise_note(group):
-            notes.append(f"little is promised by {_short(name)}, {method}: {void}")
+            notes.append(f"weak guarantee for {_short(name)}, {method}: {void}")
         if why := _load_note(group):
             notes.append(f"seconds of {_short(name)}, {method} say little: {why}")
     notes += _alike(lines_of, list(groups)) + _of_one_short_name(name for name, *_ in groups)

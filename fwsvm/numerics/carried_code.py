@@ -117,7 +117,8 @@ def code_places() -> Places:
         return found
     if multiprocessing.parent_process() is None:  # workers would only repeat it
         warnings.warn(
-            f"the machine code in {shown(str(named))} is not used, for {said}; functions are compiled for this machine",
+            f"the machine code in {shown(str(named))} is not used, because {said}; functions are compiled for this "
+            "machine",
             CodeWarning,
             stacklevel=2,
         )
@@ -139,7 +140,8 @@ def unlike(facts: CodeFacts) -> str | None:
     if facts.sources != here.sources:
         return f"it was made by other sources, those of fwsvm {shown(facts.fwsvm)}"
     if facts.svml != here.svml:
-        return f"it was made {'with' if facts.svml else 'without'} Intel's SVML, and numba here is not"
+        theirs, ours = ("with", "without") if facts.svml else ("without", "with")
+        return f"it was made {theirs} Intel's SVML, and numba here runs {ours} it"
     return None
 
 
@@ -155,5 +157,5 @@ def _made_otherwise(wanted: Target) -> str | None:
     here = target()
     if here != wanted:
         made = f"it was made for a processor {shown(wanted.processor)} with all its features"
-        return f"{made}, and this is {here.processor} or has others"
+        return f"{made}, and the processor here is {here.processor} or has other features"
     return None

@@ -66,4 +66,4 @@ def make_for(level: str) -> str | None:
     if target() == level_target(level):
         return None
     numba.config.CPU_NAME, numba.config.CPU_FEATURES = asked, before
-    return "numba compiles for another processor since it was used before fwsvm"
+    return "numba already compiles for another processor, because it was used before fwsvm"

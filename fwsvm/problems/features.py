@@ -54,7 +54,7 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
         notices.append(outside.sentence(rows.shape[0]))
     if scaling.seem_scaled(rows, machine.ranges):
         notices.append(
-            f"the rows seem to be scaled to {machine.ranges.interval} already, which the machine does itself: give "
+            f"the rows seem to be scaled to {machine.ranges.interval} already, which the model does itself: give "
             "them as they were before"
         )
     scaled = scaling.apply(rows, machine.ranges)
@@ -85,5 +85,5 @@ def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:
 
 def _require(needed: int, X: RowMatrix, features: int) -> None:
     """Refuse to bring rows to so many features where the bytes needed are not available."""
-    what = f"bringing {X.shape[0]:,} rows to the {features:,} features of the machine"
+    what = f"bringing {X.shape[0]:,} rows to the {features:,} features of the model"
     require(needed, what, "predict fewer rows at a time", DataError)

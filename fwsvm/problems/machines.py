@@ -140,7 +140,7 @@ def _decisions(
 def _refuse_other_width(X: RowMatrix, features: int) -> None:
     """Refuse rows of another number of features than the machine's, with `UsageError`."""
     if X.shape[1] != features:
-        raise UsageError(f"rows of {X.shape[1]} features for a machine trained on {features}")
+        raise UsageError(f"the rows have {X.shape[1]} features, but the model was trained on {features}")
 
 
 def _of_finite_rows(decision: np.ndarray, X: RowMatrix) -> np.ndarray:

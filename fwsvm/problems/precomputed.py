@@ -197,7 +197,7 @@ def refuse_narrow(numbers: sparse.csr_array, X: RowMatrix) -> None:
     last = int(support_numbers(numbers).max(initial=0))
     if X.shape[1] <= last:
         raise DataError(
-            f"the rows have kernel values with {max(0, X.shape[1] - 1)} training rows, and the machine's support "
+            f"the rows have kernel values with {max(0, X.shape[1] - 1)} training rows, and the model's support "
             f"vectors go up to row {last}"
         )
 

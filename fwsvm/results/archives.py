@@ -70,7 +70,9 @@ def write(folder: Path, out: Path, added: Mapping[str, bytes]) -> int:
     except FileNotFoundError as error:  # a link that leads nowhere
         raise unreadable(folder / "runs.csv", error) from None
     if table.torn:
-        raise ResultsError(f"{folder / 'runs.csv'}: the last line is torn; run that experiment again first")
+        raise ResultsError(
+            f"{folder / 'runs.csv'}: the last line is incomplete; run that experiment again first"
+        )
     names = [name for name in OF_FOLDER if present(folder / name)]
     names += sorted(file.name for file in folder.iterdir() if FURTHER.fullmatch(file.name))
     if present(folder / "traces"):
@@ -106,7 +108,7 @@ def unpacked(path: Path) -> Path:
     Raises
     ------
     ResultsError
-        It is no archive of results, damaged, altered, or larger inside than results are.
+        It is no archive of results, damaged, altered, or too large when unpacked.
     """
     held = path.stat()
     return _unpacked(path, held.st_mtime_ns, held.st_size)
@@ -217,7 +219,7 @@ def _extract(
         while piece := packed.read(PIECE):
             count += len(piece)
             if count > most:
-                raise ResultsError(f"{path}: larger inside than results are: more than {most >> 20} MiB")
+                raise ResultsError(f"{path}: too large when unpacked: more than {most >> 20} MiB")
             found.update(piece)
             file.write(piece)
     if found.hexdigest() != digest:

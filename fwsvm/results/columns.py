@@ -67,7 +67,7 @@ COLUMNS: dict[str, Column] = {
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
     "rows": Column(
-        Number(1, 1e18), "Training rows m; of a sample where the method says that the machine is of one."
+        Number(1, 1e18), "Training rows m; those of the sample where the column method names one."
     ),
     "features": Column(COUNT, "Features n."),
     "classes": Column(COUNT, "Number of classes."),
@@ -106,12 +106,15 @@ COLUMNS: dict[str, Column] = {
     "primal": _found(REAL, "Primal objective of the standard form, from scratch."),
     "dual": _found(REAL, "Dual objective of the standard form, from scratch."),
     "support_vectors": _found(
-        COUNT, "Training rows with a non-zero weight; of one-versus-rest machines one counts for each class."
+        COUNT,
+        "Training rows with a non-zero weight; in one-versus-rest models a row counts once for each class.",
     ),
     "iterations": _found(COUNT, "Iterations."),
     "steps": _found(COUNT, "Steps taken: iterations that changed the point, or coordinates visited."),
     "kernel_evaluations": _found(COUNT, "Kernel values computed."),
-    "cache_hit_rate": _volatile(FRACTION, "Part of the kernel columns asked for that were at hand, 0 to 1."),
+    "cache_hit_rate": _volatile(
+        FRACTION, "Part of the requested kernel columns that were in the cache, 0 to 1."
+    ),
     "test_accuracy": _found(
         FRACTION, "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1."
     ),
@@ -119,7 +122,7 @@ COLUMNS: dict[str, Column] = {
         FRACTION,
         "Part of the training rows predicted right, 0 to 1; empty above 5e9 kernel values, and for samples.",
     ),
-    "load_seconds": _volatile(SECONDS, "Reading, parsing and scaling; at first compiling, too."),
+    "load_seconds": _volatile(SECONDS, "Reading, parsing and scaling; on first use also compiling."),
     "compile_seconds": _volatile(SECONDS, "Compiling, or loading compiled code."),
     "train_seconds": _volatile(SECONDS, "The algorithm alone."),
     "predict_seconds": _volatile(
@@ -128,7 +131,7 @@ COLUMNS: dict[str, Column] = {
     "peak_memory_mib": _volatile(MEBIBYTES, "Most memory the process held during the run, in MiB."),
     "threads": _volatile(COUNT, "Threads of the run."),
     "cache_mib": _volatile(MEBIBYTES, "Memory for kernel columns, in MiB."),
-    "parallel_cells": _volatile(COUNT, "How many runs could be going on beside each other."),
+    "parallel_cells": _volatile(COUNT, "How many runs could run in parallel."),
     "shared": _volatile(Truth(), "Whether kernel values or a warm start came from another run."),
     "machine": _volatile(Text(), "Name of the computer."),
     "cpu": _volatile(Text(), "Its processor."),
@@ -140,9 +143,9 @@ COLUMNS: dict[str, Column] = {
     "commit": _volatile(Text(), "Commit of the checkout that fwsvm ran from."),
     "started_utc": _volatile(Text(), "When the run started, ISO 8601, UTC."),
     "schema": _volatile(
-        COUNT, "Which columns there were when the row was written; empty before there were schemas.", 2
+        COUNT, "Version of the set of columns when the row was written; empty in rows older than schemas.", 2
     ),
-    "source": Column(Text(), "Which of the sources of the data set its files are of.", 3),
+    "source": Column(Text(), "The source of the data set, in datasets.lock, that its files are from.", 3),
 }
 
 

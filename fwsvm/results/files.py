@@ -65,9 +65,11 @@ def refuse_link(path: Path, folder: Path) -> None:
     except (OSError, RuntimeError) as error:
         raise unreadable(path, error) from None
     if outside:
-        raise ResultsError(f"{path}: a link that leads out of the folder; put what it leads to there itself")
+        raise ResultsError(
+            f"{path}: a link that leads out of the folder; replace it with a copy of what it points to"
+        )
     if nowhere:
-        raise ResultsError(f"{path}: a link to what is not there; delete the link")
+        raise ResultsError(f"{path}: a link to something that does not exist; delete the link")
 
 
 def text_of(path: Path, folder: Path, most: int) -> str:

@@ -37,8 +37,8 @@ class Outside(NamedTuple):
         """Say it, of so many rows."""
         return (
             f"{self.rows:,} of {of:,} {what} lie far outside the training ranges: feature {self.feature + 1} is "
-            f"{self.value:g} in one, and was {self.minimum:g} to {self.maximum:g} in training, so it is beyond by "
-            f"{self.widths:.3g} times that width"
+            f"{self.value:g} in one, and was {self.minimum:g} to {self.maximum:g} in training: it lies "
+            f"{self.widths:.3g} range widths outside"
         )
 
 

@@ -232,6 +232,6 @@ def _pick(blocks: Blocks, numbers: np.ndarray, encode: Encode) -> tuple[RowMatri
     if sum(map(len, codes)) < len(numbers):
         raise UsageError(
             "the blocks ended sooner when gone through again; give an iterable that starts anew each time, "
-            "such as a list or an object with __iter__"
+            "such as a list"
         )
     return stacked(parts).astype(np.float64, copy=False), np.concatenate(codes)

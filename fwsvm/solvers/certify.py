@@ -102,10 +102,17 @@ def summed(outcomes: Sequence[Outcome]) -> Outcome:
         relative_gap=math.nan if any(map(math.isnan, relative)) else max(relative),
         primal=sum(outcome.primal for outcome in outcomes),
         dual=sum(outcome.dual for outcome in outcomes),
-        gap_kind=kinds.pop() if len(kinds) == 1 else "none",
+        gap_kind=_kind_of_sum(kinds),
         within=all(map(is_certified, outcomes)),
         gap_error=math.hypot(*errors) if errors else math.nan,  # the parts' samples are independent
     )
+
+
+def _kind_of_sum(kinds: set[str]) -> str:
+    """Return the kind of a sum of gaps of these kinds: what is known exactly adds to an estimate."""
+    if kinds == {"exact", "estimate"}:
+        return "estimate"
+    return next(iter(kinds)) if len(kinds) == 1 else "none"
 
 
 def within_goals(certificates: np.ndarray, goals: np.ndarray) -> np.ndarray:

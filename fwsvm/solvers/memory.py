@@ -229,7 +229,7 @@ def for_columns(resolved: "Resolved", rows: int, dtype: Any, *, held: int = 0) -
     ``held`` are the bytes of caches made before that serve for it.
     """
     asked = min(resolved.cache_bytes, rows**2 * np.dtype(dtype).itemsize)
-    remedy = "give --cache-mb less, or swap-2o with --search sampled"
+    remedy = "lower --cache-mb, or use swap-2o with --search sampled"
     require(asked, f"the kernel columns of {rows:,} rows", remedy, held=held)
 
 

@@ -304,7 +304,7 @@ def test_what_is_read_is_not_written_over(
         before = out.read_bytes()
         result = run(command, *([source, source] if command == "compare" else [source]), "--out", out)
         assert result.exit_code == 2, result.output
-        assert "would be written over" in result.stderr
+        assert "would be overwritten" in result.stderr
         assert out.read_bytes() == before
 
 

@@ -218,7 +218,7 @@ def test_the_cache_in_use_is_no_folder_to_carry(folder):
 def test_a_level_that_this_processor_lacks_is_refused_before_anything_is_compiled(folder, monkeypatch):
     monkeypatch.setattr(processor.binding, "get_host_cpu_features", lambda: {"sse3": True})
     said = warm(folder, "--processor", LEVEL, code=2).stderr
-    assert said.startswith(f"fwsvm: code for {LEVEL} cannot be made here, for the processor here (")
+    assert said.startswith(f"fwsvm: code for {LEVEL} cannot be made here, because the processor here (")
     assert said.endswith(") lacks cx16, popcnt, sahf, sse4.1, sse4.2, ssse3\n")
     assert not folder.exists()
 

@@ -62,7 +62,10 @@ def test_one_command_installs_it_for_the_shell_in_use(shell: str, place: str, tm
 
 def test_an_unknown_shell_is_said() -> None:
     done = run("completion", SHELL="/bin/csh")
-    assert (done.exit_code, "'csh'; give one of bash, zsh, fish" in done.stderr) == (2, True)
+    assert (done.exit_code, "'csh', which has no completion; give one of bash, zsh, fish" in done.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_every_command_has_a_page_with_its_options(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 
+from fwsvm.errors import DataError
 from fwsvm.experiments import cross_validation, training
 from tests.cli.running import done
 from tests.cli.test_easy import pressing_ctrl_c
@@ -92,6 +93,22 @@ def test_an_interrupt_between_folds_keeps_those_that_ended(monkeypatch: pytest.M
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130)
     assert json.loads(found.stdout)["folds_ended"] == 1
     assert "interrupted in fold 1; 1 of 3 folds count" in found.stderr
+
+
+def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, made = training.train, []
+
+    def one_fails(*given, **named):
+        made.append(given)
+        if len(made) == 2:
+            raise DataError("no more")
+        return train(*given, **named)
+
+    monkeypatch.setattr(training, "train", one_fails)
+    found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=3)
+    said = json.loads(found.stdout)
+    assert (said["folds"], said["folds_ended"], len(said["rows"])) == (3, 1, 1)
+    assert found.stderr.splitlines()[-1] == "fwsvm: no more"
 
 
 def test_a_class_too_small_for_the_folds_is_named(tmp_path: Path) -> None:

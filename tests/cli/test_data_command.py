@@ -258,7 +258,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
     assert hashlib.sha256(TRAIN).hexdigest() in refused
     assert "--accept" in refused
     assert (
-        "which are: t, t.t"
+        "its files are: t, t.t"
         in run("add", "tiny", write_lock(tmp_path / "x", "http://a", "http://b"), code=3).stderr
     )
     assert site.requests == []

@@ -51,7 +51,7 @@ def test_each_step_is_said_and_the_machine_is_as_good_as_is_said(
     assert done.exit_code == 0, done.output
     titles = re.findall(r"^(\d) (\w+)  ", done.stdout, re.MULTILINE)
     assert [name for _, name in titles] == ["check", "scale", "choose", "train", "test", "save"]
-    said = float(re.search(r"([\d.]+) % of the 269 test rows", done.stdout)[1])
+    said = float(re.search(r"Of the 269 test rows, .* ([\d.]+) % are", done.stdout)[1])
     assert said > 95
     predicted = run("predict", "train.svm.model", "test.svm", "labels")
     assert float(re.search(r"Accuracy = ([\d.]+)%", predicted.stderr)[1]) == pytest.approx(said, abs=0.01)
@@ -90,7 +90,7 @@ def test_a_time_limit_leaves_a_machine_and_says_what_it_cut(folder: Path) -> Non
 
 
 def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> None:
-    assert "would be written over" in run("easy", "train.svm", "--model", "train.svm").stderr
+    assert "would be overwritten" in run("easy", "train.svm", "--model", "train.svm").stderr
     (folder / "bad.svm").write_text("1 1:2\n-1 2:x\n")
     done = run("easy", "bad.svm")
     assert (done.exit_code, "bad.svm:2" in done.stderr) == (3, True), done.stderr
@@ -98,7 +98,7 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     done = run("easy", "few.svm")
     assert done.exit_code == 3
     assert "class 1 has a single row" in done.stderr
-    assert "Class 1 has a single row: what is said of it is uncertain." in done.stdout
+    assert "Class 1 has a single row: results for it are uncertain." in done.stdout
     (folder / "twenty.svm").write_text("1 1:2\n-1 1:3\n" * 10)
     done = run("easy", "twenty.svm", "--folds", "21")
     assert (done.exit_code, "20 rows cannot make 21 folds" in done.stderr) == (3, True), done.stderr
@@ -125,7 +125,7 @@ def test_a_machine_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewh
     done = run("easy", "train.svm", "--model", "there/m.model")
     assert done.exit_code == 3
     said = " ".join(done.stderr.split())
-    kept = re.search(r"the machine is in (\S+) instead; C = 1 and gamma = (\S+) were chosen for it", said)
+    kept = re.search(r"the model is in (\S+) instead; C = 1 and gamma = (\S+) were chosen for it", said)
     assert model_files.read(kept[1]).kernel.gamma == float(kept[2])
 
 

@@ -220,7 +220,7 @@ def test_a_kill_loses_no_finished_run(tmp_path: Path) -> None:
     code, _, err = here(tmp_path, LONG.replace(", {name: fw, tolerance: 1e-12}", ", mfw"))
     assert code == 0
     assert "1 done" in err
-    assert "the last line was torn" in err
+    assert "the last line was incomplete" in err
     assert rows(tmp_path)[0] == first
     assert [row["method"] for row in rows(tmp_path)] == ["fw", "mfw"]
 
@@ -339,12 +339,12 @@ def test_a_file_that_is_defective_is_missing_for_its_own_reason(tmp_path: Path) 
     text = QUICK.replace("[wdbc]", "[one.svm, usps-ext, empty.svm, w2a, nan.svm]")
     code, _, err = here(tmp_path, text, "--dry-run")
     assert code == 0
-    said = [line for line in err.splitlines() if line.startswith("missing")]
+    said = [line for line in err.splitlines() if line.startswith(("missing", "also missing"))]
     reasons = ("one.svm: all 2 rows", "usps-ext is not available", "empty.svm is empty", "nan.svm:1: value")
     assert [line.startswith(f"missing: {why}") for line, why in zip(said, reasons, strict=False)] == [
         True
     ] * 4
-    assert said[4:] == ["missing too: w2a; `fwsvm data info NAME` says where to get a set"]
+    assert said[4:] == ["also missing: w2a; `fwsvm data info NAME` says where to get a set"]
 
 
 def test_workers_and_this_process_find_the_same(quick: Ended, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_copy_overwrites_nothing_and_leaves_no_part_behind(empty_folder: Path)
         (("quickstart", "--only", "methods=swap"), "--only methods=swap: give method=NAME or dataset=NAME"),
         (
             ("quickstart", "--only", "method=swop"),
-            "no method of quickstart is called so; did you mean 'swap'?",
+            "quickstart has no method of that name; did you mean 'swap'?",
         ),
         (("quickstart", "--only", "method=fw,dataset=x*"), "it has wdbc, digits"),
     ],

@@ -58,9 +58,9 @@ def test_a_line_of_svm_train_is_said_in_our_words(line: str, same: str) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("train -s 3 a.svm", "of -s only 0, C-SVC, is here"),
-        ("train -t 3 a.svm", "the kernel of -t 3 is not here"),
-        ("train -n 0.5 a.svm", "nu-SVC and one-class machines are not here"),
+        ("train -s 3 a.svm", "only -s 0 (C-SVC) is supported"),
+        ("train -t 3 a.svm", "the kernel of -t 3 is not supported"),
+        ("train -n 0.5 a.svm", "nu-SVC and one-class SVMs are not supported"),
         ("train -v 5 a.svm", "-v is the command cv"),
     ],
 )

@@ -29,7 +29,7 @@ def test_measures_over_a_baseline_are_drawn_and_not_tested(
     assert not any(name.startswith("ranks") for name in drawn)
     refused = run("stats", folder, "--design", "pairs", "--measure", measure)
     assert refused.exit_code == 2
-    assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is over a baseline")
+    assert refused.stderr.startswith(f"fwsvm: --measure {measure}: it is relative to a baseline")
 
 
 def test_a_measure_of_traces_alone_draws_no_other_picture(tmp_path: Path) -> None:

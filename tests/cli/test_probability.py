@@ -117,7 +117,7 @@ def test_json_has_the_probabilities(files: tuple[Path, Path, np.ndarray], machin
 def test_what_has_no_probabilities_is_refused_before_training(tmp_path: Path) -> None:
     made = str(tmp_path / "made")
     done = run("train", "wdbc", "--offline", "--method", "avsf", "--probability", "--model", made)
-    assert (done.exit_code, "--probability is for kernel machines" in done.stderr) == (2, True)
+    assert (done.exit_code, "--probability is for kernel methods" in done.stderr) == (2, True)
     few = write(tmp_path / "few.svm", np.array([1, 1, 2]), np.arange(6.0).reshape(3, 2))
     done = run("train", str(few), "--probability", "--model", made)
     assert (done.exit_code, "class 2 has one distinct row only" in done.stderr) == (3, True)

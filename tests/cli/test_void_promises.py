@@ -73,7 +73,7 @@ def test_a_machine_right_on_fewer_rows_than_the_larger_class_has_is_told_of(nois
     found = done("train", "--method", "liblinear", "--json", "bare")
     told = json.loads(found.stdout)
     assert told["status"] == "converged"
-    sentence = "It is right on 27.3% of its training rows, fewer than the larger class has (72.7%)."
+    sentence = "The model is right on 27.3% of its training rows, fewer than the larger class has (72.7%)."
     assert told["message"].endswith(sentence)
     assert sentence in " ".join(found.stderr.split())
 
@@ -86,6 +86,6 @@ def test_cv_and_grid_and_table_say_it_too(noise):
     folds = done("cv", "--folds", "2", *options, "noisy")
     assert "the stopping rule promises little here" in " ".join(folds.stdout.split())
     grid = done("grid", "grid.yaml", "--out", "out")
-    assert "little is promised by noisy, swap-2o: relative gap" in " ".join(grid.stdout.split())
+    assert "weak guarantee for noisy, swap-2o: relative gap" in " ".join(grid.stdout.split())
     table = done("table", "out")
-    assert "§ little is promised by noisy/swap-2o (relative gap" in " ".join(table.stdout.split())
+    assert "§ weak guarantee for noisy/swap-2o (relative gap" in " ".join(table.stdout.split())

@@ -53,7 +53,7 @@ def refused(*words, code=2):
 )
 def test_no_output_takes_the_place_of_an_input_or_of_another(rows, words):
     before = rows.read_bytes()
-    assert "would be written over" in refused(*words.split())
+    assert "would be overwritten" in refused(*words.split())
     assert rows.read_bytes() == before
     assert [each.name for each in rows.parent.iterdir()] == ["rows"]
 
@@ -292,7 +292,7 @@ def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, mon
     assert done.exit_code == 3
     assert json.loads(done.stdout)["certified"]
     (kept,) = spare.glob("*/m")
-    said = f"{place / 'm'} cannot be written: No space left on device; the machine is in {kept} instead"
+    said = f"{place / 'm'} cannot be written: No space left on device; the model is in {kept} instead"
     assert said in done.stderr
     assert model_files.read(kept).support.shape[0] > 0
 
@@ -315,7 +315,7 @@ def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine
         assert json.loads(done.stdout)["certified"]
         assert f"fwsvm: {trace} cannot be written: No such file or directory\n" in done.stderr
     (kept,) = tmp_path.glob("*/m")
-    said = f"fwsvm: {lost} cannot be written: No such file or directory; the machine is in {kept} instead\n"
+    said = f"fwsvm: {lost} cannot be written: No such file or directory; the model is in {kept} instead\n"
     assert said in done.stderr
     assert model_files.read(kept).support.shape[0] > 0
 
@@ -328,4 +328,4 @@ def test_a_trace_of_more_than_two_classes_is_said_to_have_no_points(rows):
         assert done.exit_code == 0, done.output
         assert ("t.csv has no points: a trace is of one problem" in done.stderr) is said
         assert (len(rows.with_name("t.csv").read_text().splitlines()) == 1) is said
-    assert "of two classes" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())
+    assert "two classes only" in " ".join(CliRunner().invoke(main, ["train", "--help"]).stdout.split())

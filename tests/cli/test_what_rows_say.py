@@ -100,7 +100,7 @@ def test_all_runs_that_are_trained_together_are_shared(tmp_path: Path) -> None:
 def test_one_data_set_with_rows_of_two_sizes_is_refused(tmp_path: Path) -> None:
     done, rows = grid(tmp_path, GRID.format("{name: wdbc, rows: 100}, {name: wdbc, rows: 200}"))
     assert done.exit_code == 2
-    assert "wdbc is listed twice, with other rows" in " ".join(done.output.split())
+    assert "wdbc is listed twice, with different rows" in " ".join(done.output.split())
     assert not rows
 
 

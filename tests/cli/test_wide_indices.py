@@ -113,9 +113,7 @@ def test_a_linear_machine_that_no_disk_holds_is_refused_before_it_is_trained(tmp
     monkeypatch.setattr(shutil, "disk_usage", lambda _: left)
     machine, file = tmp_path / "model", tmp_path / "rows"
     result = done("train", "--method", "liblinear", "--model", machine, file, code=2)
-    assert (
-        "the file of a linear machine of 3,000,000 features and 2 classes would take 9 MiB" in result.stderr
-    )
+    assert "the file of a linear model of 3,000,000 features and 2 classes would take 9 MiB" in result.stderr
 
 
 AT_LIMITS = """

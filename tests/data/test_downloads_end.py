@@ -144,7 +144,7 @@ def test_a_download_has_a_deadline_for_all_its_attempts(cache: Path, site: Site)
     size = 1 << 30
     entry = an_entry(a_file(site.put("/tiny", CONTENT, steady), bytes=size))
     patience = Timeouts(read_seconds=60.0, attempts=3, pause=0.01, whole_seconds=0.3)
-    with pytest.raises(DataError, match=r"not done in 0\.3 s"):
+    with pytest.raises(DataError, match=r"not complete after 0\.3 s"):
         obtain(entry, None, FetchOptions(timeouts=patience))
 
 

@@ -388,3 +388,33 @@ def test_a_file_with_two_digests_is_verified_by_both(cache: Path, right: bool) -
     target.path.write_bytes(CONTENT)
     wanted = (target.path, hashlib.sha256(CONTENT).hexdigest()) if right else None
     assert verified_on_disk(target) == wanted
+
+
+@pytest.mark.parametrize(
+    ("loader", "features", "said"),
+    [
+        ({"format": "svmlight"}, 2, "3 features where datasets.lock declares 2"),
+        ({"format": "csv", "label": 0}, 3, "2 features where datasets.lock declares 3"),
+        ({"format": "csv", "label": 0}, 1, "2 features where datasets.lock declares 1"),
+        ({"format": "svmlight"}, 4, ""),
+        ({"format": "csv", "label": 0}, 2, ""),
+    ],
+)
+def test_columns_are_neither_cut_nor_made_up_in_silence(
+    cache: Path, site: Site, loader: dict[str, object], features: int, said: str
+) -> None:
+    content = CONTENT if loader["format"] == "svmlight" else b"1,2,3\n-1,4,5\n1,0,7\n-1,1,1\n"
+    source = DataSource("web", "tiny", loader, (a_file(site.put("/tiny", content), content=content),))
+    entry = Entry("tiny", "Tiny", "binary", 2, features, "none", (source,))
+    given = {
+        "source": None,
+        "test": None,
+        "seed": 0,
+        "options": FetchOptions(timeouts=PATIENT),
+        "scale": None,
+    }
+    if said:
+        with pytest.raises(DataError, match=said):
+            catalogue.load(entry, **given)
+    else:
+        assert catalogue.load(entry, **given).train.features == features

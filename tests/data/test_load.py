@@ -55,7 +55,9 @@ def test_what_is_no_file_says_what_to_do_as_rows_to_train_on_and_to_test(train: 
         for given in ({"name_or_path": place}, {"name_or_path": train, "test": place}):
             with pytest.raises(DataError, match=f"^{place}:? {said}"):
                 data.load(**given)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"^-: .* nor standard input; write the rows to a file first"):
+    with pytest.raises(
+        UsageError, match=r"^-: rows cannot be read from standard input; write the rows to a file first"
+    ):
         data.load("-")
 
 

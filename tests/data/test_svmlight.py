@@ -516,5 +516,5 @@ def test_a_text_that_must_be_copied_is_refused_where_it_does_not_fit(tmp_path, m
     monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
     assert text_file.read_text(path).ended
     path.write_bytes(path.read_bytes().rstrip())
-    with pytest.raises(DataError, match="copying the text to end its last line"):
+    with pytest.raises(DataError, match="copying the text to add the missing last line feed"):
         text_file.read_text(path)

@@ -209,7 +209,8 @@ def test_a_cluster_that_fails_says_how(tmp_path, monkeypatch):
     with started(tmp_path, 1, **allowed) as small:
         there = connection.Cluster(small.address)
         with pytest.raises(
-            UsageError, match="a worker failed: ZeroDivisionError: of a worker; has each worker this"
+            UsageError,
+            match="a worker failed: ZeroDivisionError: of a worker; check that each worker has this",
         ):
             there.gather(there.each(fail, [1]))
         with pytest.raises(

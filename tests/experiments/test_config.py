@@ -220,7 +220,7 @@ MANY = ", ".join(f"{{name: swap, C: {C}}}" for C in range(1, 200))
             "C: {from: 1, to: 2, step: [log2]}",
             "4: step (log2, log10 or a factor) must be a number above 1, not a list",
         ),
-        (f"C: {list(range(1, 1002))}", "4: a list of 1,001; 1,000 are the most"),
+        (f"C: {list(range(1, 1002))}", "4: the list has 1,001 entries; at most 1,000 are allowed"),
         ('extends: "a\\0b"', "4: extends must be a name, not 'a\\x00b'"),
         (f"extends: {'x' * 900}", "4: there is no file"),
         (f"tolerence{'e' * 900}: 1", "4: unknown key 'tolerence"),
@@ -228,8 +228,8 @@ MANY = ", ".join(f"{{name: swap, C: {C}}}" for C in range(1, 200))
             "select: {folds: 1e300, C: [1, 2]}",
             "4: folds must be a whole number from 2 to 1000, not '1e300'",
         ),
-        ("repetitions: 1e6", "4: 1,000,000 repetitions are too many; 1,000 are enough"),
-        ("workers: 1e9", "4: 1,000,000,000 workers are too many; 1,000 are enough"),
+        ("repetitions: 1e6", "4: 1,000,000 repetitions are too many; at most 1,000 are allowed"),
+        ("workers: 1e9", "4: 1,000,000,000 workers are too many; at most 1,000 are allowed"),
         (
             "limits: {iterations: 1e300}",
             "4: iterations must be a whole number from 1 to 9007199254740992, not '1e300'",
@@ -262,7 +262,9 @@ def test_names_and_pairs_are_bounded(tmp_path: Path) -> None:
     ):
         assert said in mistake(tmp_path, MINIMAL.replace("wdbc", name))
     both = MINIMAL.replace("swap", MANY).replace("wdbc", ", ".join(f"wdbc{n}" for n in range(60)))
-    assert "199 methods on 60 data sets are too many; 10,000 pairs are the most" in mistake(tmp_path, both)
+    assert "199 methods on 60 data sets are too many; at most 10,000 pairs are allowed" in mistake(
+        tmp_path, both
+    )
 
 
 def test_files_that_extend_too_many_are_refused(tmp_path: Path) -> None:
@@ -330,7 +332,7 @@ def test_what_one_of_two_extended_files_says_alone_needs_a_word(tmp_path: Path) 
     (tmp_path / "other.yaml").write_text(BASE.replace("wdbc, digits", "letter"))
     both = "name: child\nextends: [trial.yaml, other.yaml]\n"
     with pytest.raises(
-        UsageError, match=r"trial.yaml:5: seed is in some of the extended files alone; say it in"
+        UsageError, match=r"trial.yaml:5: seed is set in only some of the extended files; set it in"
     ):
         child(tmp_path, BASE + "seed: 1\n", both)
     assert child(tmp_path, BASE + "seed: 1\n", both + "seed: 2\n").seed == 2
@@ -339,7 +341,7 @@ def test_what_one_of_two_extended_files_says_alone_needs_a_word(tmp_path: Path) 
 def test_extended_files_with_other_methods_need_a_word(tmp_path: Path) -> None:
     (tmp_path / "other.yaml").write_text(BASE.replace("fw, swap", "cvm").replace("wdbc, digits", "letter"))
     both = "name: child\nextends: [trial.yaml, other.yaml]\n"
-    with pytest.raises(UsageError, match=r"other.yaml:3: methods is not what .*trial.yaml:3 says"):
+    with pytest.raises(UsageError, match=r"other.yaml:3: methods differs from .*trial.yaml:3"):
         child(tmp_path, BASE, both)
     assert len(child(tmp_path, BASE, both + "methods: [mfw]\n").trials) == 3
 

@@ -120,11 +120,43 @@ def failing(C: float, sigma2: float) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def cutting(C: float, sigma2: float) -> Iterator[None]:
+    """Let the time limit cut the search's runs with these values short, as on a busier computer."""
+    train = execute._train
+
+    def one_is_cut(path, cell, resources, watch):
+        if (cell.role, cell.settings.C, cell.settings.sigma2) == (SELECT, C, sigma2):
+            cell = replace(cell, settings=replace(cell.settings, time_limit=1e-9))
+        return train(path, cell, resources, watch)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(execute, "_train", one_is_cut)
+        yield
+
+
+def test_a_finished_run_that_its_limit_cuts_as_it_is_made_again_keeps_its_row_and_those_after_it(
+    whole: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    last = last_of_chain(whole, 4.0)
+    (tmp_path / "out" / "runs.csv").write_text(
+        "".join(line for line in lines(whole) if line.split(",")[0] != last)
+    )
+    with cutting(2.0, 4.0):
+        code, err = grid(tmp_path)
+    assert (code, "3 finished runs are made again" in err) == (0, True)
+    found, before = rows(tmp_path), rows(whole)
+    cut_and_next = [n for n, row in before.items() if row["sigma2"] == "4.0" and row["C"] in {"2.0", "8.0"}]
+    assert [found[name] for name in cut_and_next] == [before[name] for name in cut_and_next]
+    assert (len(cut_and_next), found[last]["status"]) == (2, "converged")
+
+
 def test_what_followed_a_failed_run_is_made_again_with_it(whole: Path, tmp_path: Path) -> None:
     with failing(2.0, 4.0):
         assert grid(tmp_path)[0] == 4
     assert not alike(rows(tmp_path), rows(whole))
-    assert ", 3 made again, for others start where they end" in grid(tmp_path, "--dry-run")[1]
+    assert ", 3 made again, because others start where they end" in grid(tmp_path, "--dry-run")[1]
     code, err = grid(tmp_path)
     assert (code, "3 finished runs are made again" in err) == (0, True)
     assert alike(rows(tmp_path), rows(whole))

@@ -64,7 +64,7 @@ def test_a_torn_line_is_reported(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write("b,half of")
     with ResultsStore(tmp_path) as store:
-        assert "torn" in store.notices[0]
+        assert "incomplete" in store.notices[0]
         assert list(store.rows) == ["a"]
     assert path.read_bytes().endswith(b"\n")
 

@@ -46,7 +46,7 @@ def test_a_machine_that_scales_nothing_has_no_range_file_and_names_another_s(tmp
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
     model_files.write(tmp_path / "m", model)
     (notice,) = model_files.write(tmp_path / "m", plain)
-    assert "m.range is not of this machine" in notice
+    assert "m.range is not of this model" in notice
     assert model_files.read(tmp_path / "m").ranges is None
 
 
@@ -129,7 +129,7 @@ def little_memory(monkeypatch):
 @pytest.mark.parametrize("features", [4, 6])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_rows_to_predict_get_the_machines_features_only_where_they_fit(model, form, features, little_memory):
-    with pytest.raises(DataError, match="bringing 50 rows to the 5 features of the machine would take"):
+    with pytest.raises(DataError, match="bringing 50 rows to the 5 features of the model would take"):
         prepared(replace(model, ranges=None), form(np.ones((50, features))))
 
 

@@ -128,7 +128,7 @@ def test_what_is_no_kernel_matrix_is_said():
         fwsvm.train(1e38 * K, y, kernel="precomputed", C=1e-38)
     result = fwsvm.train(K, y, kernel="precomputed")
     with pytest.raises(
-        DataError, match="values with 5 training rows, and the machine's support vectors go up to row 6"
+        DataError, match="values with 5 training rows, and the model's support vectors go up to row 6"
     ):
         fwsvm.predict(result, K[:, :5])
     with pytest.raises(UsageError, match="works with the linear kernel"):

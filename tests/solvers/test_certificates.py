@@ -154,3 +154,11 @@ def test_a_machine_whose_objective_rounding_made_negative_decides_as_its_weights
     machine = machine_of(y, alpha, -1e-9)
     np.testing.assert_array_equal(machine.coefficients, [0.75, -0.25])
     np.testing.assert_allclose(machine_of(y, alpha, 0.5).coefficients, [1.5, -0.5])
+
+
+def test_a_sum_of_exact_gaps_and_estimates_is_an_estimate():
+    exact = certify.proven(1.0, 0.1, 1.0, 0.9, goal=0.2)
+    estimate = certify.estimated(2.0, 0.2, "estimate", 0.01)
+    total = certify.summed([exact, estimate])
+    assert (total.gap_kind, total.gap, certify.is_certified(total)) == ("estimate", pytest.approx(0.3), False)
+    assert certify.summed([exact, certify.estimated(2.0, 0.2, "sampled")]).gap_kind == "none"

@@ -277,7 +277,7 @@ def test_a_later_sample_that_is_refused_leaves_the_best_machine_so_far(monkeypat
         assert found.status is Status.TIME_LIMIT
         assert found.certified
         assert found.sample.accuracy > 0.5
-        assert "No machine of all 1,200 rows was trained: " in found.message
+        assert "No model of all 1,200 rows was trained: " in found.message
         assert str(error).rstrip(".") in found.message
         assert "time limit" not in found.message
     else:

@@ -50,7 +50,7 @@ class Watchdog:
             if self.ended.wait(max(0.0, min(left, self.slow_seconds))):
                 return
             if time.monotonic() >= self.deadline:
-                self.why = f"it was not done in {self.seconds:g} s"
+                self.why = f"the download was not complete after {self.seconds:g} s"
             elif self.received - seen < self.least:
                 self.why = f"the server sent less than {self.least:,} bytes in {self.slow_seconds:g} s"
             seen = self.received

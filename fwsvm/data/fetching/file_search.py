@@ -65,9 +65,7 @@ class FileSearch:
     def _shipped(self, target: CacheFile) -> tuple[Path, str] | None:
         whole = verified_on_disk(target)
         if whole is None:
-            self.tried.append(
-                f"{target.path}: missing or altered: it belongs beside the lock, with the bytes of its digest"
-            )
+            self.tried.append(f"{target.path}: missing or altered: reinstall the package that ships it")
         return whole
 
     def _from_cache(self, target: CacheFile) -> tuple[Path, str] | None:

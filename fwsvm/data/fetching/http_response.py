@@ -58,7 +58,7 @@ class ResponseRules:
         continues = response.headers.get("content-range", "").startswith(f"bytes {self.offset}-")
         if status == 206 and not continues:
             self._restart()
-            raise FetchError("another part of the file came than was asked for", again=True)
+            raise FetchError("the server sent another part of the file than was asked for", again=True)
         if status == 200:
             self._restart()
         self._check_length(response)

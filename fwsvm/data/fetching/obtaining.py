@@ -63,6 +63,6 @@ def _remedy(entry: Entry, sources: Sequence[DataSource], search: FileSearch, opt
     lock_it = f", `fwsvm data lock {entry.name}` to record the digest of {unpinned[0]}" if unpinned else ""
     offline = " (offline)" if options.offline else ""
     return (
-        f"{offline}: {tried}. Remedy: {fetch_it}`fwsvm data add {entry.name} FILE` "
-        f"with a file fetched by hand{lock_it}, or a folder of files in FWSVM_MIRROR"
+        f"{offline}: {tried}. To get it: {fetch_it}`fwsvm data add {entry.name} FILE` "
+        f"with a file you downloaded{lock_it}, or set FWSVM_MIRROR to a folder that has the files"
     )

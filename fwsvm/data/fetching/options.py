@@ -55,5 +55,5 @@ def _seconds() -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < threading.TIMEOUT_MAX:
-        raise UsageError(f"FWSVM_FETCH_SECONDS: a number of seconds above 0, not {said[:40]!r}")
+        raise UsageError(f"FWSVM_FETCH_SECONDS must be a number of seconds above 0, not {said[:40]!r}")
     return seconds

@@ -142,7 +142,7 @@ def _streamed(
         table, notices = _read(path, loader, "")
     except DataError as error:
         raise DataError(
-            f"{error}; {lost}, and only from a copy are rows read that memory cannot hold"
+            f"{error}; {lost}, and rows that do not fit in memory are read only from such a copy"
         ) from None
     found = file_sha256(path)
     if sha256 not in (None, found):

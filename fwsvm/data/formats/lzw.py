@@ -37,7 +37,7 @@ def decompress(packed: bytes, name: str) -> Iterator[bytes]:
         elif code == len(words) and previous:
             word = previous + previous[:1]
         else:
-            raise DataError(f"{name}: damaged: a code nobody wrote at byte {at}")
+            raise DataError(f"{name}: damaged: invalid code at byte {at}; fetch it again")
         out += word
         if len(out) >= CHUNK:
             yield bytes(out)

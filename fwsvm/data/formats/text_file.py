@@ -62,8 +62,8 @@ def read_text(path: str | Path) -> TextFile:
         raise DataError(f"{path} is empty")
     ended = bool(content[-1] == NEWLINE)
     if not ended:
-        what = f"{path}: copying the text to end its last line"
-        require(content.nbytes, f"{what}, where a line feed in the file needs no copy,", FEWER, DataError)
+        what = f"{path}: copying the text to add the missing last line feed"
+        require(content.nbytes, what, f"end the file with a line feed, or {FEWER}", DataError)
         content = np.append(content, np.uint8(NEWLINE))
         content.flags.writeable = False
     return TextFile(content, ended)

@@ -92,7 +92,9 @@ def remove(name: str, *, into_checkout: bool = False) -> Removed:
 def _section(raw: dict[str, Any], key: str) -> dict[str, Any]:
     found = raw[key] = raw.get(key) or {}
     if not isinstance(found, dict):
-        raise DataError(f"{lockfile.overlay_path()}: {key}: a mapping of keys to values, not {shown(found)}")
+        raise DataError(
+            f"{lockfile.overlay_path()}: {key}: must be a mapping of keys to values, not {shown(found)}"
+        )
     return found
 
 

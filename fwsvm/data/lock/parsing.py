@@ -89,7 +89,9 @@ def _entry(
     if "sources_of" in record:
         owner = record["sources_of"].name("data set")
         if "sources" in record or owner not in records:
-            raise record["sources_of"].error("a data set of the lock, in place of sources of one's own")
+            raise record["sources_of"].error(
+                "must name a data set of the lock, and stands in place of sources"
+            )
         sources = records[owner].mapping().get("sources")
     if sources is None or not sources.mapping():
         raise value.error("must name at least one source")
@@ -144,7 +146,7 @@ def _generated(name: str, owner: str, value: LockValue) -> DataSource:
     except UsageError as error:
         raise record["generate"].error(str(error)) from None
     if made.name != given:
-        raise record["generate"].error(f"all numbers of a synthetic data set, as in {made.name}")
+        raise record["generate"].error(f"must give all numbers of the synthetic data set, as in {made.name}")
     return DataSource(
         name=name,
         owner=owner,

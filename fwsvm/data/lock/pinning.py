@@ -181,7 +181,7 @@ def add(entry: Entry, given: Path, *, into_checkout: bool = False) -> tuple[Data
             return source, file, path
     names = ", ".join(dict.fromkeys(f.file for _, f in pairs)) or "none but what is shipped"
     raise DataError(
-        f"{given}: sha256 {found.sha256} and name fit no file of {entry.name}, which are: {names}"
+        f"{given}: sha256 {found.sha256} and name fit no file of {entry.name}; its files are: {names}"
     )
 
 

@@ -34,7 +34,7 @@ class LockValue:
         """Return the mapping of keys to values; an unknown key is refused (None: all are known)."""
         found = self.node.value
         if not isinstance(found, dict):
-            raise self.error(f"a mapping of keys to values, not {shown(found)}")
+            raise self.error(f"must be a mapping of keys to values, not {shown(found)}")
         values: dict[str, LockValue] = {}
         for key, node in found.items():
             if known is not None and key not in known:
@@ -50,7 +50,7 @@ class LockValue:
         """Return the pairs of a mapping whose keys are names or numbers."""
         found = self.node.value
         if not isinstance(found, dict) or not found:
-            raise self.error(f"a mapping of keys to values, not {shown(found)}")
+            raise self.error(f"must be a mapping of keys to values, not {shown(found)}")
         pairs = [(key, self._at(key, node)) for key, node in found.items()]
         for key, value in pairs:
             if isinstance(key, bool) or not isinstance(key, (str, int, float)):
@@ -61,7 +61,7 @@ class LockValue:
         """Return the members of a list."""
         found = self.node.value
         if not isinstance(found, list):
-            raise self.error(f"a list, not {shown(found)}")
+            raise self.error(f"must be a list, not {shown(found)}")
         return [LockValue(node, self.file, self.keys) for node in found]
 
     def _at(self, key: object, node: Node) -> "LockValue":
@@ -72,7 +72,7 @@ class LockValue:
         """Return a text that is not empty, its blanks made single."""
         found = self.node.value
         if not isinstance(found, str) or not found.strip():
-            raise self.error(f"a text, not {shown(found)}")
+            raise self.error(f"must be a text, not {shown(found)}")
         return " ".join(found.split())
 
     def name(self, what: str) -> str:
@@ -93,7 +93,7 @@ class LockValue:
         found = self.node.value
         if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= most:
             bound = "" if most == LARGEST_COUNT else f" up to {most:,}"
-            raise self.error(f"a positive whole number{bound}, not {shown(found)}")
+            raise self.error(f"must be a positive whole number{bound}, not {shown(found)}")
         return found
 
     def boolean(self) -> bool:
@@ -106,16 +106,16 @@ class LockValue:
         """Return a column of a table: its place or its name."""
         found = self.node.value
         if isinstance(found, bool) or not isinstance(found, (int, str)):
-            raise self.error(f"a column's place or name, not {shown(found)}")
+            raise self.error(f"must be a column's place or name, not {shown(found)}")
         return found
 
     def label(self) -> int | float | str:
         """Return a label or a symbol of a table: a number or a text."""
         found = self.node.value
         if isinstance(found, bool) or not isinstance(found, (int, float, str)):
-            raise self.error(f"a number or a text, not {shown(found)}")
+            raise self.error(f"must be a number or a text, not {shown(found)}")
         if isinstance(found, float) and not math.isfinite(found):
-            raise self.error(f"a finite number or a text, not {found!r}")
+            raise self.error(f"must be a finite number or a text, not {found!r}")
         return found
 
     def digest(self, length: int, unpinned: str) -> str | None:
@@ -131,7 +131,7 @@ class LockValue:
         """Return a list of URLs, empty if the value is the word for unknown."""
         if self.node.value == unknown:
             return ()
-        said = f"a list of http(s) addresses, or {unknown}"
+        said = f"must be a list of http(s) addresses, or {unknown}"
         if not isinstance(self.node.value, list):
             raise self.error(f"{said}, not {shown(self.node.value)}")
         for item in self.items():

@@ -88,7 +88,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
     methods = [entry_of(located, METHOD_KEYS, "a method") for located in keys["methods"].items(MAX_ENTRIES)]
     if len(datasets) * len(methods) > MAX_TRIALS:
         asked = f"{len(methods):,} methods on {len(datasets):,} data sets"
-        raise keys["methods"].error(f"{asked} are too many; {MAX_TRIALS:,} pairs are the most")
+        raise keys["methods"].error(f"{asked} are too many; at most {MAX_TRIALS:,} pairs are allowed")
     listed: list[dict[str, Any]] = []
     for entry in methods:
         entry["name"].one_of(METHODS, "a method")
@@ -119,7 +119,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
             if before == data:
                 raise entry["name"].error(f"{data.name} is listed twice")
             raise entry["name"].error(
-                f"{data.name} is listed twice, with other rows or of another source; results are told apart by the "
+                f"{data.name} is listed twice, with different rows or sources; results are told apart by the "
                 "name: make two experiments of them"
             )
         for method in _methods_for(entry, methods):
@@ -132,8 +132,8 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
             runs += trials[-1].runs
             if runs > MAX_RUNS:
                 raise entry["name"].error(
-                    f"with {data.name} and {method['name'].value} the experiment has {runs:,} runs; {MAX_RUNS:,} are "
-                    "the most"
+                    f"with {data.name} and {method['name'].value} the experiment has {runs:,} runs; at most "
+                    f"{MAX_RUNS:,} are allowed"
                 )
     for (_, _, key), (located, used) in widths.items():
         if not used:

@@ -114,10 +114,10 @@ def _merge_extended(layers: list[Keys], own: Keys, of_data: Iterable[str]) -> Ke
             second = next((other for other in others if not _equal(other, first)), None)
             if second is None:
                 raise first.error(
-                    f"{key} is in some of the extended files alone; say it in the file that extends them"
+                    f"{key} is set in only some of the extended files; set it in the file that extends them"
                 )
             where = f"{first.file}:{first.line}"
-            raise second.error(f"{key} is not what {where} says; say it in the file that extends both")
+            raise second.error(f"{key} differs from {where}; set it in the file that extends both")
     joined = {key: layers[0][key] for key in alike}
     chained: list[LocatedValue] = []
     known: list[Any] = []

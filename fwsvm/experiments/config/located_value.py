@@ -45,7 +45,7 @@ class LocatedValue:
             if not self.value:
                 raise self.error("the list is empty")
             if len(self.value) > most:
-                raise self.error(f"a list of {len(self.value):,}; {most:,} are the most")
+                raise self.error(f"the list has {len(self.value):,} entries; at most {most:,} are allowed")
             return self.value
         return [self]
 
@@ -79,7 +79,7 @@ class LocatedValue:
             bound = f"from {least} to {most or LARGEST_WHOLE}"
             raise self.error(f"{what} must be a whole number {bound}, not {self.quoted}")
         if most is not None and value > most:
-            raise self.error(f"{int(value):,} {what} are too many; {most:,} are enough")
+            raise self.error(f"{int(value):,} {what} are too many; at most {most:,} are allowed")
         return int(value)
 
     def _as_float(self) -> float:

@@ -241,5 +241,7 @@ def swept_values(located: LocatedValue, what: str) -> tuple[float, ...]:
         )
     count = math.floor(math.log(last / first) / math.log(step) + 1e-9) + 1
     if count > MAX_SWEPT_VALUES:
-        raise span["step"].error(f"these are {count:,} values of {what}; {MAX_SWEPT_VALUES:,} are the most")
+        raise span["step"].error(
+            f"these are {count:,} values of {what}; at most {MAX_SWEPT_VALUES:,} are allowed"
+        )
     return tuple(first * step**power for power in range(count))

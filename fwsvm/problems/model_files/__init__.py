@@ -59,9 +59,7 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
     with replacing(path, ModelError) as stream:
         stream.writelines(text)
     if model.ranges is None and beside.is_file():
-        return (
-            f"{beside} is not of this machine, whose training scaled nothing; do not scale its rows by it",
-        )
+        return (f"{beside} is not of this model, whose training scaled nothing; do not scale its rows by it",)
     return ()
 
 

@@ -46,7 +46,7 @@ def read(lines: Lines, rest: Iterator[str]) -> dict[str, Any]:
         if line.startswith(MARK):
             record = _parsed(lines, line.removeprefix(MARK))
             if again := next((key for key in record if key in found), None):
-                raise lines.refusal(f"the fact {shown(again)} is told twice")
+                raise lines.refusal(f"the fact {shown(again)} is given twice")
             found |= record
         elif line and not line.startswith("#"):
             raise lines.refusal(f"the header announces no more lines, but here is {shown(line)}")

@@ -31,7 +31,7 @@ class Header:
         """Raise `ModelError` for a keyword that does not belong here."""
         for keyword, entry in self.entries.items():
             if keyword not in keywords:
-                raise self.lines.refusal(f"{keyword} does not belong into this kind of model", entry.line)
+                raise self.lines.refusal(f"{keyword} does not belong in this kind of model", entry.line)
 
     def refusal(self, keyword: str, why: str) -> ModelError:
         """Return the error about a keyword's values."""
@@ -92,6 +92,8 @@ def read_header(
         if keyword not in keywords:
             raise lines.refusal(f"{shown(keyword)} is no keyword of a model file's header")
         if keyword in entries:
-            raise lines.refusal(f"{keyword} stands in line {entries[keyword].line} already")
+            raise lines.refusal(f"{keyword} is already given in line {entries[keyword].line}")
         entries[keyword] = HeaderField(values, lines.number)
-    raise lines.refusal(f"the file ends before the header does, with a line {' or '.join(sorted(ends))}")
+    raise lines.refusal(
+        f"the file ends before the header does; the header must end with a line {' or '.join(sorted(ends))}"
+    )

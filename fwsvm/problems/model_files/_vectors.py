@@ -97,4 +97,4 @@ def _why_not(line: str, width: int) -> str:
 
 
 def _layout(width: int) -> str:
-    return f"here must be a support vector: {width} numbers, its coefficients, then index:value pairs"
+    return f"a support vector is expected here: {width} coefficients, then index:value pairs"

@@ -217,7 +217,7 @@ class SampleTrials:
         left = self.left - self._seconds_after(rows)
         resolved = self._resolved(rows, gamma, left if limit is None else min(left, limit))
         result = gathered(train(some.X, some.codes, some.classes, resolved, some.weights, self.watch))
-        self.compiled += result.compile_seconds
+        self._leave_out_compiling(result, began)
         judged, accuracy = self.seconds, float("nan")
         if result.status is not Status.INTERRUPTED:
             accuracy = self._accuracy(result)
@@ -227,6 +227,10 @@ class SampleTrials:
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return trial
+
+    def _leave_out_compiling(self, result: Result, began: float) -> None:
+        """Take the compiling of a run out of the seconds since it began: of several threads that waited, once."""
+        self.compiled += min(result.compile_seconds, self.seconds - began)
 
     def _accuracy(self, result: Result) -> float:
         """Return the part of the rows held out, by weight, that a machine is right on; NaN where interrupted."""
@@ -240,9 +244,12 @@ class SampleTrials:
     def _whole(self) -> Result | None:
         """Solve the whole problem; None where the time was not enough after all."""
         data, rows = self.data, len(self.data.codes)
-        resolved = self._resolved(rows, self.gamma, self.left - self._seconds_after(rows))
+        began, resolved = (
+            self.seconds,
+            self._resolved(rows, self.gamma, self.left - self._seconds_after(rows)),
+        )
         result = gathered(train(data.X, data.codes, data.classes, resolved, data.weights, self.watch))
-        self.compiled += result.compile_seconds
+        self._leave_out_compiling(result, began)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return None if result.status is Status.TIME_LIMIT else self._told(result)

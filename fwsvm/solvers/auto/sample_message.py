@@ -18,19 +18,19 @@ def of_sample(sample: SampleFacts, result: Result, status: Status, refused: str,
     """
     why = (
         status.sentence if status is Status.INTERRUPTED
-        else f"No machine of all {sample.of:,} rows was trained: {refused.rstrip('.')}." if refused
+        else f"No model of all {sample.of:,} rows was trained: {refused.rstrip('.')}." if refused
         else f"The time limit was too short for all {sample.of:,} rows."
     )  # fmt: skip
     proven = "certificate" if result.certified else "gap"
     said = (
-        f"{why} The machine is that of a sample of {sample.rows:,} rows, drawn at random; objective and {proven} "
-        "are of the sample's problem and say nothing about the whole."
+        f"{why} The model was trained on a random sample of {sample.rows:,} rows; objective and {proven} "
+        "are of the sample's problem, not of the problem on all rows."
     )
     if sample.accuracy != sample.accuracy:
         return said
     weighted = " by weight" if by_weight else ""
     width = " and gamma were" if result.settings["width_rule"] == CHOSEN_WIDTH else " was"
     return (
-        f"{said} Its size{width} chosen by {sample.held_out:,} rows held out, of which it has "
+        f"{said} The sample size{width} chosen on {sample.held_out:,} held-out rows, of which the model predicts "
         f"{sample.accuracy:.2%} right{weighted}."
     )

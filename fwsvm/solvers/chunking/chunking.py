@@ -34,7 +34,7 @@ from fwsvm.solvers.registry import FAMILIES, METHODS, register
     tolerance="the Frank-Wolfe gap 2 (R - min q) over all rows, recomputed from scratch after each chunk",
 )  # fmt: skip
 class Chunking(NamedTuple):
-    """Solve on a few of the rows, then on those that matter, until none of the others does. For few support vectors.
+    """Solve on a few of the rows, then on those that matter, until no other row matters. For few support vectors.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap, over all rows.
 

@@ -22,7 +22,7 @@ from fwsvm.solvers.registry import register
     "over all rows, each looked at once (the paper's rule)",
 )
 class AVSF(NamedTuple):
-    """A row is visited the more often the more its steps have gained, compared with a fading average.
+    """Visit rows more often the more their steps have gained, compared with a fading average.
 
     Problem: the dual of the linear SVM, 0 <= alpha <= C. A sweep is m visits, row i on average m p_i / sum p
     of them (Algorithm 4). A step that gains Delta multiplies p_i by exp(c (Delta / Delta_ref - 1)), within

@@ -18,7 +18,7 @@ from fwsvm.solvers.registry import register
     "sweep over all rows (LIBLINEAR's -e, without its limit on the number of sweeps)",
 )
 class Liblinear(NamedTuple):
-    """Sweeps in random order over an active set, which a row leaves when it presses hard against its bound.
+    """Sweeps in random order over an active set, which a row leaves when its gradient pushes it against its bound.
 
     Problem: the dual of the linear SVM, 0 <= alpha <= C. A row at a bound leaves if its gradient points
     outward by more than any violation of the sweep before; when the active rows are solved to epsilon all

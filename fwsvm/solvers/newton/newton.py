@@ -52,10 +52,10 @@ class Beyond(Enum):
     tolerance="the Frank-Wolfe gap 2 (R - min q), recomputed from scratch where the goal seems reached",
 )  # fmt: skip
 class Newton(NamedTuple):
-    """Solve exactly on the face of the active rows, again and again; swap-2o begins. For large C.
+    """Start with swap-2o, then solve exactly on the face of the active rows, repeatedly. For large C.
 
     Problem: min alpha' K~ alpha on the simplex. Stops on the Frank-Wolfe gap. The kernel matrix of the support vectors
-    is kept and factored, in single precision as long as that will do.
+    is kept and factored, in single precision as long as that suffices.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from fwsvm.status import Status
     "pegasos",
     family="stochastic",
     paper="004 section 4 (Shalev-Shwartz et al. 2011, Figure 3)",
-    tolerance="no rule of its own: it runs to its iteration or time limit; then (P - D) / P is looked at",
+    tolerance="no rule of its own: it runs to its iteration or time limit; then (P - D) / P is checked",
     stops=("relative",),
 )
 class Pegasos(NamedTuple):
