@@ -116,7 +116,7 @@ def command(
         except KeyboardInterrupt:
             pass  # the folds that ended are told below
         except (FwsvmError, MemoryError):
-            if as_json:  # the folds that ended are told
+            if as_json and made:  # the folds that ended are told
                 _tell(made, folds, chosen, as_json=True)
             raise
         if len(made) < folds:

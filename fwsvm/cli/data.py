@@ -34,7 +34,7 @@ def command() -> None:
 @mirror_option
 @json_option
 def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
-    """List all data sets, their sizes, and how each can be had."""
+    """List all data sets, their sizes, and where each is from."""
     from fwsvm.cli import _data_text as text
     from fwsvm.data.lock import lockfile
 

@@ -89,7 +89,7 @@ def command(
     if numbers and (not of_003 or published is not None):
         raise UsageError("--table shows RESULTS under 003's design: leave out --published and --design")
     source = f"printed in {published}" if published is not None else "means over repetitions of final runs"
-    if several := several_kinds(cells):
+    if several := several_kinds(cells[cells["method"].isin(chosen.methods)]):
         source += f"; {several}"
     evaluation = comparisons.evaluate(chosen, cells, alpha=alpha)
     drawn = [] if numbers else comparisons.tables(evaluation, source)

@@ -52,7 +52,7 @@ def load(
     zero_based : bool
         The files at the paths given count their features from 0.
     source : str, optional
-        Which of an entry's alternative sources to use; the default is the first that can be had.
+        Which of an entry's alternative sources to use; the default is the first that is available.
     mirror : str or Path, optional
         A folder or URL to try first; the default is ``FWSVM_MIRROR``.
     offline : bool

@@ -230,7 +230,8 @@ class Runner:
         """Store the record of a repeated run if its result differs, since an earlier failure changed where it started.
 
         If the repeated run failed, its stored row stays, and the cells after it in the chain are left for another time.
-        If its time limit cut it, as it did not before, its stored row and those after it stay: that is chance.
+        If its time limit cut it, as it did not before, its stored row and those after it stay: that is
+        chance. A cell after it that was not stored yet is stored as it comes.
         """
         run_id, followers = record.cell.run_id, self._followers.get(record.cell.run_id, set())
         if run_id not in self._made:

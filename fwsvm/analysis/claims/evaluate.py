@@ -13,7 +13,7 @@ import pandas as pd
 
 from fwsvm.analysis import published, variants
 from fwsvm.analysis.cells import cell_names
-from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles
+from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles, of_methods
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.analysis.results import UNKNOWN
@@ -86,7 +86,7 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
             None if cells is None else claim.check(view(claim.methods)) for view in (printed_view, run_view)
         )
         if as_printed is not None and kept is not None:
-            as_printed = _saying_protocol(as_printed, _as_printed(kept, claim.methods))
+            as_printed = _saying_protocol(as_printed, _as_printed(kept, claim.methods), claim.methods)
         in_print = None if claim.printed is None else _on_printed_numbers(claim.name)
         turns = () if kept is None or varied is None or varied.empty else _turns(claim, as_run, kept, varied)
         verdicts.append(Verdict(claim, as_printed, in_print, as_run, turns))
@@ -96,14 +96,16 @@ def check_claims(cells: pd.DataFrame | None, chosen: Sequence[str] = ()) -> list
 def _as_printed(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return the cells of runs as printed; if these methods have none, those of protocols that no paper has."""
     own = cells[cells["protocol"].isin(AS_PRINTED)]
-    if own["method"].isin(methods).any():
+    if len(of_methods(own, methods)):
         return own
     return cells[~cells["protocol"].isin([*AS_RUN, UNKNOWN])]
 
 
-def _saying_protocol(found: CheckResult, cells: pd.DataFrame) -> CheckResult:
-    """Return the finding with a remark if these cells, on which it rests, are of protocols that no paper has."""
-    others = [name for name in dict.fromkeys(cells["protocol"]) if name not in AS_PRINTED]
+def _saying_protocol(found: CheckResult, cells: pd.DataFrame, methods: Sequence[str]) -> CheckResult:
+    """Return the finding with a remark if its cells, of these methods, are of protocols that no paper has."""
+    others = [
+        name for name in dict.fromkeys(of_methods(cells, methods)["protocol"]) if name not in AS_PRINTED
+    ]
     return replace(found, evidence=f"{found.evidence} [protocol {', '.join(others)}]") if others else found
 
 

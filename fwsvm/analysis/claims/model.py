@@ -54,7 +54,7 @@ class View:
 
     def __init__(self, cells: pd.DataFrame, methods: Sequence[str]) -> None:
         self.methods = methods
-        self.all = _of_methods(cells, methods)
+        self.all = of_methods(cells, methods)
         self._plain = without_sweeps(self.all)
         self._found: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
         self._cells: dict[tuple[str, str, str], dict[str, object]] = {}
@@ -122,7 +122,7 @@ class View:
         return found
 
 
-def _of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def of_methods(cells: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return the cells of these methods.
 
     Where an experiment has a method in one variant alone, such as ``scs(growth=theory)``, that is the method, whatever

@@ -94,12 +94,13 @@ def _order_of_magnitude(view: View) -> CheckResult | None:
 
     A problem on which a time limit cut liblinear short before that counts neither way.
     """
-    table = _sure(_times(view))
+    times = _times(view)
+    table = _sure(times)
     if table.empty:
         return None
-    of_problem = table.groupby("dataset", sort=False)
-    top, bounds = of_problem["speedup"].max(), of_problem["liblinear_cut"].any()
-    left_open = bounds & (top < 9.5)
+    top = table.groupby("dataset", sort=False)["speedup"].max()
+    bounds = times.groupby("dataset", sort=False)["liblinear_cut"].any()
+    left_open = bounds.reindex(top.index) & (top < 9.5)
     judged = top[~left_open]
     if judged.empty:
         return None

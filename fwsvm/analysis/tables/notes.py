@@ -13,7 +13,7 @@ def incomplete(shown: pd.DataFrame, settings: list[str]) -> list[str]:
     listed: list[str] = []
     for statuses, some in bad.groupby("statuses", sort=False):
         listed.append(f"{statuses} in {', '.join(cell_names(some, shown, settings))}")
-    most = shown.groupby("dataset", sort=False)["runs"].transform("max")
+    most = shown.groupby(["dataset", *settings], sort=False, dropna=False)["runs"].transform("max")
     few = shown.assign(most=most)[(shown["runs"] < most) & (shown["used"] > 0)]
     fewer = [
         f"{', '.join(cell_names(some, shown, settings))} ({runs} of {of})"

@@ -1,4 +1,4 @@
-"""Derive a stand-in for a file that cannot be had: a smaller file's lines and lines of a larger one, drawn by seed.
+"""Derive a stand-in for a file that is not available: a smaller file's lines and lines of a larger one, drawn by seed.
 
 The a_k and w_k are nested parts of one set. One that is lacking is made of the next smaller one that is there and of
 rows drawn uniformly from the rest of a larger one. Draws with one seed take from one permutation, so they are nested.

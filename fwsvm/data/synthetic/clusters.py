@@ -1,6 +1,6 @@
 """As `gaussians`, two classes of four overlapping clusters each, from whole numbers: the same bits everywhere.
 
-Stand-ins for data sets that cannot be had are of this kind; their values are pinned by a digest in datasets.lock.
+Stand-ins for data sets that are not available are of this kind; their values are pinned by a digest in datasets.lock.
 """
 
 import numpy as np

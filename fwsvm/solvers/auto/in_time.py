@@ -229,7 +229,10 @@ class SampleTrials:
         return trial
 
     def _leave_out_compiling(self, result: Result, began: float) -> None:
-        """Take the compiling of a run out of the seconds since it began: of several threads that waited, once."""
+        """Take the compiling of a run out of the seconds since it began.
+
+        That is at most all of these: threads that wait for each other count it several times.
+        """
         self.compiled += min(result.compile_seconds, self.seconds - began)
 
     def _accuracy(self, result: Result) -> float:

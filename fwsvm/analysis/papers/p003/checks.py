@@ -128,7 +128,8 @@ def twice_as_fast(view: View) -> CheckResult | None:
     sure = [reaches(view, m, d, s, 2) for m, d, s in found]
     if not found or (None in sure and False not in sure):
         return None
-    return CheckResult(all(sure), f"least speed-up {three_digits(min(s for _, _, s in found))}")
+    decided = [s for (_, _, s), is_sure in zip(found, sure, strict=True) if is_sure is not None]
+    return CheckResult(all(sure), f"least speed-up {three_digits(min(decided))}")
 
 
 def up_to_two_orders(view: View) -> CheckResult | None:
