@@ -12,7 +12,7 @@ from tests.cli.running import done
 ELSEWHERE = {
     "crossval": ("cv", "Cross-validate one setting"),
     "cross-validate": ("cv", "Cross-validate one setting"),
-    "fit": ("train", "Train a machine"),
+    "fit": ("train", "Train a model"),
     "test": ("predict", "Predict the rows"),
     "classify": ("predict", "Predict the rows"),
     "tune": ("easy", "Scale, choose C and width"),
