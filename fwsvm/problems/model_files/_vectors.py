@@ -1,6 +1,5 @@
 """The support vectors of a LIBSVM model file: a line each, coefficients first, then ``index:value``."""
 
-import re
 from array import array
 from collections.abc import Iterator
 
@@ -10,11 +9,7 @@ from scipy.sparse import csr_array
 
 from fwsvm.errors import shown
 from fwsvm.problems.model_files._lines import Lines
-from fwsvm.problems.model_files._numbers import LARGEST, NUMBER
-
-_END = r"(?![^ \t])"
-_LINE = re.compile(rf"{NUMBER}{_END}(?:[ \t]++{NUMBER}{_END})*+(?:[ \t]++[0-9]{{1,10}}+:{NUMBER}{_END})*+")
-_BLANK = re.compile(r"[ \t]")
+from fwsvm.problems.model_files._numbers import LARGEST, finite_number, whole
 
 
 def read_vectors(
@@ -36,26 +31,24 @@ def read_vectors(
         line = next(rest, None)
         if line is None:
             raise lines.refusal(f"the file ends after {len(ends) - 1} of {count} support vectors")
-        if not _LINE.fullmatch(line):
-            raise lines.refusal(_why_not(line, width))
-        words = _BLANK.sub(" ", line).split()
-        entries = words[width:]
-        if len(words) < width or ":" in words[width - 1] or (entries and ":" not in entries[0]):
+        words = line.split()
+        if len(words) < width:
             raise lines.refusal(_layout(width))
-        coefficients.extend(map(float, words[:width]))
-        for entry in entries:
-            index, _, value = entry.partition(":")
-            columns.append(int(index) - (not numbers_only))
-            values.append(float(value))
+        for place, word in enumerate(words):
+            index, colon, number = word.partition(":") if place >= width else ("1", "", word)
+            column, value = whole(index), finite_number(number)
+            if column is None or value is None or (place >= width and not colon):
+                raise lines.refusal(_why_not(word, width))
+            if place < width:
+                coefficients.append(value)
+            else:
+                columns.append(column - (not numbers_only))
+                values.append(value)
         ends.append(len(columns))
     vectors = _checked(lines, start, np.array(columns), np.array(values), np.array(ends))
     if numbers_only:
         _refuse_other_than_numbers(lines, start, vectors)
-    weights = np.array(coefficients).reshape(count, width)
-    if not np.isfinite(weights).all():
-        row = int(np.argmin(np.isfinite(weights).all(axis=1)))
-        raise lines.refusal("a coefficient is too large for a double", start + row)
-    return weights, vectors
+    return np.array(coefficients).reshape(count, width), vectors
 
 
 def _checked(
@@ -69,7 +62,6 @@ def _checked(
             raise lines.refusal(why, start + row)
 
     refuse((columns < 0) | (columns >= LARGEST - 1), f"an index must be 1 to {LARGEST - 1}")
-    refuse(~np.isfinite(values), "a value is too large for a double")
     falls = np.zeros(len(columns), dtype=bool)
     falls[1:] = columns[1:] <= columns[:-1]
     falls[ends[:-1][ends[:-1] < len(columns)]] = False
@@ -90,10 +82,14 @@ def _refuse_other_than_numbers(lines: Lines, start: int, vectors: csr_array) -> 
         raise lines.refusal(why, start + int(np.argmax(wrong)))
 
 
-def _why_not(line: str, width: int) -> str:
-    """Return what is wrong with a line that is no support vector."""
-    word = next((w for w in line.split() if not _LINE.fullmatch(w) and not _LINE.fullmatch(f"0 {w}")), None)
-    return f"{shown(word)} is neither a number nor index:value" if word else _layout(width)
+def _why_not(word: str, width: int) -> str:
+    """Return what is wrong with a word of a support vector's line."""
+    index, colon, value = word.partition(":")
+    if finite_number(word) is not None or (
+        colon and whole(index) is not None and finite_number(value) is not None
+    ):
+        return _layout(width)
+    return f"{shown(word)} is neither a finite number nor index:value"
 
 
 def _layout(width: int) -> str:
