@@ -66,6 +66,40 @@ def test_a_series_of_two_data_sets_is_drawn_beside_the_longer_one(tmp_path) -> N
     assert [panel.get_title(loc="left") for panel in drawing.figure.axes] == ["Web", "Adult"]
 
 
+def test_a_set_that_no_series_draws_stands_among_the_single_ones(tmp_path) -> None:
+    rows = [row(dataset="a1a", method=m, rows=1605) for m in ("swap-2o", "newton")]
+    (alone,) = draw(source_of(write(tmp_path / "alone", rows)), ["datasets"], measures=("time",))
+    assert [label.get_text() for label in alone.figure.axes[0].get_yticklabels()] == ["a1a"]
+    rows += [row(dataset=d, method="fw", kernel=k) for d, k in (("a2a", "linear"), ("usps", "rbf"))]
+    drawn = draw(source_of(write(tmp_path / "more", rows)), ["datasets", "series"], measures=("time",))
+    shown = {label.get_text() for each in drawn for label in each.figure.axes[0].get_yticklabels()}
+    assert {"a1a", "a2a", "USPS"} <= shown
+
+
+def test_axes_of_accuracy_end_at_a_hundred_per_cent(tmp_path) -> None:
+    rows = [
+        row(dataset=d, method=m, rows=n, C=C, test_accuracy=1)
+        for d, n in (("a1a", 100), ("a2a", 200), ("usps", 300))
+        for m in ("cvm", "fw")
+        for C in (1, 3, 200)
+    ]
+    source = source_of(write(tmp_path, rows))
+    panels = [p for each in draw(source, measures=("accuracy",)) for p in each.figure.axes]
+    panels += draw(FigureData(published.cells("003")), ["datasets"], measures=("accuracy",))[0].figure.axes
+    named_axes = [
+        axis for p in panels for axis in (p.xaxis, p.yaxis) if "accuracy (%)" in axis.label.get_text()
+    ]
+    assert named_axes
+    assert all(0 <= limit <= 100 for axis in named_axes for limit in axis.get_view_interval())
+
+
+def test_ticks_of_a_sweep_are_its_values(tmp_path) -> None:
+    rows = [row(dataset="usps", method="fw", C=C) for C in (0.5, 3, 200)]
+    panel = draw(source_of(write(tmp_path, rows)), ["sweep"], measures=("time",))[0].figure.axes[0]
+    assert panel.get_xticks().tolist() == [0.5, 3, 200]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["0.5", "3", "200"]
+
+
 def test_curves_that_coincide_are_drawn_as_differences_too(tmp_path) -> None:
     rows = [
         row(dataset=d, method=m, rows=i, test_accuracy=0.9 + 0.02 * i + shift)

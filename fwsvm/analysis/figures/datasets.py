@@ -19,7 +19,7 @@ from fwsvm.analysis.figures.data import (
     without_number,
 )
 from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.series import is_of_a_series, title_of
+from fwsvm.analysis.figures.series import drawn_cells, title_of
 from fwsvm.analysis.figures.style import (
     GRID,
     HOLLOW_NOTE,
@@ -28,6 +28,7 @@ from fwsvm.analysis.figures.style import (
     PointRows,
     footnote,
     hollow,
+    keep_within,
     legend,
     log_axis,
     owned,
@@ -43,21 +44,23 @@ from fwsvm.analysis.sweeps import without_sweeps
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
     cells = without_sweeps(data.selected(data.cells))
-    if not data.datasets:  # the series have a picture of their own, under the kernel that they are drawn with
-        cells = cells[~(cells["dataset"].map(is_of_a_series) & (cells["kernel"] != "quadratic"))]
     if cells.empty:
         return []
     drawings = []
+    names = asked.plain or ("accuracy", "time", "speedup", "size")
+    in_series = {name: drawn_cells(data, asked, measure(name)) for name in names}
     several = cells.loc[cells["kernel"] != "", "kernel"].nunique() > 1
     for kernel, here in cells.groupby("kernel", sort=False):
         suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
         said = f"{kernel!s} kernel" if kernel and (suffix or several) else ""
         for setting, part in settings_apart(against_baseline(here, asked.baseline), said=said):
             compared = drawable(part)
-            for name in asked.plain or ("accuracy", "time", "speedup", "size"):
+            for name in names:
                 kind = measure(name)
-                if compared[kind.column].notna().any():
-                    drawings.append(_picture(compared, data, kind, asked.baseline, suffix, setting))
+                # a series has a picture of its own
+                shown = compared if data.datasets else compared.drop(index=in_series[name], errors="ignore")
+                if shown[kind.column].notna().any():
+                    drawings.append(_picture(shown, data, kind, asked.baseline, suffix, setting))
     return drawings
 
 
@@ -92,6 +95,7 @@ def _picture(
         panel.axvline(1, color=INK, linewidth=0.8)
     if kind.log_axis:
         log_axis(panel, "x")
+    keep_within(panel, "x", kind)
     title = title_of(kind, baseline)
     set_titles(panel, "", title, "")
     some_cut = bool(cut_short(known, kind).any())

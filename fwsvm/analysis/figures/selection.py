@@ -5,8 +5,8 @@ import pandas as pd
 
 from fwsvm.analysis.figures.data import FigureData, label_of
 from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label, set_titles
-from fwsvm.analysis.measures import named
+from fwsvm.analysis.figures.style import INK, Drawing, keep_within, panels, plain_label, set_titles, tick_text
+from fwsvm.analysis.measures import measure, named
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.results import DONE
 from fwsvm.errors import ResultsError
@@ -92,8 +92,8 @@ def _heat_map(file: str, name: str, table: pd.DataFrame, choice: tuple[float, fl
     bar = figure.colorbar(image, ax=panel, pad=0.02)
     bar.set_label("accuracy (%)", fontsize=8, color=INK)
     bar.ax.tick_params(labelsize=7)
-    panel.set_xticks(range(table.shape[1]), [power_of_two(float(c)) for c in table.columns])
-    panel.set_yticks(range(table.shape[0]), [power_of_two(s) for s in table.index])
+    panel.set_xticks(range(table.shape[1]), [tick_text(float(c)) for c in table.columns])
+    panel.set_yticks(range(table.shape[0]), [tick_text(s) for s in table.index])
     middle = (np.nanmin(values) + np.nanmax(values)) / 2
     if values.size <= 150:
         for (i, j), value in np.ndenumerate(values):
@@ -127,11 +127,6 @@ def _curve(file: str, name: str, table: pd.DataFrame, choice: tuple[float, float
                    markeredgecolor="#D55E00", markeredgewidth=2)  # fmt: skip
         said = f"; the ring marks the choice, {'C' if over_C else 'sigma²'} = {at:g}"
     panel.set_xscale("log", base=2)
+    keep_within(panel, "y", measure("accuracy"))
     set_titles(panel, name, "C" if over_C else "sigma²", "accuracy (%)")
     return Drawing(file, f"{name}: accuracy on held-out rows{said}.", figure)
-
-
-def power_of_two(value: float) -> str:
-    """Return a tick label: 2^k as a power if it is one, else the number."""
-    power = np.log2(value) if value > 0 else 0.5
-    return f"$2^{{{power:.0f}}}$" if np.isclose(power, np.round(power)) else f"{value:.3g}"

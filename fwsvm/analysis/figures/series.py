@@ -1,6 +1,6 @@
 """A measure against the number of training rows along a series (003 Figures 3, 4; 000 Figures 2 to 4)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ from fwsvm.analysis.figures.style import (
     band,
     footnote,
     hollow,
+    keep_within,
     legend,
     log_axis,
     panels,
@@ -49,20 +50,38 @@ COINCIDE = 0.1
 @figure("series", 1)
 def draw(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
-    cells = without_sweeps(data.selected(data.cells))
-    cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
     drawings = []
-    cells = cells[cells["dataset"].map(is_of_a_series).astype(bool)]
-    for setting, here in settings_apart(against_baseline(cells, asked.baseline)):
+    for setting, here in settings_apart(against_baseline(_members_in(data), asked.baseline)):
         compared = drawable(here)
         for name in asked.plain or ("accuracy", "time", "speedup", "size"):
             kind = measure(name)
-            known = compared[compared[kind.column].notna() & compared["rows"].notna()]
-            present = [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
+            known, present = _known(compared, kind)
             if present:
                 absent = without_number(compared[_of_series(compared, known, present)], known["dataset"])
                 drawings.append(_picture(known, present, kind, asked.baseline, setting, absent))
     return drawings
+
+
+def _members_in(data: FigureData) -> pd.DataFrame:
+    """Return the cells of members of a series, of the rbf kernel where there is one."""
+    cells = without_sweeps(data.selected(data.cells))
+    cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
+    return cells[cells["dataset"].map(is_of_a_series).astype(bool)]
+
+
+def _known(compared: pd.DataFrame, kind: Measure) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells with a number, and the series with two data sets or more among them."""
+    known = compared[compared[kind.column].notna() & compared["rows"].notna()]
+    return known, [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
+
+
+def drawn_cells(data: FigureData, asked: Asked, kind: Measure) -> "pd.Index[int]":
+    """Return the index of the cells that `draw` shows in a measure, or names as lacking a number."""
+    drawn: set[Hashable] = set()
+    for _, here in settings_apart(against_baseline(_members_in(data), asked.baseline)):
+        known, present = _known(drawable(here), kind)
+        drawn |= set(here.index[_of_series(here, known, present)]) if present else set()
+    return pd.Index(list(drawn))
 
 
 def is_of_a_series(dataset: str) -> bool:
@@ -103,6 +122,7 @@ def _picture(
             axes[place].axhline(1, color=INK, linewidth=0.8)
         if kind.log_axis:
             log_axis(axes[place], "y")
+        keep_within(axes[place], "y", kind)
         set_titles(axes[place], SERIES[name], "training rows m", title_of(kind, baseline))
         if differ:
             below = axes[len(present) + place]

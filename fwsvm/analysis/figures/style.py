@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from fwsvm.analysis.measures import Measure
+
 PICTURE_FORMATS = ("png", "svg", "pdf")
 MAX_NAME_BYTES = 120  # bytes of a file's name; systems take 255, with the ending
 MAX_LABEL = 40
@@ -233,6 +235,14 @@ def _has_points(handle: Any) -> bool:
     )
 
 
+def keep_within(panel: "Axes", which: Literal["x", "y"], kind: "Measure") -> None:
+    """End the axis of accuracies at 0 and 100 %. Call it after drawing."""
+    if kind.name != "accuracy":
+        return
+    low, high = sorted(panel.get_xlim() if which == "x" else panel.get_ylim())
+    (panel.set_xlim if which == "x" else panel.set_ylim)(max(0.0, low), min(100.0, high))
+
+
 def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
     """Set a panel's title and axis labels."""
     panel.set_title(title, fontsize=9, color=INK, loc="left")
@@ -268,6 +278,15 @@ def log_axis(panel: "Axes", which: Literal["x", "y"]) -> None:
             axis.set_major_locator(FixedLocator(even[even > 0].tolist()))
     plain = low > 5e-4 and high < 5e4
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if plain else _power(value)))
+
+
+def tick_text(value: float) -> str:
+    """Return a tick's label: a power of two or ten as a power, another number as it is."""
+    for base in (10, 2):
+        power = math.log(value, base) if value > 0 else 0.5
+        if math.isclose(power, round(power), abs_tol=1e-9) and abs(round(power)) > (3 if base == 10 else 4):
+            return f"${base}^{{{round(power)}}}$"
+    return f"{value:.3g}"
 
 
 def _power(value: float) -> str:

@@ -21,17 +21,22 @@ from fwsvm.analysis.figures.style import (
     PointRows,
     footnote,
     hollow,
+    keep_within,
     legend,
     log_axis,
     panels,
     set_titles,
     style_of,
+    tick_text,
 )
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.sweeps import sweeps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MOST_TICKS = 7
 
 
 @figure("sweep", 3)
@@ -59,15 +64,27 @@ def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str,
     rows: PointRows = {}
     for panel, dataset in zip(axes, order, strict=False):
         rows |= _curves(panel, cells[cells["dataset"] == dataset], kind, methods_of(cells))
-        log_axis(panel, "x")
+        _name_values(panel, cells.loc[cells["dataset"] == dataset, "C"])
         if kind.log_axis:
             log_axis(panel, "y")
+        keep_within(panel, "y", kind)
         set_titles(panel, labels[dataset], "C", kind.title)
     cut_short = bool(cells["censored"].any())
     legend(figure, axes[: len(order)], cut_short=cut_short)
     footnote(figure, *notes)
     what = "; ".join([f"{kind.title} against the penalty C{setting and f', {setting}'}", *notes])
     return Drawing(f"sweep-{kind.name}", f"{what}{HOLLOW_NOTE if cut_short else ''}.", figure, rows)
+
+
+def _name_values(panel: "Axes", values: "pd.Series[float]") -> None:
+    """Put the ticks of a log axis at the values of C that were run, or at every second, third ... of many."""
+    from matplotlib.ticker import NullLocator
+
+    panel.set_xscale("log")
+    panel.xaxis.set_minor_locator(NullLocator())
+    found = sorted(values.unique())
+    ticks = found[:: math.ceil(len(found) / MOST_TICKS)]
+    panel.set_xticks(ticks, [tick_text(float(value)) for value in ticks])
 
 
 def _linear(cells: pd.DataFrame) -> bool:
