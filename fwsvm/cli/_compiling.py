@@ -26,7 +26,7 @@ def training_display(settings: "Settings") -> Iterator[Display]:
 
 def functions_expected(settings: "Settings") -> int | None:
     """Return how many functions this process will compile; None where some are there already: any may be missing."""
-    from fwsvm.numerics.compile import is_cache_empty
+    from fwsvm.numerics.compiled_cache import is_cache_empty
     from fwsvm.solvers import FAMILIES, METHODS
     from fwsvm.solvers.second_compiler import can_help
 

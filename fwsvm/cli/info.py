@@ -33,12 +33,10 @@ def _facts() -> dict[str, Any]:
     from fwsvm._memory import available_bytes, default_cache_mib
     from fwsvm.experiments.environment import environment
     from fwsvm.files import folders
-    from fwsvm.numerics.carried_code import code_places
-    from fwsvm.numerics.processor import target
-    from fwsvm.numerics.source_digest import PACKAGE
+    from fwsvm.numerics.compiled_cache import PACKAGE
     from fwsvm.numerics.threads import usable_threads
 
-    here, kept = environment(), code_places()
+    here = environment()
     places = {
         "data": folders.data_folder(),
         "parsed": folders.parsed_folder(),
@@ -59,8 +57,6 @@ def _facts() -> dict[str, Any]:
         "cache": str(folders.cache_root()),
         "folders": {name: {"path": str(place), **_size(place)} for name, place in places.items()},
         "compiled_code": {"path": str(folders.code_folder()), **_size(folders.code_folder())},
-        "code_made_for": target().processor,
-        "code_kept_in": str(kept.write) if kept.write is not None else None,
         "extras": {extra: {name: _version(name) for name in names} for extra, names in EXTRAS.items()},
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
     }
@@ -104,8 +100,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         ),
         ("cache", f"{facts['cache']} (FWSVM_CACHE moves it)"),
         *((f"  {name}", _folder_text(place)) for name, place in facts["folders"].items()),
-        ("compiled code", _folder_text(facts["compiled_code"])),
-        ("  made for", _kept_text(facts)),
+        ("compiled code", f"{_folder_text(facts['compiled_code'])}; `fwsvm warmup` fills it"),
         *((f"extra {extra}", _extra_text(extra, found)) for extra, found in facts["extras"].items()),
         *((name, value) for name, value in facts["environment"].items()),
     ]
@@ -115,19 +110,6 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
 def _folder_text(place: dict[str, Any]) -> str:
     return f"{place['path']}: {place['files']:,} files, {place['bytes'] / MB:,.1f} MB"
-
-
-def _kept_text(facts: dict[str, Any]) -> str:
-    """Say what compiled code is made for, and where more of it is kept."""
-    kept = facts["code_kept_in"]
-    if kept == facts["compiled_code"]["path"]:
-        return f"{facts['code_made_for']}; `fwsvm warmup` fills it"
-    more = (
-        f"new code is kept in {kept}"
-        if kept is not None
-        else "no new code can be kept: each process compiles what is missing"
-    )
-    return f"{facts['code_made_for']}; read-only; {more}"
 
 
 def _extra_text(extra: str, found: dict[str, str | None]) -> str:

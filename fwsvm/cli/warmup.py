@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import _paths
-from fwsvm.cli._choice import NearestChoice
-
 if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
 ROWS, FEATURES, STEPS = 80, 4, 300
-#: Those of `fwsvm.numerics.processor`, which is not imported for --help.
-PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
 
 @click.command()
@@ -26,37 +21,17 @@ PROCESSORS = ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 @click.option("--kernel", "kernels", multiple=True,
               help="For this kernel, and without --method all methods that have it; may be repeated "
               "[default: rbf, or the method's only one].")  # fmt: skip
-@click.option("--to", "folder", type=_paths.FOLDER,
-              help="Write the code to this folder, for other machines; set FWSVM_CACHE to it there.")  # fmt: skip
-@click.option("--processor", type=NearestChoice(PROCESSORS),
-              help="With --to: for processors of this level [default: native, those like this one].")  # fmt: skip
-def command(
-    methods: tuple[str, ...], kernels: tuple[str, ...], folder: Path | None, processor: str | None
-) -> None:
+def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
     """Compile everything now, so that later runs start at once.
 
     Without this command, solvers, kernels and the file reader are compiled when first used. The code is kept for every
     later process, until fwsvm itself changes.
-
-    With --to it is kept in a folder that runs only read, on this machine or on others with the same fwsvm, Python,
-    numba and kind of system, and a processor of the level. Runs execute what is in it: protect it as you would the
-    program itself.
     """
-    from fwsvm.data.parsed_copies import reader_version
-    from fwsvm.errors import UsageError, WriteError
-    from fwsvm.numerics.carried_code import code_places
-    from fwsvm.numerics.compile import code_digest
+    from fwsvm.files.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
     chosen = [method(name) for name in methods] or list(METHODS.values())
     asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels, named=bool(methods))]
-    if folder is not None:
-        from fwsvm.cli._carrying import compile_into
-
-        compile_into(folder, processor or "native", _words(methods, kernels))
-        return
-    if processor is not None:
-        raise UsageError("--processor goes with --to: this machine's own code is made for its own processor")
     jobs: list[tuple[str, Callable[[], None]]] = [("file reader", _read)]
     for each, kernel in asked:
         jobs += [(f"{each.name}, {label}", job) for label, job in _trainings(each, kernel)]
@@ -65,16 +40,7 @@ def command(
         began = time.perf_counter()
         job()
         click.echo(f"[{number}/{len(jobs)}] {label}: {time.perf_counter() - began:.1f} s", err=True)
-    code_digest(), reader_version()  # found by parsing the sources, and kept beside the code
-    took, places = time.perf_counter() - started, code_places()
-    if places.write is None:
-        raise WriteError(f"compiled code cannot be kept: {places.read[-1]} cannot be written to")
-    click.echo(f"Ready after {took:.1f} s; compiled code is in {places.write}")
-
-
-def _words(methods: tuple[str, ...], kernels: tuple[str, ...]) -> list[str]:
-    """Return the options that ask for these methods and kernels."""
-    return [f"--method={name}" for name in methods] + [f"--kernel={name}" for name in kernels]
+    click.echo(f"Ready after {time.perf_counter() - started:.1f} s; compiled code is in {code_folder()}")
 
 
 def _kernels(method: "Method", asked: tuple[str, ...], *, named: bool) -> list[str]:

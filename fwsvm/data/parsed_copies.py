@@ -29,7 +29,7 @@ from fwsvm._mapped import RowMatrix, never_written
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.files.state import FileState, changed
-from fwsvm.numerics.source_digest import FOUNDATION, READING, package_digest
+from fwsvm.numerics.compiled_cache import READING, package_digest
 
 MAPPED_FROM = 1 << 24  # bytes
 DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
@@ -40,7 +40,7 @@ Read = Callable[[], Parsed]
 
 def reader_version() -> str:
     """Return a digest (hex) of the code that parses files."""
-    return package_digest(*FOUNDATION, *READING)
+    return package_digest(*READING)
 
 
 def folder(sha256: str, options: Mapping[str, Any]) -> Path:

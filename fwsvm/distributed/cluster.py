@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwsvm.errors import FwsvmError, UsageError, kind_and_words
-from fwsvm.numerics.compile import code_digest
-from fwsvm.numerics.source_digest import package_digest
+from fwsvm.numerics.compiled_cache import SOLVING, package_digest
 
 TIMEOUT_SECONDS = 5.0  # to connect, and to collect what interrupted runs came to
 LOOK_SECONDS = 5.0  # after which it is seen whether there are workers
@@ -55,7 +54,7 @@ def connect(address: str) -> Any:
 
 def identity() -> str:
     """Return the digest of all code that decides the numbers of a run on a cluster."""
-    return f"{code_digest()} {package_digest('distributed')}"
+    return package_digest(*SOLVING, "distributed")
 
 
 def carry_out(code: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -11,7 +11,7 @@ from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
 from fwsvm.experiments.method_labels import kernel_of, method_label
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.numerics.compile import code_digest
+from fwsvm.numerics.compiled_cache import SOLVING, package_digest
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.resolve import search_of
@@ -139,7 +139,7 @@ def run_id(
     what = {name: value for name, value in what.items() if name not in RESOURCES}
     if settings.final_gap:  # runs had no identity of their own without it once, and keep theirs with it
         del what["final_gap"]
-    code = code_digest(chosen.rule.__module__, kernel.make.__module__)
+    code = package_digest(*SOLVING)
     led_there = [predecessors] if predecessors else []
     key = json.dumps(
         [fingerprint, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True

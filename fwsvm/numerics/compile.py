@@ -1,55 +1,32 @@
-"""The one ``njit`` of the package, and functions that choose their implementation by type.
+"""The one ``njit`` of the package, and functions that choose their implementation by type."""
 
-Numba stamps a cached function with the file of the function alone, so a change in another file it was
-compiled from would go unnoticed and yield wrong numbers. The cache folder of a function is therefore named by a
-digest of all sources that it may be compiled from: an edit of what they compute recompiles, an edit of words does not.
-"""
-
+import contextlib
 import functools
-import hashlib
+import importlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
-from fwsvm.numerics import import_numba  # noqa: F401 - before anything else imports it
 
-# isort: split
-import numba
-from numba import extending
-
-from fwsvm.errors import UsageError
-from fwsvm.numerics.carried_code import code_places
-from fwsvm.numerics.compiled_cache import SourceKeyedCache, is_external, sources_digest
-from fwsvm.numerics.source_digest import FOUNDATION, JUDGING, READING, SOLVING, package_digest
+def _import_numba() -> None:
+    with contextlib.suppress(Exception):  # the import below raises it
+        importlib.import_module("numba")
 
 
-@functools.cache
-def code_digest(*modules: str) -> str:
-    """Return the sha256 (hex) of what the package's computing sources compute, which decides the numbers of a run.
+# CPython maps a new chunk of 16 KiB for the frames of deep calls, and numba's import crosses a chunk's end thousands of
+# times when it starts from within other imports. A new thread starts with an empty chunk: a tenth of a second less.
+_importing = threading.Thread(target=_import_numba, name="import numba")
+_importing.start()
+_importing.join()
 
-    Of these and the sources of those ``modules`` that are outside the package, as of a plug-in's method or kernel.
-    """
-    digest = package_digest(*FOUNDATION, *READING, *SOLVING, *JUDGING)
-    for module in dict.fromkeys(filter(is_external, modules)):
-        digest = hashlib.sha256((digest + sources_digest(module)).encode()).hexdigest()
-    return digest
+import numba  # noqa: E402
+from numba import extending  # noqa: E402
 
+from fwsvm.errors import UsageError  # noqa: E402
+from fwsvm.numerics.compiled_cache import SourceKeyedCache  # noqa: E402
 
 if numba.config.DISABLE_JIT:
     raise UsageError("NUMBA_DISABLE_JIT is set, but nothing here runs without being compiled: unset it")
-_PLACES = (
-    code_places()
-)  # before the first function is decorated, for it may name the processor to compile for
-
-
-def _digest_of(sources: tuple[str, ...]) -> str:
-    """Return the name of the folders for the machine code of functions in these sources of the package."""
-    return package_digest(*FOUNDATION, *sources, compiled=True)[:16]
-
-
-def is_cache_empty() -> bool:
-    """Whether no machine code of the methods is kept, as before the first run."""
-    return not any(any((place / _digest_of(SOLVING)).rglob("*.nbc")) for place in _PLACES.read)
-
 
 _FLAGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 #: For functions called at every step: no reference counting, so they must not allocate arrays.
@@ -86,8 +63,7 @@ def njit(
     if inner:
         flags = flags | {"no_cpython_wrapper": True}
     compiled = numba.njit(function, **(_FLAGS | (_A_STEP if each_step else {}) | flags))
-    sources = READING if function.__module__.startswith("fwsvm.data") else SOLVING
-    compiled._cache = SourceKeyedCache(function, _PLACES, _digest_of(sources))  # noqa: SLF001  (what `cache=True` does, with our own)
+    compiled._cache = SourceKeyedCache(function)  # noqa: SLF001  (what `cache=True` does, with our own)
     return Inner(compiled) if inner else compiled
 
 

@@ -19,9 +19,7 @@ from typing import Any
 
 from numba.core import event
 
-from fwsvm.files.folders import code_folder, places
-from fwsvm.numerics.compile import is_cache_empty
-from fwsvm.numerics.source_digest import PACKAGE
+from fwsvm.numerics.compiled_cache import PACKAGE, is_cache_empty
 from fwsvm.numerics.threads import usable_threads
 from fwsvm.solvers.registry import FAMILIES, METHODS
 from fwsvm.solvers.resolve import stop_of
@@ -127,14 +125,12 @@ def helped(gaps: Sequence[int], *, pairs: bool = False) -> Iterator[None]:
 
 
 def can_help(settings: Settings) -> bool:
-    """Whether a second process knows what to compile, has a processor, and a cache that both can write to."""
+    """Whether a second process knows what to compile, has a processor."""
     known = METHODS.get(settings.method)
     family = FAMILIES[known.family] if known is not None else None
     if family is None or not (family.searches and family.keeps_values) or settings.search == "sampled":
         return False
-    if settings.protocol != "default" or usable_threads() < 2 or not sys.executable:
-        return False
-    return places(code_folder()).write is not None
+    return settings.protocol == "default" and usable_threads() > 1 and bool(sys.executable)
 
 
 def start() -> "subprocess.Popen[bytes]":

@@ -2,8 +2,6 @@
 
 import pytest
 
-from fwsvm.numerics.compile import code_digest
-from fwsvm.numerics.compiled_cache import is_external, sources
 from tests.extending.packages import install, python
 
 pytestmark = pytest.mark.slow
@@ -122,26 +120,3 @@ def test_an_edit_compiles_anew_no_edit_does_not_and_removal_harms_nobody(tmp_pat
     (tmp_path / "stranger.py").unlink()
     (tmp_path / "ours-1.0.dist-info" / "entry_points.txt").write_text("")
     assert train("fw", "fw") == ["True", "True", "0"]
-
-
-def test_the_sources_of_a_module_are_its_whole_package_or_its_folder(tmp_path, monkeypatch):
-    package = tmp_path / "far_package"
-    (package / "inner").mkdir(parents=True)
-    for file in ("__init__.py", "one.py", "inner/__init__.py", "inner/two.py"):
-        (package / file).write_text("")
-    (tmp_path / "alone_module.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    __import__("far_package.inner.two")
-    __import__("alone_module")
-    assert {file.name for file in sources("far_package.inner.two")} == {"__init__.py", "one.py", "two.py"}
-    assert sources("alone_module") == [tmp_path / "alone_module.py"]
-    assert sources("__main__") == []
-
-
-def test_the_digest_of_a_run_covers_code_from_outside_and_nothing_else(tmp_path, monkeypatch):
-    (tmp_path / "digested_module.py").write_text("a = 1")
-    monkeypatch.syspath_prepend(tmp_path)
-    __import__("digested_module")
-    assert is_external("digested_module")
-    assert code_digest("digested_module") != code_digest()
-    assert code_digest("fwsvm.solvers.frank_wolfe.fw") == code_digest()

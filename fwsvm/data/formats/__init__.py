@@ -169,10 +169,10 @@ def reader_of_plugin(loader: Mapping[str, Any]) -> dict[str, str]:
     module = format_of(loader["format"]).module
     if module.startswith(f"{__name__}."):
         return {}
-    from fwsvm.numerics.compiled_cache import sources_digest
+    from fwsvm.numerics.compiled_cache import plugin_digest
 
     importlib.import_module(module)
-    return {"reader": sources_digest(module)}
+    return {"reader": plugin_digest(module)}
 
 
 def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledRows, tuple[str, ...]]:
