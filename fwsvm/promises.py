@@ -11,11 +11,21 @@ from fwsvm.status import Status
 
 #: A relative gap above this says little about where the optimum is.
 VOID_GAP = 0.1
+#: Words of the column ``flags``: what a program must know of a run.
+WEAK_GUARANTEE, NOT_FINITE_FLAG, BELOW_MAJORITY = "weak_guarantee", "not_finite", "below_majority"
+TRAINED_ON_SAMPLE, TEST_UNMEASURED, FIRST_USE = "trained_on_sample", "test_unmeasured", "first_use"
+TRAIN_UNMEASURED = "train_unmeasured"
 NOT_FINITE = (
     "The objective or its gap is not a finite number, so nothing is known about this machine: scale the data "
     "(fwsvm scale), or take a smaller degree, gamma or C."
 )
-_FEWER = "of its training rows, fewer than the"
+
+
+def gap_flags(objective: float, gap: float, relative_gap: float, gap_kind: str) -> list[str]:
+    """Return the flags that the numbers of a finished run have."""
+    if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
+        return [NOT_FINITE_FLAG]
+    return [WEAK_GUARANTEE] if is_void(relative_gap) else []
 
 
 def of_gap(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
@@ -37,7 +47,8 @@ def of_accuracy(accuracy: float, counts: Sequence[int]) -> str:
     if not accuracy < share:
         return ""
     larger = "larger" if len(counts) == 2 else "largest"
-    return f"The model is right on {accuracy:.1%} {_FEWER} {larger} class has ({share:.1%})."
+    fewer = f"fewer than the {larger} class has ({share:.1%})"
+    return f"The model is right on {accuracy:.1%} of its training rows, {fewer}."
 
 
 def is_void(relative_gap: float) -> bool:
@@ -45,22 +56,21 @@ def is_void(relative_gap: float) -> bool:
     return relative_gap > VOID_GAP
 
 
-def is_below_larger_class(message: str) -> bool:
-    """Whether a run's message holds the sentence of `of_accuracy`."""
-    return _FEWER in message
-
-
-def is_finite(objective: float, message: str) -> bool:
+def is_finite(objective: float, flags: str) -> bool:
     """Whether a finished run's numbers are finite, as far as its row tells; an empty objective (NaN) tells nothing."""
-    return not math.isinf(objective) and NOT_FINITE not in message
+    return not math.isinf(objective) and NOT_FINITE_FLAG not in flags.split()
 
 
-def in_short(relative_gaps: Sequence[float], messages: Sequence[str]) -> str:
-    """Return what is void about some runs, in a few words for a table; '' where nothing is."""
-    said = ["numbers that are not finite"] if any(NOT_FINITE in message for message in messages) else []
+def in_short(relative_gaps: Sequence[float], flags: Sequence[str]) -> str:
+    """Return why the results of some runs promise little, in a few words for a table; '' where nothing does.
+
+    ``flags`` are the words of that column, a text for each run.
+    """
+    present = {word for words in flags for word in words.split()}
+    said = ["numbers that are not finite"] if NOT_FINITE_FLAG in present else []
     void = [gap for gap in relative_gaps if is_void(gap)]
     if void:
         said.append(f"relative gap {max(void):.3g}")
-    if any(map(is_below_larger_class, messages)):
+    if BELOW_MAJORITY in present:
         said.append("fewer training rows right than the largest class has")
     return ", ".join(said)

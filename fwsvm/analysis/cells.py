@@ -86,7 +86,7 @@ def _cell(group: pd.DataFrame, key: tuple[object, ...]) -> dict[str, object]:
         "statuses": ", ".join(f"{counts[status]} {status}" for status in reversed(present)),
         "censored": bool((finished["status"] == "time_limit").any()),
         "minimised": _minimised(finished),
-        "finite": all(map(promises.is_finite, finished["objective"], finished["message"])),
+        "finite": all(map(promises.is_finite, finished["objective"], finished["flags"])),
         "void": _weak_promise(finished),
     }
     return cell
@@ -104,7 +104,7 @@ def _weak_promise(finished: pd.DataFrame) -> str:
     Runs that a limit ended are not considered: their status says that the gap may be large.
     """
     by_rule = finished[finished["status"].isin(["converged", "sampled_stop"])]
-    return promises.in_short(by_rule["relative_gap"].tolist(), by_rule["message"].tolist())
+    return promises.in_short(by_rule["relative_gap"].tolist(), by_rule["flags"].tolist())
 
 
 def _deviation(values: NDArray[np.float64]) -> float:

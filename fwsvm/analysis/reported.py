@@ -13,7 +13,7 @@ from fwsvm.results.kinds import listed, shortened
 #: `fwsvm.analysis.results.protocols`.
 SETTING = (  # noqa: SIM905 - a list of names reads better unquoted
     "experiment profile dataset method kernel C lambda tolerance search stop width_rule degree coef0 "
-    "gamma_set protocol"
+    "gamma_set protocol time_limit max_iterations"
 ).split()
 #: Columns that identify a run within its cell.
 REPEATED = ["seed", "fold", "repetition"]

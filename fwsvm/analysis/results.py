@@ -22,6 +22,7 @@ from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import no_results, present, unreadable
 from fwsvm.results.kinds import Number, Truth, shortened
 from fwsvm.results.reading import CsvTable, refuse_too_many, runs_table, trace_table
+from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
 
 NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
@@ -64,8 +65,6 @@ def matching(frame: pd.DataFrame, where: Sequence[str]) -> pd.DataFrame:
 
 
 UNKNOWN = "unknown"  # protocol of runs whose experiment no configuration of their folder is of
-#: What ``auto`` chose, after its name in the column ``method``: it is one method in tables and tests.
-CHOSEN = r" \([^()]*\)$"
 
 
 def read(paths: Iterable[Path]) -> Results:
@@ -122,8 +121,7 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
             for entry in content[of] if isinstance(content.get(of), list) else ():
                 if isinstance(entry, dict) and isinstance(entry.get("protocol"), str):
                     found = found.mask(own & (names == str(entry.get("name"))), entry["protocol"])
-    named = frame["method"].astype(str).str.extract(r"\bprotocol=([\w-]+)")[0]
-    found = named.fillna(found)
+    found = frame["protocol"].where(frame["protocol"] != "", found)
     return found.mask(~configured & (found == ""), UNKNOWN), notices
 
 
@@ -160,7 +158,7 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
     columns, rows = _columns(table)
     frame = pd.DataFrame({name: _typed(name, columns.get(name), rows) for name in COLUMNS})
-    frame["method"] = frame["method"].str.replace(CHOSEN, "", regex=True)
+    frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
     return frame, table.torn
 
 

@@ -147,7 +147,7 @@ class RunsDisplay(Display):
             said.append(f"{100 * row['test_accuracy']:.2f} %")
         if row.get("train_seconds") is not None:
             said.append(f"{row['train_seconds']:.3g} s")
-        if void := promises.in_short([row.get("relative_gap") or 0.0], [row["message"]]):
+        if void := promises.in_short([row.get("relative_gap") or 0.0], [row["flags"] or ""]):
             said.append(f"weak guarantee: {void}")
         left = f", {to_go} left" if to_go else ""
         click.echo(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}{left}", err=True)

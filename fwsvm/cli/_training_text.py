@@ -170,13 +170,14 @@ def _largest_diagonal(resolved: "Resolved", class_weight: "ClassWeight", data: "
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times."""
-    from fwsvm.experiments.accuracy import TRAINING, is_unmeasured
+    from fwsvm.promises import TRAIN_UNMEASURED
+    from fwsvm.results.schemas import method_label
     from fwsvm.status import Status
 
     say("", "")
     say("status", f"{result.status}: {result.message}")
     if result.chosen:
-        say("solved by", row["method"])
+        say("solved by", method_label(row["method"], "", result.chosen))
     total, solved = result.subproblems, result.solved
     parts = (
         f" (sum of {'' if solved == total else f'{solved:,} of '}{total:,} subproblems)" if total > 1 else ""
@@ -192,7 +193,7 @@ def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
         why = (
             "interrupted" if result.status is Status.INTERRUPTED
             else "the model was trained on a sample" if result.sample is not None
-            else "the status says why" if is_unmeasured(result, TRAINING)
+            else "the status says why" if TRAIN_UNMEASURED in result.flags
             else "too many rows and support vectors"
         )  # fmt: skip
         said.insert(0, f"training not computed: {why}; `fwsvm predict` computes it")

@@ -65,6 +65,8 @@ class Dataset:
         What the user should know (ignored ``qid:``, shapes that differ from the paper's, ...).
     lacking : str
         Why there are no test rows though the data set has some: one sentence; empty otherwise.
+    first_use : bool
+        Whether a file had no published checksum and was trusted when it was first fetched.
     """
 
     name: str
@@ -77,3 +79,4 @@ class Dataset:
     load_seconds: float = 0.0
     notices: tuple[str, ...] = field(default=())
     lacking: str = ""
+    first_use: bool = False

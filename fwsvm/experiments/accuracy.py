@@ -20,7 +20,6 @@ from fwsvm.solvers.c_path import CPath, Run
 
 MAX_KERNEL_VALUES = 5e9  # for the training rows: about half a minute
 TRAINING, TEST = "The training accuracy", "The test accuracy"
-NOT_COMPUTED = "could not be computed:"
 #: What leaves an accuracy unknown: no room to predict rows, or workers of a cluster that are gone.
 UNMEASURED = (FwsvmError, MemoryError)
 
@@ -51,12 +50,9 @@ def on_test_rows(
 def unmeasured(result: Result, which: str, error: FwsvmError | MemoryError) -> Result:
     """Return the result of a run, its message saying why ``which`` accuracy is not known."""
     why = ran_out(error) if isinstance(error, MemoryError) else str(error)
-    return replace(result, message=f"{result.message} {which} {NOT_COMPUTED} {why}.")
-
-
-def is_unmeasured(result: Result, which: str) -> bool:
-    """Return whether a run's message holds the sentence of `unmeasured`."""
-    return f"{which} {NOT_COMPUTED}" in result.message
+    flag = {TRAINING: promises.TRAIN_UNMEASURED, TEST: promises.TEST_UNMEASURED}.get(which)
+    flags = result.flags if flag is None else (*result.flags, flag)
+    return replace(result, message=f"{result.message} {which} could not be computed: {why}.", flags=flags)
 
 
 def interrupted(result: Result) -> Result:
@@ -103,5 +99,7 @@ def on_training_rows(
         found = measure(result)
     except UNMEASURED as error:
         return unmeasured(result, TRAINING, error), {}
-    note = promises.of_accuracy(found, counts.tolist())
-    return replace(result, message=f"{result.message} {note}") if note else result, {"train_accuracy": found}
+    if note := promises.of_accuracy(found, counts.tolist()):
+        flags = (*result.flags, promises.BELOW_MAJORITY)
+        result = replace(result, message=f"{result.message} {note}", flags=flags)
+    return result, {"train_accuracy": found}

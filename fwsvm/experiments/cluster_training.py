@@ -16,9 +16,9 @@ from fwsvm.distributed.fit import accuracy as accuracy_there
 from fwsvm.distributed.fit import fit
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
+from fwsvm.experiments.settings_columns import settings_columns
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.loop import Watch
@@ -107,8 +107,8 @@ def train(
 def identity_columns(data: Remote, settings: Settings, held_out: str = "") -> Row:
     """Return the columns that say which run it is: another than one machine would make, with the same certificate."""
     return {
-        "run_id": run_id(f"{data.fingerprint} on a cluster {identity()}", "", settings, held_out),
-        "method": method_label(settings),
+        "run_id": run_id(data.name, f"{data.fingerprint} on a cluster {identity()}", "", settings, held_out),
+        **settings_columns(settings),
         "parallel_cells": 1,
         "shared": False,
     }

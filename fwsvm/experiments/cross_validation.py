@@ -69,7 +69,7 @@ def cross_validate(
         of_part = scaled(replace(data, train=train, test=test))
         result, row = training.train(of_part, settings, watch)
         row |= {
-            "run_id": run_id(data.fingerprint, "", settings, words, part),
+            "run_id": run_id(data.name, data.fingerprint, "", settings, words, part),
             "role": SELECT,
             "fold": part,
         }

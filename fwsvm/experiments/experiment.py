@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fwsvm.solvers import Settings
@@ -88,8 +88,7 @@ class Selection:
 class Trial:
     """One method on one data set: its reported runs, and the parameter selection before them, if there is one.
 
-    With ``warm_start``, each reported run starts where the one with the next lower C ended. ``unlike`` are settings
-    without a column that alone tell its rows from those of an earlier trial (`fwsvm.experiments.method_labels`).
+    With ``warm_start``, each reported run starts where the one with the next lower C ended.
     """
 
     data: DataSpec
@@ -97,7 +96,6 @@ class Trial:
     repetitions: int
     selection: Selection | None
     warm_start: bool = False
-    unlike: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:

@@ -3,23 +3,21 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
-from fwsvm.experiments.method_labels import kernel_of, method_label
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.numerics.compiled_cache import SOLVING, package_digest
+from fwsvm.experiments.settings_columns import kernel_of, settings_columns
+from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES
-from fwsvm.solvers.resolve import search_of
+from fwsvm.solvers.resolve import search_of, stop_of, width_rule_of
 
 SELECT, FINAL = "select", "final"
 MIN_TO_SPLIT = 3  # chains of a search, and cells of the last: splitting fewer costs more than an idle worker
-#: Settings that change the speed of a run but not what is computed.
-RESOURCES = ("threads", "cache_mib")
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,6 @@ class Cell:
     predecessors : tuple of float or None
         For a run of a chain, which starts where the one before ended: the values of C before it, empty for the first.
         None: it starts cold.
-    unlike : mapping of str to value
-        That of its trial.
     """
 
     run_id: str
@@ -59,13 +55,7 @@ class Cell:
     part: int | None = None
     repetition: int | None = None
     predecessors: tuple[float, ...] | None = None
-    unlike: Mapping[str, Any] = field(default_factory=dict)
     dataset: str = ""
-
-    @property
-    def method(self) -> str:
-        """The name of its method in rows and tables."""
-        return method_label(self.settings, self.unlike)
 
     @property
     def up_to_here(self) -> tuple[float, ...]:
@@ -76,7 +66,8 @@ class Cell:
     def label(self) -> str:
         """A short description for progress messages."""
         s = self.settings
-        words = [self.data.name, self.method, self.role]
+        asked = settings_columns(s)
+        words = [self.data.name, method_label(asked["method"], asked["parameters"]), self.role]
         numbers = {
             "C": s.C,
             "lambda": s.lambda_,
@@ -99,7 +90,7 @@ class Cell:
             "experiment": self.experiment,
             "profile": self.profile,
             "role": self.role,
-            "method": self.method,
+            **settings_columns(self.settings),
             "seed": self.settings.seed,
             "fold": self.part,
             "repetition": self.repetition,
@@ -114,6 +105,7 @@ class Cell:
 
 
 def run_id(
+    dataset: str,
     fingerprint: str,
     profile: str,
     settings: Settings,
@@ -124,26 +116,22 @@ def run_id(
 ) -> str:
     """Return a run's identity, 16 hexadecimal digits.
 
-    It is the hash of the data's fingerprint, profile, method and all its parameters, limits, seed, fold, repetition and
-    the digest of the computing code, and of a chain's earlier values of C. `RESOURCES` and the commit are not part of
-    it.
+    It is the hash of the data set's name and fingerprint, profile, settings with defaults filled in, seed, fold,
+    repetition, and a chain's earlier values of C. Threads, memory and the version of the code are not part of it.
     """
-    what = dict(vars(settings))
-    chosen = method(settings.method)
     kernel = kernel_of(settings)
-    own = {
-        "parameters": chosen.make(settings.parameters)._asdict(),
-        "kernel_parameters": kernel.own_values(settings.kernel_parameters),
-    }
-    what |= {key: {name: str(value) for name, value in values.items()} for key, values in own.items()}
-    what = {name: value for name, value in what.items() if name not in RESOURCES}
-    if settings.final_gap:  # runs had no identity of their own without it once, and keep theirs with it
-        del what["final_gap"]
-    code = package_digest(*SOLVING)
+    stop, tolerance = stop_of(settings)
+    what: dict[str, Any] = {**settings_columns(settings), "kernel": kernel.name, "seed": settings.seed}
+    what |= {"stop": stop, "tolerance": float(tolerance), "search": search_of(settings)}
+    what |= {name: getattr(settings, name) for name in ("degree", "coef0") if name in kernel.parameters}
+    if "gamma" in kernel.parameters:
+        width = settings.gamma, settings.sigma2
+        what["width"] = kernel.width(width_rule_of(settings))[0] if width == (None, None) else width
+    what["penalty"] = (settings.C or 1.0) if settings.lambda_ is None else ("lambda", settings.lambda_)
+    if not settings.final_gap:
+        what["final_gap"] = False
     led_there = [predecessors] if predecessors else []
-    key = json.dumps(
-        [fingerprint, profile, what, held_out, part, repetition, code, *led_there], sort_keys=True
-    )
+    key = json.dumps([dataset, fingerprint, profile, what, held_out, part, repetition, *led_there])
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
@@ -174,6 +162,7 @@ def selection_cells(
         for settings, led in _chains(replace(point, seed=experiment.seed) for point in some):
             after = led if _goes_on(settings) else None
             identity = run_id(
+                facts.name,
                 facts.fingerprint,
                 experiment.profile,
                 settings,
@@ -216,15 +205,17 @@ def final_cells(
             for point in trial.finals.points()
         ]
         for settings, after in _chains(points) if trial.warm_start else ((point, None) for point in points):
-            of_data = (
-                facts.fingerprint or f"no data: {facts.name}"
-            )  # sets that are not there are several, too
             identity = run_id(
-                of_data, experiment.profile, settings, repetition=repetition, predecessors=after
+                facts.name,
+                facts.fingerprint,
+                experiment.profile,
+                settings,
+                repetition=repetition,
+                predecessors=after,
             )
             yield Cell(
                 identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
-                repetition=repetition, predecessors=after, unlike=trial.unlike, dataset=facts.name,
+                repetition=repetition, predecessors=after, dataset=facts.name,
             )  # fmt: skip
 
 

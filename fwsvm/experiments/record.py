@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from fwsvm import promises
 from fwsvm.data.dataset import Dataset
 from fwsvm.errors import PluginWarning, kind_and_words
 from fwsvm.experiments.environment import environment
@@ -16,7 +17,7 @@ from fwsvm.solvers.result import Result
 Row = dict[str, Any]
 
 #: Fields of a result that are columns.
-OF_RESULT = tuple(field.name for field in fields(Result) if field.name in COLUMNS)
+OF_RESULT = tuple(field.name for field in fields(Result) if field.name in COLUMNS and field.name != "flags")
 
 
 def data_columns(data: Dataset) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def data_columns(data: Dataset) -> dict[str, Any]:
         "classes": len(data.classes),
         "load_seconds": data.load_seconds,
         "source": data.source,
+        "flags": promises.FIRST_USE if data.first_use else None,
     }
 
 
@@ -74,9 +76,15 @@ def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> R
     if unknown:
         raise TypeError(f"runs.csv has no column {', '.join(unknown)}")
     values |= dict(data) | more
-    if result is not None and result.chosen:
-        values["method"] = f"{values['method']} ({result.chosen})"
+    if result is not None:
+        values["flags"] = " ".join([*(values["flags"] or "").split(), *_flags(result)]) or None
     return values | (_measured(result, values) if result is not None else {})
+
+
+def _flags(result: Result) -> list[str]:
+    numbers = result.objective, result.gap, result.relative_gap, result.gap_kind
+    found = promises.gap_flags(*numbers) if result.status.done else []
+    return [*found, *result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
 
 
 def _measured(result: Result, row: Row) -> Row:

@@ -103,7 +103,7 @@ def _accuracy(row: Mapping[str, str]) -> float | None:
         accuracy, objective = float(row["test_accuracy"]), float(row.get("objective") or "nan")
     except ValueError:
         return None
-    return accuracy if 0.0 <= accuracy <= 1.0 and promises.is_finite(objective, row["message"]) else None
+    return accuracy if 0.0 <= accuracy <= 1.0 and promises.is_finite(objective, row["flags"]) else None
 
 
 def _preference(values: Mapping[str, float]) -> tuple[float, float, float]:

@@ -114,9 +114,7 @@ class ResultsStore:
             with replacing(self.folder / name, WriteError) as stream:
                 stream.write(_csv_line(trace.header))
                 stream.writelines(_csv_line(line.fields) for line in trace)
-        _, between, chosen = row["method"].partition(" (")
-        named = {"experiment": cell.experiment, "dataset": cell.dataset or row["dataset"]}
-        taken = {**row, **named, "method": f"{cell.method}{between}{chosen}"}
+        taken = {**row, "experiment": cell.experiment}
         self._write(self._file, self.runs, _csv_line(taken.values()))
         keep_latest(self.rows, taken)
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from fwsvm import promises
 from fwsvm.experiments.plan import Cell
+from fwsvm.results.schemas import method_label
 from fwsvm.status import Status, worst
 
 WIDTH = 80
@@ -29,7 +30,22 @@ NUMBERS = {
 #: Columns that say something of a run that a time limit ended before all pairs of classes were solved.
 OF_A_PART = {"C", "sigma2", "train_seconds"}
 #: Columns in which the runs of a line are alike, beside data set and method.
-SETTING = ("kernel", "gamma", "sigma2", "degree", "coef0", "C", "lambda", "search", "stop", "tolerance")
+SETTING = (
+    "protocol",
+    "parameters",
+    "time_limit",
+    "max_iterations",
+    "kernel",
+    "gamma",
+    "sigma2",
+    "degree",
+    "coef0",
+    "C",
+    "lambda",
+    "search",
+    "stop",
+    "tolerance",
+)
 #: Columns in which runs are alike whose seconds can be averaged.
 LOAD = ("machine", "threads", "parallel_cells")
 Row = Mapping[str, str]
@@ -80,19 +96,14 @@ def _groups(finals: Iterable[Cell], rows: Mapping[str, Row]) -> dict[tuple[str, 
         row = rows.get(cell.run_id)
         if row is not None:
             same = (row[name] for name in SETTING)
-            groups.setdefault((row["dataset"], _asked(row["method"]), *same), []).append(row)
+            groups.setdefault((row["dataset"], row["method"], *same), []).append(row)
     return groups
 
 
-def _asked(method: str) -> str:
-    """Return a method without what it chose, which may differ between repetitions."""
-    return method.partition(" (")[0]
-
-
 def _method(group: list[Row]) -> str:
-    """Return the method of a group, with what it chose where all its runs chose that."""
-    names = {row["method"] for row in group}
-    return names.pop() if len(names) == 1 else _asked(group[0]["method"])
+    """Return the method of a group with its parameters, and with what it chose where all its runs chose that."""
+    chosen = {row["chosen"] for row in group}
+    return method_label(group[0]["method"], group[0]["parameters"], chosen.pop() if len(chosen) == 1 else "")
 
 
 def _short(name: str) -> str:
@@ -147,7 +158,7 @@ def _promise_note(group: list[Row]) -> str:
     """Return in a few words why the finished runs of a group promise little, or ''."""
     done = [row for row in group if Status(row["status"]).done]
     gaps = [float(row["relative_gap"]) for row in done if row["relative_gap"]]
-    return promises.in_short(gaps, [row["message"] for row in done])
+    return promises.in_short(gaps, [row["flags"] for row in done])
 
 
 def _load_note(group: list[Row]) -> str:

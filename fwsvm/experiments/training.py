@@ -9,9 +9,9 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import encode
 from fwsvm.experiments import accuracy, record
-from fwsvm.experiments.method_labels import method_label
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
+from fwsvm.experiments.settings_columns import settings_columns
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
@@ -35,8 +35,8 @@ def train(
     result = fit(data.train.X, codes, data.classes, settings, watch=watch, resolved=resolved)
     result = result.with_ranges(data.train.ranges)
     more: dict[str, Any] = {
-        "run_id": run_id(data.fingerprint, "", settings),
-        "method": method_label(settings),
+        "run_id": run_id(data.name, data.fingerprint, "", settings),
+        **settings_columns(settings),
         "role": "final",
         "started_utc": started,
         "peak_memory_mib": peak_memory_mib(),
@@ -45,7 +45,7 @@ def train(
     }
     if result.sample is not None:
         more |= record.sample_columns(data, result)
-        more["run_id"] = run_id(more["data_sha256"], "", settings)
+        more["run_id"] = run_id(data.name, more["data_sha256"], "", settings)
     try:
         if result.sample is None and not accuracy.is_costly(result, data.train):
             result, known = accuracy.on_training_rows(
@@ -66,8 +66,8 @@ def error_row(data: Dataset, settings: Settings, resolved: Resolved, message: st
     """Return the row of a run on loaded data that an error ended."""
     asked = {name: value for name, value in resolved.as_columns().items() if name in COLUMNS}
     more: dict[str, Any] = {
-        "run_id": run_id(data.fingerprint, "", settings), "status": str(Status.ERROR), "message": message,
+        "run_id": run_id(data.name, data.fingerprint, "", settings), "status": str(Status.ERROR), "message": message,
         "role": "final", "started_utc": utc_now(), "parallel_cells": 1, "shared": False,
-        "method": method_label(settings),
+        **settings_columns(settings),
     }  # fmt: skip
     return record.row(record.data_columns(data), **asked | more)

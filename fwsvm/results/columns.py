@@ -9,7 +9,7 @@ from fwsvm.results.kinds import Identity, Kind, Number, Text, Truth, Word
 from fwsvm.status import Status
 
 #: The schema of the rows that this version writes. Rows without a schema are of schema 1.
-SCHEMA = 3
+SCHEMA = 4
 
 COUNT, FRACTION, REAL = Number(0, 1e18), Number(0, 1), Number()
 SECONDS, MEBIBYTES = Number(0, 1e12), Number(0, 1e12)
@@ -55,7 +55,7 @@ def _volatile(kind: Kind, sentence: str, since: int = 1) -> Column:
 #: Name of each column, in the order written, and what stands in it. Empty where it does not apply.
 COLUMNS: dict[str, Column] = {
     "run_id": Column(
-        Identity(), "Hash of all that decides the numbers: data, settings, limits, seeds, fold and code."
+        Identity(), "Hash of all that decides the numbers: data set, settings, limits, seeds and fold."
     ),
     "experiment": Column(Text(), "Name of the experiment."),
     "profile": Column(Text(), "Size at which the experiment ran."),
@@ -67,14 +67,12 @@ COLUMNS: dict[str, Column] = {
     "dataset": Column(Text(), "Name of the data set, or its path."),
     "data_sha256": Column(Text(), "Digest of the raw bytes and of the split, scaling and subsample applied."),
     "rows": Column(
-        Number(1, 1e18), "Training rows m; those of the sample where the column method names one."
+        Number(1, 1e18), "Training rows m; those of the sample where flags has trained_on_sample."
     ),
     "features": Column(COUNT, "Features n."),
     "classes": Column(COUNT, "Number of classes."),
     "subproblems": Column(COUNT, "Two-class problems solved."),
-    "method": Column(
-        Text(), "Name of the method, with those of its parameters that were set; in brackets what auto chose."
-    ),
+    "method": Column(Text(), "Name of the method."),
     "kernel": Column(Text(), "Name of the kernel."),
     "gamma": Column(REAL, "The kernel's gamma."),
     "sigma2": Column(REAL, "sigma^2 = 1 / (2 gamma), for rbf."),
@@ -115,6 +113,17 @@ COLUMNS: dict[str, Column] = {
     "cache_hit_rate": _volatile(
         FRACTION, "Part of the requested kernel columns that were in the cache, 0 to 1."
     ),
+    "protocol": Column(Text(), "Protocol of a method that samples rows or stops by the MEB rule.", 4),
+    "parameters": Column(Text(20_000), "JSON of the parameters that are not the method's defaults.", 4),
+    "chosen": Column(Text(), "The methods that auto chose.", 4, FOUND),
+    "flags": _volatile(
+        Text(),
+        "Words: weak_guarantee, below_majority, not_finite, trained_on_sample, train_unmeasured, "
+        "test_unmeasured, first_use.",
+        4,
+    ),
+    "time_limit": Column(SECONDS, "Limit of the algorithm's seconds.", 4),
+    "max_iterations": Column(COUNT, "Limit of the iterations.", 4),
     "test_accuracy": _found(
         FRACTION, "Part of the test rows (in the search: of the rows held out) predicted right, 0 to 1."
     ),

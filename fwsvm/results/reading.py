@@ -13,6 +13,7 @@ from fwsvm.errors import ResultsError, shown
 from fwsvm.results.columns import COLUMNS, REQUIRED, SCHEMA, TRACE_COLUMNS, Column
 from fwsvm.results.files import opened, unreadable
 from fwsvm.results.kinds import Kind, Text, shortened
+from fwsvm.results.schemas import updated
 
 MOST_BYTES, MOST_LINES = 2**28, 500_000  # a run takes about 750 bytes here, and 2 KiB in memory
 MOST_COLUMNS, LONGEST_LINE = 1000, 2**20
@@ -37,7 +38,9 @@ class CsvTable:
     ----------
     path : Path
     header : tuple of str
-        Names of its columns, known or not; empty for a file without a whole line.
+        Names of the rows' columns, known or not; empty for a file without a whole line.
+    missing : tuple of str
+        Those at the end of ``header`` that the file lacks: rows of an older schema are updated.
     whole : int
         Bytes up to the end of the last whole line.
     torn : bool
@@ -47,6 +50,7 @@ class CsvTable:
     path: Path
     folder: Path
     header: tuple[str, ...]
+    missing: tuple[str, ...]
     whole: int
     torn: bool
     columns: Mapping[str, Column]
@@ -69,18 +73,21 @@ class CsvTable:
                 raise ResultsError(
                     f"{self.path}: more than {MOST_LINES:,} rows; divide it over several folders"
                 )
-            if len(raw) != len(known):
+            if len(raw) != len(known) - len(self.missing):
                 raise ResultsError(
-                    f"{self.path}:{number}: {len(raw)} fields where the header has {len(known)}; {REMEDY}, "
-                    "then run the experiment again"
+                    f"{self.path}:{number}: {len(raw)} fields where the header has {len(known) - len(self.missing)}; "
+                    f"{REMEDY}, then run the experiment again"
                 )
             if schema is not None:
                 _refuse_newer(self.path, number, raw[schema])
+            fields = [*raw, *("" for _ in self.missing)]
+            if "method" in self.header and (schema is None or raw[schema] != str(SCHEMA)):
+                fields = list(updated(dict(zip(self.header, fields, strict=True))).values())
             values: list[object] = []
             for place, (name, kind) in enumerate(known):
-                field, before = raw[place], met[place]
+                field, before = fields[place], met[place]
                 if field in before:
-                    raw[place], value = before[field]
+                    fields[place], value = before[field]
                 else:
                     try:
                         value = None if kind is None else kind.read(name, field)
@@ -89,7 +96,7 @@ class CsvTable:
                     if len(before) < MOST_KEPT:
                         before[field] = field, value
                 values.append(value)
-            yield CsvLine(number, raw, values)
+            yield CsvLine(number, fields, values)
 
 
 def refuse_too_many(rows: int) -> None:
@@ -123,7 +130,9 @@ def _table(path: Path, folder: Path, columns: Mapping[str, Column], required: Se
                 _refuse_newer(path, number, first[header.index("schema")])
         _check_header(path, header, required)
     lines.close()
-    return CsvTable(path, folder, header, whole, torn, columns)
+    later = [name for name, column in columns.items() if column.since == 4] if "method" in header else []
+    missing = tuple(name for name in later if name not in header)
+    return CsvTable(path, folder, (*header, *missing), missing, whole, torn, columns)
 
 
 def _check_header(path: Path, header: tuple[str, ...], required: Sequence[str]) -> None:

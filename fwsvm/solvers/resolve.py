@@ -82,7 +82,7 @@ class Resolved:
         gamma, known = getattr(self.kernel, "gamma", None), kernel_family(self.kernel_name)
         return {
             "method": self.method.name,
-            "kernel": known.label(self.kernel),
+            "kernel": self.kernel_name,
             "gamma": gamma,
             "sigma2": sigma2_of(self.kernel.gamma) if known.sigma2 else None,
             "width_rule": self.width_rule if gamma is not None and self.width_rule != "given" else None,

@@ -70,6 +70,8 @@ class Result:
         Subproblems that were begun before a limit or an interrupt: the sums are over these.
     chosen : str
         The methods that ``auto`` chose; empty for any other.
+    flags : tuple of str
+        What a program must know besides the numbers (`fwsvm.promises`), found when accuracies were measured.
     sample : SampleFacts or None
         Of which rows the machine is, where it is not of all: objective, gap, certificate and lambda are of the problem
         of these rows, ``train_seconds`` of all samples.
@@ -100,6 +102,7 @@ class Result:
     solved: int = 1
     chosen: str = ""
     sample: SampleFacts | None = None
+    flags: tuple[str, ...] = ()
 
     def with_ranges(self, ranges: Ranges | None) -> Self:
         """Return the result with a machine that knows what its training rows were scaled by."""

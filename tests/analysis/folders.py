@@ -15,7 +15,8 @@ COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
     "run_id experiment profile role status message dataset data_sha256 rows features classes "
     "subproblems method kernel gamma sigma2 width_rule degree coef0 C lambda search stop tolerance seed "
     "fold repetition objective gap relative_gap gap_kind certified primal dual support_vectors "
-    "iterations steps kernel_evaluations cache_hit_rate test_accuracy train_accuracy load_seconds "
+    "iterations steps kernel_evaluations cache_hit_rate protocol parameters chosen flags time_limit "
+    "max_iterations test_accuracy train_accuracy load_seconds "
     "compile_seconds train_seconds predict_seconds peak_memory_mib threads cache_mib parallel_cells "
     "shared machine cpu blas python numpy numba fwsvm commit started_utc schema source"
 ).split()

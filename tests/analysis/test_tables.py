@@ -183,7 +183,7 @@ def test_two_solvers_have_stars_and_dashes_as_002_prints_them() -> None:
 def test_a_cell_that_promises_little_is_marked_and_named() -> None:
     table = cells_of(
         row(dataset="a", method="fw", relative_gap=3.06),
-        row(dataset="a", method="mfw", message=promises.of_accuracy(0.4, [6, 4])),
+        row(dataset="a", method="mfw", flags=promises.BELOW_MAJORITY),
         row(dataset="a", method="cvm", relative_gap=3.06, status="max_iterations"),
     )
     drawn = render(drawing.draw_tables(table, ["time"]), "markdown")
@@ -217,7 +217,7 @@ def test_notes_name_the_cells_of_their_own_table_and_what_sets_these_apart() -> 
     assert "training rows, ours of published: cover type 9 of 581012" in tight
 
 
-@pytest.mark.parametrize("spoiled", [{"objective": "inf"}, {"message": promises.NOT_FINITE}])
+@pytest.mark.parametrize("spoiled", [{"objective": "inf"}, {"flags": promises.NOT_FINITE_FLAG}])
 def test_a_run_whose_numbers_are_not_finite_is_never_the_best(spoiled: dict[str, str]) -> None:
     table = cells_of(
         row(dataset="a", method="fw", train_seconds=1, **spoiled),

@@ -120,8 +120,9 @@ def test_a_row_and_its_identity_name_the_weights(file: Path) -> None:
     given = [[], ["balanced"], ["2=3"], ["2=3", "1=2"], ["1=2.0", "2.0=3"]]
     options = [[word for one in words for word in ("--class-weight", one)] for words in given]
     found = [row_of(str(file), "--method", "fw", "--tol", "0.1", *more) for more in options]
-    named = ["", "(class_weight=balanced)", "(class_weight=2:3)", *["(class_weight=1:2 2:3)"] * 2]
-    assert [row["method"] for row in found] == [f"fw{weights}" for weights in named]
+    assert [json.loads(row["parameters"] or "{}").get("class_weight") for row in found] == [
+        None, "balanced", {"2": 3.0}, *[{"1": 2.0, "2": 3.0}] * 2
+    ]  # fmt: skip
     assert len({row["run_id"] for row in found}) == 4
     assert found[3]["run_id"] == found[4]["run_id"]
 
@@ -166,13 +167,12 @@ def test_an_experiment_compares_weights_of_classes(file: Path, tmp_path: Path) -
     )
     done = run("grid", str(config), "--out", str(tmp_path / "out"), "--workers", "1")
     assert done.exit_code == 0, done.output
-    found = {row["method"]: row for row in rows(tmp_path / "out")}
-    assert set(found) == {"mfw", "swap(class_weight=1:2 3:5)", "swap(class_weight=balanced)"}
+    found = {(row["method"], row["parameters"]): row for row in rows(tmp_path / "out")}
+    weighted = "swap", '{"class_weight": {"1": 2.0, "3": 5.0}}'
+    assert set(found) == {("mfw", ""), weighted, ("swap", '{"class_weight": "balanced"}')}
     alone = row_of(str(file), "--method", "swap", "--gamma", "0.5", "--tol", "1e-6", "--class-weight", "1=2",
                    "--class-weight", "3=5")  # fmt: skip
-    assert float(found["swap(class_weight=1:2 3:5)"]["objective"]) == pytest.approx(
-        alone["objective"], rel=1e-9
-    )
+    assert float(found[weighted]["objective"]) == pytest.approx(alone["objective"], rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,9 @@ def test_the_row_is_of_the_samples_problem(trained):
     assert whole["status"] == "converged"
     assert row["status"] == "time_limit"
     assert row["rows"] < 4000 == whole["rows"]
-    assert f"sample of {row['rows']:,} rows)" in row["method"]
-    assert row["method"].startswith("auto(samples_from=1000) (")
+    assert f"sample of {row['rows']:,} rows" in row["chosen"]
+    assert "trained_on_sample" in row["flags"].split()
+    assert (row["method"], row["parameters"]) == ("auto", '{"samples_from": 1000}')
     assert row["data_sha256"] != whole["data_sha256"]
     assert row["lambda"] == pytest.approx(1.0 / row["rows"])
     assert row["train_accuracy"] is None
@@ -39,8 +40,8 @@ def test_the_row_is_of_the_samples_problem(trained):
 def test_a_sample_has_an_identity_of_its_own(trained):
     row, _, _ = trained
     settings = Settings("auto", {"samples_from": 1000}, tolerance=0.1, time_limit=1e-6)
-    assert row["run_id"] == run_id(row["data_sha256"], "", settings)
-    assert row["run_id"] != run_id(fwsvm.data.load(DATA).fingerprint, "", settings)
+    assert row["run_id"] == run_id(DATA, row["data_sha256"], "", settings)
+    assert row["run_id"] != run_id(DATA, fwsvm.data.load(DATA).fingerprint, "", settings)
 
 
 def test_the_message_and_the_model_say_it(trained):

@@ -64,7 +64,7 @@ def test_a_cluster_comes_to_one_machines_machine_though_a_worker_is_killed(
         "--scheduler", cluster.address, "--scale", "[0,1]", "--test", data, "--model", tmp_path / "m", data
     )
     assert far["certified"]
-    assert far["method"] == "chunking (distributed)"
+    assert (far["method"], far["chosen"]) == ("chunking", "distributed")
     assert abs(far["objective"] - near["objective"]) <= max(far["gap"], near["gap"])
     assert far["train_accuracy"] == far["test_accuracy"] == pytest.approx(near["train_accuracy"], abs=2e-3)
     assert far["gamma"] == pytest.approx(near["gamma"], rel=1e-9)
@@ -134,7 +134,7 @@ def test_cross_validation_on_a_cluster_is_that_of_one_machine_but_for_the_folds(
     )
     assert far["accuracy"] == pytest.approx(near["accuracy"], abs=0.01)
     assert [fold["fold"] for fold in far["rows"]] == [0, 1, 2]
-    assert all(fold["certified"] and fold["method"] == "chunking (distributed)" for fold in far["rows"])
+    assert all(fold["certified"] and fold["chosen"] == "distributed" for fold in far["rows"])
     assert len({fold["run_id"] for fold in far["rows"] + near["rows"]}) == 6
     assert sum(fold["rows"] for fold in far["rows"]) == 2 * 5000
     # each of its own two thirds of the rows

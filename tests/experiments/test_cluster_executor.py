@@ -93,7 +93,7 @@ def cells(count: int) -> list[Cell]:
     each = [Settings("fw", tolerance=0.1, seed=seed) for seed in range(count)]
     return [
         Cell(
-            plan.run_id(fingerprint, "", settings, repetition=0),
+            plan.run_id("", fingerprint, "", settings, repetition=0),
             "trial", "", FINAL, DATA, fingerprint, settings, repetition=0,
         )
         for settings in each

@@ -40,7 +40,7 @@ ENDLESS = 10**10
 def cell(tolerance: float, seed: int = 0, steps: int | None = None, data: DataSpec = DATA) -> Cell:
     settings = Settings("fw", {}, tolerance=tolerance, seed=seed, max_iterations=steps)
     fingerprint = samples.load(data).fingerprint
-    identity = plan.run_id(fingerprint, "", settings, repetition=0)
+    identity = plan.run_id("", fingerprint, "", settings, repetition=0)
     return Cell(identity, "trial", "", FINAL, data, fingerprint, settings, repetition=0)
 
 
@@ -109,7 +109,7 @@ def chain(*, long: bool = True) -> list[Cell]:
         if long and number == 1:
             made = replace(made, tolerance=1e-12, max_iterations=LONG)
         after = penalties[:number]
-        identity = plan.run_id(cell(1e-2).fingerprint, "", made, predecessors=after)
+        identity = plan.run_id("", cell(1e-2).fingerprint, "", made, predecessors=after)
         cells.append(
             Cell(identity, "trial", "", SELECT, DATA, cell(1e-2).fingerprint, made, predecessors=after)
         )

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from fwsvm.errors import UsageError
-from fwsvm.experiments import config, method_labels, plan, racing
+from fwsvm.experiments import config, plan, racing
 from fwsvm.experiments.experiment import Experiment
 from fwsvm.experiments.samples import DataInfo
+from fwsvm.experiments.settings_columns import settings_columns
 from fwsvm.solvers import Settings
 
 TEXT = """\
@@ -157,6 +158,10 @@ def test_settings_with_several_values_make_all_combinations(tmp_path: Path) -> N
 BASE = Settings(method="swap", parameters={}, C=1.0)
 
 
+def identity(settings: Settings, *part: object, **more: object) -> str:
+    return plan.run_id("a", "d", "", settings, *part, **more)
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -166,31 +171,35 @@ BASE = Settings(method="swap", parameters={}, C=1.0)
     ],
 )  # fmt: skip
 def test_whatever_changes_the_numbers_changes_the_identity(changed: dict[str, object]) -> None:
-    assert plan.run_id("d", "", BASE) != plan.run_id("d", "", replace(BASE, **changed))
+    assert identity(BASE) != identity(replace(BASE, **changed))
 
 
 def test_data_profile_fold_and_repetition_are_part_of_the_identity() -> None:
     seen = {
-        plan.run_id("d", "", BASE), plan.run_id("e", "", BASE), plan.run_id("d", "small", BASE),
-        plan.run_id("d", "", BASE, "5 folds", 0), plan.run_id("d", "", BASE, "5 folds", 1),
-        plan.run_id("d", "", BASE, "10 folds", 0), plan.run_id("d", "", BASE, repetition=0),
-        plan.run_id("d", "", BASE, repetition=1), plan.run_id("d", "", BASE, predecessors=(0.5,)),
-        plan.run_id("d", "", BASE, predecessors=(0.5, 0.7)),
+        identity(BASE), plan.run_id("a", "e", "", BASE), plan.run_id("b", "d", "", BASE),
+        plan.run_id("a", "d", "small", BASE),
+        identity(BASE, "5 folds", 0), identity(BASE, "5 folds", 1), identity(BASE, "10 folds", 0),
+        identity(BASE, repetition=0), identity(BASE, repetition=1),
+        identity(BASE, predecessors=(0.5,)), identity(BASE, predecessors=(0.5, 0.7)),
     }  # fmt: skip
-    assert len(seen) == 10
+    assert len(seen) == 11
 
 
 def test_resources_and_defaults_written_out_are_not_part_of_the_identity() -> None:
-    same = replace(BASE, threads=3, cache_mib=64, parameters={"compare": "unconstrained"})
-    assert plan.run_id("d", "", BASE) == plan.run_id("d", "", same)
+    same = {"threads": 3, "cache_mib": 64, "parameters": {"compare": "unconstrained"}}
+    defaults = {"kernel": "rbf", "stop": "relative", "search": "full", "C": 1.0, "width_rule": "paper"}
+    assert identity(BASE) == identity(replace(BASE, **same, **defaults, degree=5))
 
 
-def test_a_method_is_labelled_by_what_was_set() -> None:
-    assert method_labels.method_label(BASE) == "swap"
-    assert (
-        method_labels.method_label(replace(BASE, parameters={"compare": "clipped"}))
-        == "swap(compare=clipped)"
-    )
+def test_a_row_has_the_parameters_that_are_not_the_defaults() -> None:
+    changed = {"parameters": {"compare": "clipped"}, "retries": 2, "class_weight": {"1": 2.0}}
+    asked = settings_columns(replace(BASE, protocol="fw-svms", time_limit=5.0, **changed))
+    assert asked == {
+        "method": "swap", "protocol": "fw-svms", "time_limit": 5.0, "max_iterations": None,
+        "parameters": '{"compare": "clipped", "retries": 2, "class_weight": {"1": 2.0}}',
+    }  # fmt: skip
+    assert settings_columns(replace(BASE, protocol="fw-svms", retries=1))["parameters"] == ""
+    assert settings_columns(Settings("liblinear"))["protocol"] is None
 
 
 def test_a_method_without_a_kernel_has_one_run_for_all_widths(tmp_path: Path) -> None:

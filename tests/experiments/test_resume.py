@@ -254,7 +254,7 @@ def chain(method: str, *penalties: float) -> list[Cell]:
     for number, C in enumerate(penalties):
         made = Settings(method, C=C, sigma2=4.0, tolerance=1e-4, seed=3)
         after = penalties[:number]
-        identity = plan.run_id(fingerprint, "", made, predecessors=after)
+        identity = plan.run_id("", fingerprint, "", made, predecessors=after)
         cells.append(Cell(identity, "trial", "", SELECT, DATA, fingerprint, made, predecessors=after))
     return cells
 

@@ -27,7 +27,7 @@ def rows(
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
-        found[cell.run_id] = {"status": "converged", "message": "", "test_accuracy": repr(value), **odd}
+        found[cell.run_id] = {"status": "converged", "flags": "", "test_accuracy": repr(value), **odd}
     return cells, found
 
 
@@ -76,7 +76,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
         pair = right.get((cell.settings.sigma2 or 0, cell.settings.C or 0), (0.0, 0.0))
         found[cell.run_id] = {
             "status": "converged",
-            "message": "",
+            "flags": "",
             "test_accuracy": repr(pair[cell.part or 0]),
         }
     choice = selection.choose(SEARCH, cells, found, facts.rows)
@@ -88,7 +88,7 @@ def test_parts_of_unequal_size_count_by_their_rows() -> None:
     "spoiled",
     [
         {"objective": "inf"},
-        {"message": f"Stalled. {promises.NOT_FINITE}"},
+        {"flags": promises.NOT_FINITE_FLAG},
         *({"test_accuracy": text} for text in ("", "nan", "inf", "1.5", "-1", "True", "0x10", "=1+1")),
     ],
 )

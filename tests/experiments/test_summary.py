@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from fwsvm.experiments.summary import LOAD, NUMBERS, SETTING, _asked, _averages, _method, summary_table
+from fwsvm.experiments.summary import LOAD, NUMBERS, SETTING, _averages, _method, summary_table
 
 SECONDS = list(NUMBERS).index("seconds")
 
@@ -18,19 +18,19 @@ def test_the_mean_of_times_near_the_largest_number_is_one() -> None:
 
 
 def test_repetitions_that_auto_solved_differently_are_one_line() -> None:
-    group = [{"method": "auto (swap-2o)"}, {"method": "auto (newton)"}]
+    group = [{"method": "auto", "parameters": "", "chosen": name} for name in ("swap-2o", "newton")]
     assert _method(group[:1] * 2) == "auto (swap-2o)"
     assert _method(group) == "auto"
-    assert _asked("cvm(inner=0.001)") == "cvm(inner=0.001)"
+    assert _method([{"method": "cvm", "parameters": '{"inner": 0.001}', "chosen": ""}]) == "cvm(inner=0.001)"
 
 
 def test_no_number_of_the_table_is_cut_whatever_its_width() -> None:
     wide = {
-        "dataset": "pendigits-random", "method": "swap-2o (with parameters)", "C": str(2.0**-10), "sigma2": "0.03125",
+        "dataset": "pendigits-random", "method": "swap-2o", "C": str(2.0**-10), "sigma2": "0.03125",
         "test_accuracy": "0.98765", "support_vectors": "123456", "train_seconds": "12345.6", "objective": "1.25e-101",
         "relative_gap": "1e-300", "status": "time_limit",
     }  # fmt: skip
-    row = dict.fromkeys((*SETTING, *LOAD, "message", "shared"), "") | wide | {"subproblems": "1"}
+    row = dict.fromkeys((*SETTING, *LOAD, "flags", "chosen", "shared"), "") | wide | {"subproblems": "1"}
     line = summary_table([SimpleNamespace(run_id="one")], {"one": row}).splitlines()[1]
     for number in (
         "0.000976562",
@@ -46,7 +46,7 @@ def test_no_number_of_the_table_is_cut_whatever_its_width() -> None:
 
 
 def test_sets_of_one_file_name_are_told_apart_below_the_table() -> None:
-    found = {path: dict.fromkeys((*SETTING, *LOAD, "message", "shared", "subproblems"), "")
+    found = {path: dict.fromkeys((*SETTING, *LOAD, "flags", "chosen", "shared", "subproblems"), "")
              | row("1") | {"dataset": path, "method": "fw"} for path in ("a/d.svm", "b/d.svm", "e.svm")}  # fmt: skip
     cells = [SimpleNamespace(run_id=path) for path in found]
     assert summary_table(cells, found).splitlines()[-1] == "data sets d.svm, in their order: a/d.svm, b/d.svm"

@@ -69,7 +69,7 @@ def record_of(role: str, data: DataSpec, held_out: ValidationRule | None = None)
     settings = Settings("swap", tolerance=1e-2)
     fingerprint = samples.load(data).fingerprint
     part = None if held_out is None else 0
-    identity = plan.run_id(fingerprint, "", settings, repetition=0)
+    identity = plan.run_id("", fingerprint, "", settings, repetition=0)
     cell = Cell(identity, "trial", "", role, data, fingerprint, settings, held_out, part)
     (found,) = run_task([cell], Resources(threads=1))
     return found

@@ -27,7 +27,6 @@ from fwsvm.experiments.config.sweeps import (
     trial_of,
 )
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
-from fwsvm.experiments.method_labels import told_apart
 from fwsvm.solvers import METHODS
 
 MAX_TRIALS = 10_000  # data sets times methods
@@ -138,7 +137,7 @@ def _trials(keys: Keys, seed: int) -> list[Trial]:
     for (_, _, key), (located, used) in widths.items():
         if not used:
             raise located.error(f"no kernel of these methods has {key}; leave it out of select")
-    return told_apart(trials)
+    return trials
 
 
 def _methods_for(entry: Keys, methods: list[Keys]) -> list[Keys]:
