@@ -17,7 +17,7 @@ from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
 from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import as_numbers, label_text, number
+from fwsvm.data.labels import as_numbers, label_text, number, refuse_regression
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.scaled_copies import rows_sha256
 from fwsvm.errors import DataError, UsageError, nearest, not_one_of
@@ -53,7 +53,7 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
         found = (
             data
             if isinstance(data, Dataset)
-            else data_sets.load(data, scale=scale, raw=True, zero_based=given)
+            else data_sets.load(data, scale=scale, raw=True, zero_based=given or None)
         )
     elif y is None:
         raise UsageError("rows need labels: train(X, y)")
@@ -64,7 +64,9 @@ def data_set_of(data: Any, y: ArrayLike | None, scale: str | None, *, given: boo
         rows = with_numbers(rows) if given else rows
         # by its digest a scaled copy of mapped rows, a file as well, is told from those of other rows
         digest = rows_sha256(rows) if is_mapped(rows) and scale not in {None, "none"} else ""
-        found = Dataset("", LabelledRows(rows, labels), None, classes_of(labels), digest)
+        classes = classes_of(labels)
+        refuse_regression(labels, classes)
+        found = Dataset("", LabelledRows(rows, labels), None, classes, digest)
     how = found.scaling if scale is None else scale
     if how not in SCALINGS:
         raise UsageError(not_one_of("scale", SCALINGS, how))

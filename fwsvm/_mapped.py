@@ -45,12 +45,22 @@ def mapping_of(array: np.ndarray) -> mmap.mmap | None:
 
 
 def never_written(array: np.ndarray) -> np.ndarray:
-    """Register an array's copy-on-write mapping as never written to, and return the array.
-
-    Compiled code takes arrays that may be written. Who has such rows (`fwsvm.data.load`) copies them to change them.
-    """
+    """Return an array of a copy-on-write mapping, read-only: an edit of it raises ValueError."""
     if (found := mapping_of(array)) is not None:
         _NEVER_WRITTEN.add(found)
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def for_compiled(array: np.ndarray) -> np.ndarray:
+    """Return a view of a read-only array with the flag of a writable one, where its mapping allows it.
+
+    numba compiles a function anew for read-only arrays. Compiled code does not write to rows.
+    """
+    if not array.flags.writeable and mapping_of(array) in _NEVER_WRITTEN:
+        array = array.view()
+        array.flags.writeable = True
     return array
 
 

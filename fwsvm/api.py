@@ -206,10 +206,13 @@ def predict(
     if isinstance(data, Dataset):
         data = unseen.rows_of(data)
     elif isinstance(data, str | Path):
-        if not given and (pieces := unseen.pieces(data)) is not None:
+        if (
+            not given
+            and (pieces := unseen.pieces(data, zero_based=machine.facts.get("zero_based"))) is not None
+        ):
             parts = [predict(model, piece, threads=threads, probability=probability) for piece, _ in pieces]
             return np.concatenate(parts)
-        data = unseen.load(data, zero_based=given).table
+        data = unseen.load(data, zero_based=given or machine.facts.get("zero_based")).table
     elif not isinstance(data, LabelledRows):
         rows = without_numbers(rows_of(data)) if given else rows_of(data)
         if given and isinstance(model, Result) and rows.shape[1] > machine.features:

@@ -60,7 +60,7 @@ def command(
     scheduler: str | None,
     *,
     as_json: bool,
-    zero_based: bool,
+    zero_based: bool | None,
     offline: bool,
     **options: Any,
 ) -> None:
@@ -82,7 +82,7 @@ def command(
     end_where_unread()
     settings, chosen = settings_from(options), tuple(dict.fromkeys(scores)) or ("accuracy",)
     refuse_scaling(settings.kernel, scale)
-    zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
+    zero_based = zero_based or is_given(settings.kernel) or None  # index 0 is the number of the row
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
     with training_display(settings) as display, contextlib.ExitStack() as stack:
@@ -131,7 +131,7 @@ def command(
 
 def _here(
     display: Display, say: "Print", data: str, settings: "Settings", folds: int, told: "Watch",
-    scores: tuple[str, ...], scale: str | None, *, zero_based: bool, offline: bool,
+    scores: tuple[str, ...], scale: str | None, *, zero_based: bool | None, offline: bool,
 ) -> "Iterator[Fold]":  # fmt: skip
     """Load the data here, and return the folds."""
     from fwsvm import data as data_sets
@@ -153,7 +153,7 @@ def _here(
 
 def _on_cluster(
     stack: contextlib.ExitStack, say: "Print", address: str, data: str, settings: "Settings", folds: int,
-    told: "Watch", *, zero_based: bool,
+    told: "Watch", *, zero_based: bool | None,
 ) -> "Iterator[Fold]":  # fmt: skip
     """Have a cluster read the data, until the stack is left, and return the folds."""
     from fwsvm.cli import _training_text as text

@@ -50,7 +50,7 @@ def command(
     decision: bool,
     probability: bool,
     as_json: bool,
-    zero_based: bool,
+    zero_based: bool | None,
 ) -> None:
     """Predict the rows of DATA with MODEL.
 
@@ -88,7 +88,7 @@ def command(
         _refuse_exchanged(model, data)
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
-        zero_based = zero_based or given
+        zero_based = zero_based or given or machine.facts.get("zero_based")
         if scheduler is None:
             used = threads or usable_threads()
             pieces = None if given else unseen.pieces(data, zero_based=zero_based)
@@ -158,7 +158,7 @@ def _refuse_exchanged(model: Path, data: str) -> None:
 
 
 def _loaded(
-    data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool
+    data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool | None
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
     """Return the rows to predict, and what is to be known of them."""
     from fwsvm.data import unseen

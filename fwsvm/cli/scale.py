@@ -74,7 +74,7 @@ def command(
     from fwsvm.files import disk
     from fwsvm.files.atomic import replacing
 
-    table, notices = training_rows.read(data, zero_based=zero_based)
+    table, notices = training_rows.read(data, zero_based=zero_based or None)
     X = table.X
     rule = (
         ranges.restore_ranges(restore, X)

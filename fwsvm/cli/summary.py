@@ -24,7 +24,7 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
-    table, notices = training_rows.read(data, zero_based=zero_based)
+    table, notices = training_rows.read(data, zero_based=zero_based or None)
     found: dict[str, Any] = {"file": data, **counts_of(table)}
     distance = mean_squared_distance(table.X)
     rules = family("rbf").widths if 0 < distance < math.inf else {}

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
-    *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool, offline: bool, **options: Any,
+    *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool | None, offline: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Train a model on DATA.
 
@@ -81,7 +81,7 @@ def command(
         raise UsageError("--probability is for the model; give --model FILE as well")
     settings = settings_from(options)
     refuse_scaling(settings.kernel, scale)
-    zero_based = zero_based or is_given(settings.kernel)  # index 0 is the number of the row
+    zero_based = zero_based or is_given(settings.kernel) or None  # index 0 is the number of the row
     refuse_overwriting([data, test], [model, model_files.range_path(model) if model else None, trace])
     for output, option in ((model, "--model"), (trace, "--trace")):
         if output is not None:
@@ -115,7 +115,7 @@ def command(
 
 def _here(
     say: "Print", data: str, settings: "Settings", scale: str | None, test: Path | None, model: Path | None,
-    *, probability: bool, as_json: bool, zero_based: bool, offline: bool,
+    *, probability: bool, as_json: bool, zero_based: bool | None, offline: bool,
 ) -> "tuple[Result, Row, int]":  # fmt: skip
     """Train in this process; return result, row, and the exit code if probabilities that were asked for are lacking."""
     from fwsvm import data as data_sets
@@ -156,7 +156,7 @@ def _here(
 
 def _on_cluster(
     say: "Print", address: str, data: str, test: Path | None, settings: "Settings", scale: str | None,
-    *, zero_based: bool,
+    *, zero_based: bool | None,
 ) -> "tuple[Result, Row]":  # fmt: skip
     """Train on a Dask cluster; return result and row."""
     from fwsvm.cli import _training_text as text

@@ -32,7 +32,7 @@ def load(
     name_or_path: str | Path,
     *,
     test: str | Path | None = None,
-    zero_based: bool = False,
+    zero_based: bool | None = None,
     source: str | None = None,
     mirror: str | Path | None = None,
     offline: bool = False,
@@ -49,8 +49,9 @@ def load(
         A path, if a file stands there; else a name in ``datasets.lock``; else ``synthetic:KIND?rows=...``.
     test : str or Path, optional
         A file of test rows, in place of any the data set has.
-    zero_based : bool
-        The files at the paths given count their features from 0.
+    zero_based : bool, optional
+        Whether the files at the paths given count their features from 0. Without it they do where an index is 0; a
+        notice tells, and ``zero_based`` of what is returned.
     source : str, optional
         Which of an entry's alternative sources to use; the default is the first that is available.
     mirror : str or Path, optional

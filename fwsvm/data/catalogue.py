@@ -47,6 +47,7 @@ def load(
     how = scale or entry.scaling
     recipe: dict[str, Any] = {"features": entry.features, "scaling": how, **_how(got.source)}
     notices = [*got.notices, *([lacking] if lacking else [])]
+    base = got.source.loader.get("zero_based", False) if got.source.loader["format"] == "svmlight" else None
     has_test = bool(got.source.test) and not got.lacking
     train = _part(entry, got, got.source.train, recipe, "train", notices)
     held_out = _part(entry, got, got.source.test, recipe, "test", notices) if has_test else None
@@ -58,7 +59,7 @@ def load(
         train, held_out = splits.split(pool, entry.split, seed)
         recipe["split"] = {**entry.split, "seed": seed}
     if test is not None:
-        held_out, digest, extra = read_file(test, loader_of(test), entry.features)
+        held_out, digest, extra = read_file(test, loader_of(test, zero_based=base), entry.features)
         recipe["test"] = [digest]
         notices += [*extra, *unknown_labels(test, held_out, classes)]
     return Dataset(
@@ -72,10 +73,11 @@ def load(
         load_seconds=time.perf_counter() - started,
         notices=(*notices, *shape_notices(entry, train, held_out, lacking=bool(lacking))),
         lacking=untested if lacking else "",
+        zero_based=base,
     )
 
 
-def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | None) -> Dataset:
+def load_path(path: Path, *, test: Path | None, zero_based: bool | None, scale: str | None) -> Dataset:
     """Read a user's own files in LIBSVM's format, as they are: no split, and no scaling unless ``scale`` says so.
 
     The training file decides the number of features; see `widened` for a test file that has others.
@@ -84,13 +86,15 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
     loader = loader_of(path, zero_based=zero_based)
     train, train_sha256, notices = formats.read_file(path, loader)
     labels.require_two(train.labels, str(path))
+    base = train.zero_based
+    loader |= {} if base is None else {"zero_based": base}
     recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256], **formats.reader_of_plugin(loader)}
     how = scale or "none"
     if how != "none":
         recipe["scaling"] = how
     held_out, classes = None, labels.classes(train.labels)
     if test is not None:
-        held_out, test_sha256, more = read_file(test, loader_of(test, zero_based=zero_based), train.features)
+        held_out, test_sha256, more = read_file(test, loader_of(test, zero_based=base), train.features)
         recipe["test"] = [test_sha256]
         notices = (*notices, *more, *unknown_labels(test, held_out, classes))
     return Dataset(
@@ -103,6 +107,7 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool, scale: str | N
         scaling=how,
         load_seconds=time.perf_counter() - started,
         notices=notices,
+        zero_based=base,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fwsvm.data.labels import label_text
+from fwsvm.data.labels import number_text
 from fwsvm.errors import UsageError, shown
 from fwsvm.parameters import BALANCED, converted
 
@@ -21,7 +21,7 @@ def by_label_text(pairs: Mapping[Any, Any]) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for label, value in pairs.items():
-        name = label_text(str(label))
+        name = number_text(str(label))
         if name in found:
             raise UsageError(f"class {shown(name)} has two weights; give it one")
         found[name] = converted(f"the weight of class {shown(name)}", value, float)

@@ -22,11 +22,14 @@ class LabelledRows:
         float64 where every label is a number, otherwise text (dtype ``str``).
     ranges : Ranges or None
         The ranges that the rows were scaled by; None if they are as in their file.
+    zero_based : bool or None
+        Whether the file that the rows were read from counts features from 0; None of other rows.
     """
 
     X: RowMatrix
     labels: np.ndarray
     ranges: Ranges | None = None
+    zero_based: bool | None = None
 
     @property
     def rows(self) -> int:
@@ -67,6 +70,8 @@ class Dataset:
         Why there are no test rows though the data set has some: one sentence; empty otherwise.
     first_use : bool
         Whether a file had no published checksum and was trusted when it was first fetched.
+    zero_based : bool or None
+        Whether the training files count features from 0; None where they are in a format without indices.
     """
 
     name: str
@@ -80,3 +85,4 @@ class Dataset:
     notices: tuple[str, ...] = field(default=())
     lacking: str = ""
     first_use: bool = False
+    zero_based: bool | None = None

@@ -1,8 +1,8 @@
-"""What the classes of a data set are and in what order, and labels as text.
+"""Labels of rows: as numbers or text, the classes that they form, and the order of these.
 
 Two classes: the larger label is the class +1 and comes first; numbers compare as numbers, names as text. More
-classes: order of first appearance in the whole training file. A number has one text whatever the file writes:
-``1`` for ``+1`` and ``1.0``, ``2.5`` for ``2.50``.
+classes: order of first appearance in the whole training file. Labels that are numbers have one text whatever the file
+writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``01`` is not ``1``.
 """
 
 import functools
@@ -18,8 +18,10 @@ from fwsvm.errors import DataError, clipped, shown
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
+LEADING_ZERO = re.compile(r"[-+]?0[0-9]")  # of text that consists of digits, such as a postal code
 QUOTED = 40  # characters of a label in a message
 CHARACTER = 4  # bytes, in arrays of text
+MANY = 20  # different labels, some of them fractions, that are a regression target rather than classes
 PART = 1 << 20  # labels that are sorted at a time
 EXACT_WHOLE = 1e15  # whole numbers below it are written as such, and not rounded
 
@@ -46,12 +48,11 @@ def of_names(
 
     `DataError`, which ``where`` they stand begins, if text does not fit in the memory available.
     """
-    values = [number(name) for name in names]
-    if all(
-        value is not None and (abs(value) < EXACT_WHOLE or label_text(name) == label_text(value))
-        for name, value in zip(names, values, strict=True)
-    ):
-        return np.array(values)[codes]
+    if all(number(name) is not None and not LEADING_ZERO.match(name) for name in names):
+        values = np.array([float(name) for name in names])
+        if not any(map(_is_rounded, names, values.tolist())):
+            return values[codes]
+        names = [str(int(name)) if WHOLE.fullmatch(name) else name for name in names]
     longest = max(map(len, names))
     what = f"{where}: keeping {len(codes):,} labels of up to {longest:,} characters"
     require(CHARACTER * len(codes) * longest, what, "write shorter labels", DataError)
@@ -99,14 +100,24 @@ def as_numbers(labels: NDArray[np.generic], where: str = "") -> NDArray[np.float
     return numbers
 
 
+def _is_rounded(name: str, value: float) -> bool:
+    """Whether a whole number has another value as float64."""
+    return abs(value) >= EXACT_WHOLE and WHOLE.fullmatch(name) is not None and int(name) != value
+
+
 def encode(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> NDArray[np.int32]:
-    """Return each label's place in ``classes``, shape (m,), -1 where it is none of them."""
+    """Return each label's place in ``classes``, shape (m,), -1 where it is none of them.
+
+    Text matches as it is written; where all classes are numbers, also as the number that it writes.
+    """
     place = {name: i for i, name in enumerate(classes)}
+    numeric = all(number(name) is not None and number_text(name) == name for name in classes)
     codes = np.empty(len(labels), np.int32)
     for first in range(0, len(labels), PART):
         distinct, which = np.unique(labels[first : first + PART], return_inverse=True)
-        places = np.array([place.get(label_text(label), -1) for label in distinct], np.int32)
-        codes[first : first + PART] = places[which.reshape(-1)]
+        names = [label_text(label) for label in distinct.tolist()]
+        found = [place.get(name, place.get(number_text(name), -1) if numeric else -1) for name in names]
+        codes[first : first + PART] = np.array(found, np.int32)[which.reshape(-1)]
     return codes
 
 
@@ -121,24 +132,29 @@ def _in_order(labels: NDArray[np.float64] | NDArray[np.str_]) -> list[float] | l
 
 @functools.lru_cache(maxsize=1024)  # fits of a search meet the same few again and again
 def label_text(label: float | str) -> str:
-    """Return the one text of a label: a number's shortest, a name and a whole number that a double rounds as they are.
+    """Return the one text of a label: a number's shortest; text as it is.
 
-    >>> [label_text(label) for label in (1.0, "+1", "2.50", -0.0, "setosa")]
-    ['1', '1', '2.5', '0', 'setosa']
+    >>> [label_text(label) for label in (1.0, 2.50, -0.0, "01", "setosa")]
+    ['1', '2.5', '0', '01', 'setosa']
     """
-    value = number(label) if isinstance(label, str) else float(label)
-    if value is None or not math.isfinite(value):
+    if isinstance(label, str):
         return str(label)
-    if (
-        isinstance(label, str)
-        and abs(value) >= EXACT_WHOLE
-        and WHOLE.fullmatch(label)
-        and int(label) != value
-    ):
-        return str(int(label))
+    value = float(label)
     if value.is_integer() and abs(value) < EXACT_WHOLE:
         return str(int(value))
     return repr(value)
+
+
+def number_text(word: str) -> str:
+    """Return the one text of the number that a word writes; a word that is no number as it is.
+
+    >>> [number_text(word) for word in ("+1", "2.50", "01", "setosa")]
+    ['1', '2.5', '01', 'setosa']
+    """
+    value = number(word)
+    if value is None or not math.isfinite(value) or LEADING_ZERO.match(word):
+        return word
+    return str(int(word)) if _is_rounded(word, value) else label_text(value)
 
 
 def unknown(labels: NDArray[np.float64] | NDArray[np.str_], classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,10 +186,35 @@ def require_two(labels: NDArray[np.float64] | NDArray[np.str_], name: str) -> No
     if len(found) < 2:
         have = "the only row has" if len(labels) == 1 else f"all {len(labels)} rows have"
         raise DataError(f"{name}: {have} the label {clipped(found[0], QUOTED)}; two classes are needed")
+    refuse_regression(labels, found, name)
+
+
+def refuse_regression(
+    labels: NDArray[np.float64] | NDArray[np.str_], found: tuple[str, ...], name: str = ""
+) -> None:
+    """Refuse labels, shape (m,), that are no classes but the target of a regression.
+
+    Such are labels of which each row has its own, and numbers with fractions that are more than `MANY` or more than
+    half as many as the rows. ``found`` are the labels' `classes`, ``name`` is that of the data.
+
+    Raises
+    ------
+    DataError
+        The sentence names regression.
+    """
+    where = f"{name}: " if name else ""
     if len(found) == len(labels) > 2:
         raise DataError(
-            f"{name}: each of the {len(labels)} rows has a label of its own; classes are labels that rows share "
+            f"{where}each of the {len(labels)} rows has a label of its own; classes are labels that rows share "
             "(fwsvm does classification, not regression)"
+        )
+    if labels.dtype.kind != "f" or len(found) <= min(MANY, max(2, len(labels) // 2)):
+        return
+    fraction = next((label for label in found if WHOLE.fullmatch(label) is None), None)
+    if fraction is not None:
+        raise DataError(
+            f"{where}the labels are continuous: {len(found)} different numbers in {len(labels)} rows, such as "
+            f"{fraction}; fwsvm does classification, not regression"
         )
 
 
@@ -186,8 +227,9 @@ def number(word: str) -> float | None:
     return float(word) if NUMBER.fullmatch(word) else None
 
 
-def _rank(found: tuple[str, ...]) -> Callable[[str], float | str]:
+def _rank(found: tuple[str, ...]) -> Callable[[str], tuple[float | str, str]]:
     """Return what classes are compared by: their numbers where all are numbers, else their names."""
     if any(number(name) is None for name in found):
-        return str
-    return lambda name: int(name) if WHOLE.fullmatch(name) else float(name)  # which compare exactly
+        return lambda name: (name, name)
+    # int and float compare exactly
+    return lambda name: (int(name) if WHOLE.fullmatch(name) else float(name), name)

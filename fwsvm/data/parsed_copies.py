@@ -81,7 +81,7 @@ def _read_copy(place: Path) -> Parsed | None:
         X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
         X.has_sorted_indices = True
         X.has_canonical_format = True
-    return LabelledRows(X, arrays["labels"]), tuple(about["notices"])
+    return LabelledRows(X, arrays["labels"], zero_based=about["zero_based"]), tuple(about["notices"])
 
 
 def _array(path: Path) -> np.ndarray:
@@ -103,7 +103,7 @@ def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha2
                 np.save(file, array, allow_pickle=False)
                 file.flush()
                 os.fsync(file.fileno())
-        _finish(building, place, tuple(table.X.shape), notices, sha256)
+        _finish(building, place, tuple(table.X.shape), notices, sha256, zero_based=table.zero_based)
 
 
 @contextlib.contextmanager
@@ -125,6 +125,7 @@ def _finish(
     notices: tuple[str, ...],
     sha256: str,
     size: int | None = None,
+    zero_based: bool | None = None,
 ) -> None:
     """Say what the arrays of a folder are, and of a file of how many bytes, and give it its name."""
     about = {
@@ -135,6 +136,7 @@ def _finish(
             file.stem: list(np.load(file, mmap_mode="r").shape) for file in sorted(building.glob("*.npy"))
         },
         "notices": list(notices),
+        "zero_based": zero_based,
     }
     (building / "about.json").write_text(json.dumps(about), "utf-8")
     if size is not None:
@@ -154,12 +156,12 @@ class Streamed(NamedTuple):
 
     Attributes
     ----------
-    write : callable (folder) -> (shape, notices, sha256 of the text)
+    write : callable (folder) -> (shape, notices, sha256 of the text, whether indices start at 0)
     options : mapping, the reader's
     is_plain : bool, whether the text's digest is the file's
     """
 
-    write: Callable[[Path], tuple[tuple[int, ...], tuple[str, ...], str]]
+    write: Callable[[Path], tuple[tuple[int, ...], tuple[str, ...], str, bool]]
     options: Mapping[str, Any]
     is_plain: bool
 
@@ -185,14 +187,14 @@ def streamed(
     if sha256 is not None and (kept := _read_copy(folder(sha256, how.options))) is not None:
         return kept, sha256
     with _building(parsed_folder()) as building:
-        shape, notices, of_text = how.write(building)
+        shape, notices, of_text, zero_based = how.write(building)
         # a digest that was given is of the file as it was before this function saw it
         if expected is not None and (of_text if how.is_plain else digest(path)) != expected:
             raise changed(path)
         as_of.refuse_change(path)
         sha256 = sha256 or of_text
         place = folder(sha256, how.options)
-        _finish(building, place, shape, notices, sha256, size)
+        _finish(building, place, shape, notices, sha256, size, zero_based)
     kept = _read_copy(place)
     if kept is None:
         raise OSError(f"the parsed copy {place} cannot be read")

@@ -7,7 +7,7 @@ import hashlib
 import mmap
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -33,12 +33,14 @@ class Partition(NamedTuple):
     path : str, absolute
     start, stop : int, bytes from the start of the file
     size : int, bytes of the whole file when it was cut
+    zero_based : bool, whether features are counted from 0
     """
 
     path: str
     start: int
     stop: int
     size: int
+    zero_based: bool = False
 
     @property
     def name(self) -> str:
@@ -54,8 +56,10 @@ class PartitionRows(NamedTuple):
     notices: tuple[str, ...]
 
 
-def cut(place: str | Path) -> list[Partition]:
+def cut(place: str | Path, *, zero_based: bool | None = None) -> list[Partition]:
     """Return the partitions of a file, or of all files in a folder, in the order of their names.
+
+    Whether features are counted from 0 is seen from the beginnings of the files where ``zero_based`` does not say it.
 
     Raises
     ------
@@ -64,11 +68,24 @@ def cut(place: str | Path) -> list[Partition]:
     """
     path = Path(os.path.abspath(place))  # noqa: PTH100  (links stay what they are called on other machines)
     if not path.is_dir():
-        return _cut_file(path)
+        return _with_base(_cut_file(path), zero_based)
     files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     if not files:
         raise DataError(f"{path}: there is no file in this folder")
-    return [partition for file in files for partition in _cut_file(file)]
+    return _with_base([partition for file in files for partition in _cut_file(file)], zero_based)
+
+
+def _with_base(partitions: list[Partition], zero_based: bool | None) -> list[Partition]:
+    if zero_based is None:
+        zero_based = any(
+            svmlight.looks_zero_based(_head(path)) for path in {each.path for each in partitions}
+        )
+    return [each._replace(zero_based=zero_based) for each in partitions]
+
+
+def _head(path: str) -> bytes:
+    with Path(path).open("rb") as source:
+        return source.read(LEAST)
 
 
 def _cut_file(path: Path) -> list[Partition]:
@@ -105,7 +122,7 @@ def _line_ends(text: mmap.mmap) -> list[int]:
     return [*ends, size]
 
 
-def read(partition: Partition, *, zero_based: bool = False, unlabelled: bool = False) -> PartitionRows:
+def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
     """Read a partition; it may have no rows, which are then of no feature.
 
     Raises
@@ -117,8 +134,9 @@ def read(partition: Partition, *, zero_based: bool = False, unlabelled: bool = F
     data = _bytes(partition)
     digest = hashlib.sha256(data).hexdigest()
     text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
+    options: dict[str, Any] = {"zero_based": partition.zero_based, "unlabelled": unlabelled}
     try:
-        table, notices = svmlight.parse(partition.path, text, zero_based=zero_based, unlabelled=unlabelled)
+        table, notices = svmlight.parse(partition.path, text, **options)
     except NoRowsError:
         table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
     except FormatError as error:

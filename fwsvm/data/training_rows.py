@@ -44,7 +44,7 @@ class FormattedLines:
                 yield from block.splitlines(keepends=True)
 
 
-def read(name_or_path: str | Path, *, zero_based: bool = False) -> tuple[LabelledRows, tuple[str, ...]]:
+def read(name_or_path: str | Path, *, zero_based: bool | None = None) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a file in LIBSVM's format, or those that training on a name uses, before it scales them.
 
     Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`.

@@ -29,7 +29,7 @@ class UnseenRows(NamedTuple):
     scaling: str = "none"
 
 
-def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
+def load(name_or_path: str | Path, *, zero_based: bool | None = None) -> UnseenRows:
     """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
 
     Raises
@@ -47,7 +47,7 @@ def load(name_or_path: str | Path, *, zero_based: bool = False) -> UnseenRows:
     return UnseenRows(table, (said, *found.notices), found.scaling)
 
 
-def pieces(name_or_path: str | Path, *, zero_based: bool = False) -> Pieces | None:
+def pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -> Pieces | None:
     """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
 
     With each come the notices of the file up to its end.

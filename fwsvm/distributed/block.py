@@ -52,9 +52,9 @@ class Block(NamedTuple):
     codes: np.ndarray
 
 
-def load(partition: Partition, zero_based: bool) -> PartitionRows:
+def load(partition: Partition) -> PartitionRows:
     """Read a partition."""
-    return read(partition, zero_based=zero_based)
+    return read(partition)
 
 
 def facts(part: PartitionRows) -> Facts:

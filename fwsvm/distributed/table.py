@@ -65,11 +65,10 @@ class RemoteTable:
         cluster: Cluster,
         partitions: Sequence[Partition],
         *,
-        zero_based: bool = False,
         scale: str = "none",
     ) -> None:
         self.cluster, count = cluster, len(partitions)
-        parts = cluster.each(block.load, partitions, [zero_based] * count)
+        parts = cluster.each(block.load, partitions)
         self.found = found = joined(cluster.gather(cluster.each(block.facts, parts)), name_of(partitions))
         self.blocks = cluster.each(
             block.block, parts, partitions, found.digests, [found.classes] * count, [found.features] * count

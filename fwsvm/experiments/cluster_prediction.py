@@ -21,7 +21,7 @@ class PredictionRequest(NamedTuple):
 
     decision: bool
     probability: bool
-    zero_based: bool
+    zero_based: bool | None
 
 
 class PartPrediction(NamedTuple):
@@ -42,7 +42,7 @@ def predict(
         As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut` and `fwsvm.experiments.prediction.predict`.
     """
     enter(Phase.PREDICT)
-    partitions, started = cut(data), time.perf_counter()
+    partitions, started = cut(data, zero_based=request.zero_based), time.perf_counter()
     cluster = Cluster(address)
     try:
         count = len(partitions)
@@ -63,7 +63,7 @@ def predict_partition(
     partition: Partition, machine: KernelModel | LinearModel, request: PredictionRequest
 ) -> PartPrediction:
     """Read and predict a partition; this runs on a worker."""
-    table, _, notices = read(partition, zero_based=request.zero_based, unlabelled=True)
+    table, _, notices = read(partition, unlabelled=True)
     if not table.rows:
         return PartPrediction(None, notices)
     found = prediction.predict(machine, table, probability=request.probability)

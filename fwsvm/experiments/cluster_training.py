@@ -10,6 +10,7 @@ from fwsvm._memory import peak_memory_mib, reset_peak_memory
 from fwsvm.data.catalogue import fingerprint_of, read_file, scaled_test_rows, unknown_labels
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.formats.svmlight import FOUND_ZERO_BASED
 from fwsvm.data.partitions import cut
 from fwsvm.distributed.cluster import Cluster, identity
 from fwsvm.distributed.fit import accuracy as accuracy_there
@@ -44,11 +45,12 @@ class Remote(NamedTuple):
     fingerprint: str
     load_seconds: float
     notices: tuple[str, ...]
+    zero_based: bool
 
 
 @contextmanager
 def opened(
-    address: str, data: str, test: Path | None, *, zero_based: bool, scale: str | None = None
+    address: str, data: str, test: Path | None, *, zero_based: bool | None, scale: str | None = None
 ) -> Iterator[Remote]:
     """Have the workers of a cluster read a file, or the files of a folder; they let go of it in the end.
 
@@ -58,14 +60,17 @@ def opened(
         As `fwsvm.distributed.cluster.connect`, `fwsvm.data.partitions.cut`, and what workers say.
     """
     started = time.perf_counter()
-    partitions = cut(data)
+    partitions = cut(data, zero_based=zero_based)
+    base = partitions[0].zero_based
     cluster = Cluster(address)
     try:
-        table = RemoteTable(cluster, partitions, zero_based=zero_based, scale=scale or "none")
-        recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": zero_based}
+        table = RemoteTable(cluster, partitions, scale=scale or "none")
+        recipe: dict[str, Any] = {"partitions": table.found.digests, "zero_based": base}
         held_out, notices = None, table.found.notices
+        if base and zero_based is None:
+            notices = (FOUND_ZERO_BASED, *notices)
         if test is not None:
-            loader = loader_of(test, zero_based=zero_based)
+            loader = loader_of(test, zero_based=base)
             held_out, recipe["test"], more = read_file(test, loader, table.found.features)
             notices = (*notices, *more, *unknown_labels(test, held_out, table.found.classes))
         if table.ranges is not None:
@@ -74,7 +79,7 @@ def opened(
                 held_out, more = scaled_test_rows(held_out, table.ranges, fingerprint_of(recipe))
                 notices = (*notices, *more)
         seconds = time.perf_counter() - started
-        yield Remote(data, table, held_out, fingerprint_of(recipe), seconds, notices)
+        yield Remote(data, table, held_out, fingerprint_of(recipe), seconds, notices, base)
     finally:
         cluster.close()
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, is_mapped
+from fwsvm._mapped import RowMatrix, for_compiled, is_mapped
 from fwsvm.numerics.compile import njit
 
 
@@ -48,9 +48,9 @@ def as_rows(X: RowMatrix | Rows, dtype: type = np.float64) -> Rows:
         return _stored(np.asarray(X, np.float64), dtype)
     compressed: Any = canonical(X)
     return Rows(
-        np.ascontiguousarray(compressed.data, dtype=dtype),
-        np.ascontiguousarray(compressed.indices, dtype=np.int32),
-        np.ascontiguousarray(compressed.indptr, dtype=np.int64),
+        for_compiled(np.ascontiguousarray(compressed.data, dtype=dtype)),
+        for_compiled(np.ascontiguousarray(compressed.indices, dtype=np.int32)),
+        for_compiled(np.ascontiguousarray(compressed.indptr, dtype=np.int64)),
         int(X.shape[1]),
     )
 
@@ -71,7 +71,7 @@ def _stored(X: np.ndarray, dtype: type) -> Rows:
     starts = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(X, axis=1), out=starts[1:])
     values, columns = np.empty(starts[-1]), np.empty(starts[-1], np.int32)
-    _store(np.ascontiguousarray(X), starts, values, columns)
+    _store(for_compiled(np.ascontiguousarray(X)), starts, values, columns)
     return Rows(values.astype(dtype, copy=False), columns, starts, X.shape[1])
 
 
@@ -89,7 +89,7 @@ def as_they_lie(X: RowMatrix) -> Rows:
     """Return the rows of an (m, n) array without a copy of mapped ones; dense ones of these have no ``columns``."""
     if isinstance(X, np.ndarray) and is_mapped(X):
         m, n = X.shape
-        return Rows(X.reshape(-1), None, n * np.arange(m + 1, dtype=np.int64), n)  # type: ignore[arg-type]
+        return Rows(for_compiled(X.reshape(-1)), None, n * np.arange(m + 1, dtype=np.int64), n)  # type: ignore[arg-type]
     return as_rows(X)
 
 

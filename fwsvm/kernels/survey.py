@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix, blocks, is_constant, is_mapped, let_go, mapping_of
+from fwsvm._mapped import RowMatrix, blocks, for_compiled, is_constant, is_mapped, let_go, mapping_of
 from fwsvm._stretches import NUMBERS
 from fwsvm.numerics.compile import njit
 
@@ -80,7 +80,7 @@ def _dense(X: np.ndarray) -> Survey:
     n = X.shape[1]
     least, most, total = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
     for some in blocks(X):
-        _add_dense(X[some], least, most, total)
+        _add_dense(for_compiled(X[some]), least, most, total)
     mean, squares = total / len(X), 0.0
     for some in blocks(X):  # in the order of `fwsvm.kernels.widths`
         squares += float(np.sum(np.square(X[some] - mean)))
@@ -94,7 +94,7 @@ def _sparse(X: sparse.csr_array) -> Survey:
     counts, squares = np.zeros(n, np.int64), 0.0
     for first in range(0, X.nnz, NUMBERS):
         some = slice(first, min(first + NUMBERS, X.nnz))
-        _add_sparse(X.data[some], X.indices[some], least, most, total, counts)
+        _add_sparse(for_compiled(X.data[some]), for_compiled(X.indices[some]), least, most, total, counts)
         squares += float(np.sum(np.square(X.data[some])))
         if first % (NUMBERS * 64) == 0:
             let_go(X)

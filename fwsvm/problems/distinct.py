@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from fwsvm._mapped import RowMatrix
+from fwsvm._mapped import RowMatrix, for_compiled
 from fwsvm.numerics.compile import njit
 from fwsvm.numerics.random import mixed
 
@@ -46,9 +46,9 @@ def row_hashes(X: RowMatrix, codes: np.ndarray) -> np.ndarray:
     """Return a uint64 of each row's class and numbers other than zero, shape (m,): the same dense and sparse."""
     hashes = codes.astype(np.uint64) + np.uint64(1)
     if isinstance(X, np.ndarray):
-        _add_dense(np.ascontiguousarray(X).view(np.uint64), hashes)
+        _add_dense(for_compiled(np.ascontiguousarray(X).view(np.uint64)), hashes)
     else:
-        _add_sparse(X.data.view(np.uint64), X.indices, X.indptr, hashes)
+        _add_sparse(*map(for_compiled, (X.data.view(np.uint64), X.indices, X.indptr)), hashes)
     return hashes
 
 

@@ -30,10 +30,28 @@ def test_classes(given_labels, expected):
     assert labels.classes(np.array(given_labels)) == expected
 
 
-def test_one_number_is_one_class_however_it_is_written():
-    found = labels.classes(np.array(["+1", "1.0", "x", "1", "-1"]))
-    assert found == ("1", "x", "-1")
-    assert labels.encode(np.array(["1e0", "x", "-1", "2"]), found).tolist() == [0, 1, 2, -1]
+def test_text_stays_text():
+    found = labels.classes(np.array(["01", "1", "x", "1.0"]))
+    assert found == ("01", "1", "x", "1.0")
+    assert labels.encode(np.array(["1", "x", "01", "+1"]), found).tolist() == [1, 2, 0, -1]
+    assert labels.classes(np.array(["1", "01"])) == ("1", "01")
+
+
+def test_numbers_of_a_file_are_classes_however_they_are_written():
+    codes = np.arange(3)
+    assert labels.classes(labels.of_names(["+1", "1.0", "-1"], codes, "")) == ("1", "-1")
+    assert labels.of_names(["007", "12", "12"], codes, "").tolist() == ["007", "12", "12"]
+    assert labels.encode(np.array(["+1", "1e0", "x"]), ("1", "-1")).tolist() == [0, 0, -1]
+
+
+@pytest.mark.parametrize("rows", [60, 4000])
+def test_a_regression_target_is_no_class(rows):
+    target = np.round(np.random.default_rng(0).normal(size=rows), 1)
+    with pytest.raises(DataError, match="labels are continuous"):
+        labels.require_two(target, "file")
+    labels.require_two(np.arange(rows) % 30.0, "file")
+    labels.require_two(np.array([str(value) for value in target]), "file")
+    labels.require_two(np.arange(rows) % 5 / 2, "file")
 
 
 def test_numbers_find_their_class_among_names():
@@ -75,7 +93,7 @@ def test_labels_that_no_rows_share_are_no_classes():
 
 
 def test_whole_numbers_that_a_double_rounds_keep_their_text():
-    assert [labels.label_text(word) for word in ("9007199254740993", "+9007199254740993", "9007199254740992")] == [
+    assert [labels.number_text(word) for word in ("9007199254740993", "+9007199254740993", "9007199254740992")] == [
         "9007199254740993", "9007199254740993", "9007199254740992.0",
     ]  # fmt: skip
     assert labels.of_names(["9007199254740993", "1"], np.array([0, 1]), "rows").tolist() == [

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwsvm import _memory
+from fwsvm import _memory, data
 from fwsvm.data.formats import decompression, svmlight, text_file
 from fwsvm.errors import DataError
 
@@ -150,7 +150,6 @@ REFUSED = [
     ("1,", "'1,' is more than one label"),
     ("1:1 2:1", "has no label: it starts with '1:1'"),
     (":1", "has no label"),
-    ("1 0:1", "index 0 in '0:1', but indices start at 1"),
     ("1 -3:1", "index of '-3:1' is negative"),
     ("1 +3:1", "index of '+3:1' is written with a sign"),
     ("1 1.5:1", "index of '1.5:1' is fractional"),
@@ -170,7 +169,7 @@ REFUSED = [
     ("1 1:1_0", "value of '1:1_0' is not a number"),
     ("1 1:0x1p3", "value of '1:0x1p3' is not a number"),
     ("1 1:", "'1:' has no value after the colon"),
-    ("1 1: 2", "'1:' has no value after the colon"),
+    ("1 1: ", "'1:' has no value after the colon"),
     ("1 1 :2", "'1' is not index:value"),
     ("1 :2", "':2' has no index before the colon"),
     ("1 1:nan", "value of '1:nan' is not finite"),
@@ -518,3 +517,30 @@ def test_a_text_that_must_be_copied_is_refused_where_it_does_not_fit(tmp_path, m
     path.write_bytes(path.read_bytes().rstrip())
     with pytest.raises(DataError, match="copying the text to add the missing last line feed"):
         text_file.read_text(path)
+
+
+def test_a_blank_may_follow_the_colon(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("0   21:1.00   63: .50\n1 2:\t2 3:4\n")
+    table, _ = svmlight.read(path)
+    assert table.X.toarray()[:, [1, 2, 20, 62]].tolist() == [[0, 0, 1, 0.5], [2, 4, 0, 0]]
+    path.write_text("0 1:1\n1 2: x\n")
+    with pytest.raises(DataError, match=r":2: value of '2:x' is not a number"):
+        svmlight.read(path)
+    path.write_text("0 1:1\n1 2: \n")
+    with pytest.raises(DataError, match=r":2: '2:' has no value"):
+        svmlight.read(path)
+
+
+@pytest.mark.parametrize("text", ["1 1:2\n-1 0:3 1:4\n", "# Column indices are zero-based\n1 1:2\n-1 1:4\n"])
+def test_a_file_that_counts_from_0_is_read_so(tmp_path, text):
+    path = tmp_path / "rows"
+    path.write_text(text)
+    found = data.load(path)
+    assert found.zero_based
+    assert found.train.X.toarray()[:, 1].tolist() == [2, 4]
+    assert any("counts its features from 0" in notice for notice in found.notices)
+    assert found.fingerprint == data.load(path, zero_based=True).fingerprint
+    path.write_text("1 0:2\n-1 0:3 1:4\n")
+    with pytest.raises(DataError, match="index 0 in '0:2'"):
+        svmlight.read(path, zero_based=False)

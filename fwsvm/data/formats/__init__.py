@@ -93,7 +93,9 @@ def comes_in_pieces(path: Path) -> bool:
     return _is_streamed(path, loader, "")
 
 
-def in_pieces(path: Path, *, zero_based: bool = False) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
+def in_pieces(
+    path: Path, *, zero_based: bool | None = None
+) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
     """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time.
 
     With each come the notices of the file up to its end.
@@ -125,7 +127,7 @@ def _streamed(
     from fwsvm.data.formats import decompression, svmlight_stream
     from fwsvm.data.formats.text_file import HEAD_BYTES
 
-    zero_based = bool(loader.get("zero_based"))
+    zero_based = loader.get("zero_based")
     with path.open("rb") as source:
         is_plain = decompression.detect(source.read(HEAD_BYTES)) is None
     how = parsed_copies.Streamed(
@@ -152,7 +154,7 @@ def _streamed(
 
 
 def read_path(
-    path: Path, *, zero_based: bool = False, unlabelled: bool = False
+    path: Path, *, zero_based: bool | None = None, unlabelled: bool = False
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Return the rows of a file that is given by its path, in the format that its suffix says, else svmlight.
 

@@ -61,7 +61,7 @@ def format_of(name: str) -> Format:
     return entry_of(FORMATS, "format", name)
 
 
-def loader_of(path: Path, *, zero_based: bool = False) -> dict[str, Any]:
+def loader_of(path: Path, *, zero_based: bool | None = None) -> dict[str, Any]:
     """Return how a file that is given by its path is read: by its suffix, else as svmlight."""
     ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
     found = next((name for name, each in FORMATS.items() if ending in each.suffixes), "svmlight")

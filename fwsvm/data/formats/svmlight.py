@@ -7,9 +7,11 @@ xz or compress around it all. Every number becomes the same double as Python's `
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +22,30 @@ from fwsvm.data.dataset import ENTRY, ROW, LabelledRows
 from fwsvm.data.formats import svmlight_parser
 from fwsvm.data.formats.decimal_fallback import parse_by_python
 from fwsvm.data.formats.interning import intern, token_bytes
-from fwsvm.data.formats.svmlight_errors import NOT_FINITE, FormatError, NoRowsError, explain, line_number
+from fwsvm.data.formats.svmlight_errors import (
+    NOT_FINITE,
+    FormatError,
+    IndexZeroError,
+    NoRowsError,
+    explain,
+    is_index_zero,
+    line_number,
+)
 from fwsvm.data.formats.svmlight_writer import write
-from fwsvm.data.formats.text_file import FEWER, read_text
+from fwsvm.data.formats.text_file import FEWER, HEAD_BYTES, read_text
 from fwsvm.data.labels import EXACT_WHOLE, number, objection, of_names
 from fwsvm.errors import DataError
 
 __all__ = ["parse", "problems", "read", "write"]
 
 LARGEST_INT32 = 2**31 - 1
+FOUND_ZERO_BASED = "the file counts its features from 0, as scikit-learn writes them, and is read so"
+ZERO_BASED = re.compile(rb"^# Column indices are zero-based|^(?:[^#\n]*[ \t])?0+:", re.MULTILINE)
 NO_LAST_NEWLINE = "missing a newline character in the end"
 
 
 def read(
-    path: str | Path, *, zero_based: bool = False, features: int | None = None, unlabelled: bool = False
+    path: str | Path, *, zero_based: bool | None = None, features: int | None = None, unlabelled: bool = False
 ) -> tuple[LabelledRows, tuple[str, ...]]:
     """Read a file into sparse rows and labels.
 
@@ -41,8 +53,9 @@ def read(
     ----------
     path : str or Path
         Plain, gzip, bzip2, xz or compress (.Z); which of them is seen from its first bytes.
-    zero_based : bool
-        Indices start at 0.
+    zero_based : bool, optional
+        Indices start at 0. Without it they do where an index is 0, or where a comment of scikit-learn's
+        ``dump_svmlight_file`` says so; a notice tells.
     features : int, optional
         The number of columns; without it, the largest index found.
     unlabelled : bool
@@ -70,7 +83,7 @@ def parse(
     path: str | Path,
     text: NDArray[np.uint8],
     *,
-    zero_based: bool = False,
+    zero_based: bool | None = None,
     features: int | None = None,
     unlabelled: bool = False,
 ) -> tuple[LabelledRows, tuple[str, ...]]:
@@ -83,10 +96,22 @@ def parse(
     FormatError
         A line breaks the format; lines are counted from the start of the text.
     """
-    table, ignored = parse_counting(
-        path, text, zero_based=zero_based, features=features, unlabelled=unlabelled
-    )
-    return table, tuple(notices(ignored))
+    options: dict[str, Any] = {"features": features, "unlabelled": unlabelled}
+    base = looks_zero_based(text[:HEAD_BYTES].tobytes()) if zero_based is None else zero_based
+    try:
+        table, ignored = parse_counting(path, text, zero_based=base, **options)
+    except IndexZeroError:
+        if zero_based is not None:
+            raise
+        base = True
+        table, ignored = parse_counting(path, text, zero_based=base, **options)
+    found = (FOUND_ZERO_BASED,) if base and zero_based is None else ()
+    return replace(table, zero_based=base), (*found, *notices(ignored))
+
+
+def looks_zero_based(head: bytes) -> bool:
+    """Whether an index 0, or scikit-learn's comment, in the first bytes of a file says that indices start at 0."""
+    return ZERO_BASED.search(head) is not None
 
 
 class Ignored(NamedTuple):
@@ -150,7 +175,8 @@ def entries(path: str | Path, text: NDArray[np.uint8], rules: svmlight_parser.Te
     rows = _space(path, text)
     stopped, m, z, width, skipped, queries = svmlight_parser.parse_rows(text, 0, rules, rows)
     if stopped >= 0:
-        raise FormatError(path, line_number(text, stopped), explain(text, stopped, rules))
+        kind = IndexZeroError if rules.first_index and is_index_zero(text, stopped) else FormatError
+        raise kind(path, line_number(text, stopped), explain(text, stopped, rules))
     if m == 0:
         raise NoRowsError(path, 1, "the file has no rows")
     parse_by_python(path, text, rows.values[:z], rows.bits[:z])

@@ -22,6 +22,7 @@ QUOTED = 40  # characters of a token
 MAX_TOKEN_BYTES = 10_000  # of an invalid token that are examined
 MAX_COMPLAINT = 200  # characters of a complaint
 TOKEN_PATTERN = re.compile(rb"[^ #\t-\r]*")  # to what `fwsvm.data.formats.svmlight_parser.ends_token` names
+INDEX_ZERO = re.compile(rb"0+:")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
 
 
@@ -32,6 +33,10 @@ class FormatError(DataError):
         super().__init__(f"{path}:{line}: {why}")
         self.line = line
         self.why = why
+
+
+class IndexZeroError(FormatError):
+    """An index 0 in a file that is read as one whose indices start at 1."""
 
 
 class NoRowsError(FormatError):
@@ -62,7 +67,21 @@ def explain(text: NDArray[np.uint8], at: int, rules: TextFormat) -> str:
         return _label_reason(token, shown)
     if token.startswith(b"qid:") and len(first) == 1:
         return f"'{shown}': query numbers are an extension of svmlight's"
+    if token.endswith(b":"):  # blanks may follow the colon
+        ahead = (
+            text[at + len(token) : at + len(token) + MAX_TOKEN_BYTES]
+            .tobytes()
+            .partition(b"\n")[0]
+            .lstrip(b" \t")
+        )
+        token += _token(np.frombuffer(ahead, np.uint8), 0)
+        shown = _quoted(token)
     return _entry_reason(token, shown, last[-1] if last else b"", rules)
+
+
+def is_index_zero(text: NDArray[np.uint8], at: int) -> bool:
+    """Whether an entry of index 0 stands at ``text[at]``."""
+    return INDEX_ZERO.match(_token(text, at)) is not None
 
 
 def _line_before(text: NDArray[np.uint8], at: int) -> bytes:

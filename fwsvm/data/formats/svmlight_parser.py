@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.data.formats.decimal_numbers import NAN_WITH_POSITION, ZERO, parse_decimal
+from fwsvm.data.formats.decimal_numbers import MINUS, NAN_WITH_POSITION, NINE, PLUS, ZERO, parse_decimal
 from fwsvm.numerics.compile import njit
 
-NEWLINE, SPACE, HASH, COMMA, COLON = 10, 32, 35, 44, 58
+TAB, NEWLINE, SPACE, HASH, COMMA, COLON = 9, 10, 32, 35, 44, 58
 DELETE = 127
 MAX_INDEX_DIGITS = 18  # no overflow of the int64 they are read into
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
@@ -168,7 +168,9 @@ def parse_rows(
 def parse_label(text: NDArray[np.uint8], pos: int, rules: TextFormat) -> tuple[int, float, int]:
     """Return the position after the label (-1: invalid), its value (NaN: a name), its position (~pos: no label)."""
     value, end = parse_decimal(text, pos)
-    if end > pos and ends_token(int(text[end])):
+    first = pos + (text[pos] in (PLUS, MINUS))
+    is_text = text[first] == ZERO and ZERO <= text[first + 1] <= NINE  # a leading zero, as in "007"
+    if end > pos and ends_token(int(text[end])) and not is_text:
         return (-1 if np.isinf(value) else end), value, pos
     end = pos
     byte = int(text[end])
@@ -210,12 +212,15 @@ def parse_entries(
         if digit != COLON - ZERO or not 0 < pos - at <= MAX_INDEX_DIGITS or not least <= index < limit:
             return ~at, z
         least = index + 1
-        value, end = parse_decimal(text, pos + 1)
-        if end == pos + 1 or not ends_token(int(text[end])) or np.isinf(value):
+        pos += 1
+        while text[pos] in (SPACE, TAB):  # as svm-train skips them
+            pos += 1
+        value, end = parse_decimal(text, pos)
+        if end == pos or not ends_token(int(text[end])) or np.isinf(value):
             return ~at, z
         rows.indices[z] = index - rules.first_index
         rows.values[z] = value
         if np.isnan(value):
-            rows.bits[z] = NAN_WITH_POSITION | (pos + 1)
+            rows.bits[z] = NAN_WITH_POSITION | pos
         z += 1
         pos = end

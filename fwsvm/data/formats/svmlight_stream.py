@@ -19,7 +19,7 @@ from fwsvm.data import array_files
 from fwsvm.data.array_files import ArrayFile
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight
-from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError, line_number
+from fwsvm.data.formats.svmlight_errors import FormatError, IndexZeroError, NoRowsError, line_number
 from fwsvm.data.formats.text_file import (
     BYTE_ORDER_MARK,
     HEAD_BYTES,
@@ -108,14 +108,19 @@ def _lines_of(path: Path, piece: Piece) -> Iterator[None]:
 
 
 def tables(
-    path: Path, *, zero_based: bool = False, unlabelled: bool = False
+    path: Path, *, zero_based: bool | None = None, unlabelled: bool = False
 ) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
     """Yield the rows of each piece, and what was ignored so far; each has as many columns as its own largest index.
 
-    Labels of a piece are float64 where all of it are numbers. Errors are those of `fwsvm.data.formats.svmlight.read`.
+    Labels of a piece are float64 where all of it are numbers. Whether indices start at 0 is seen from the first piece.
+    Errors are those of `fwsvm.data.formats.svmlight.read`.
     """
     none, bare, ignored = True, None, svmlight.Ignored()
+    found: tuple[str, ...] = ()
     for piece in pieces(path):
+        if zero_based is None:
+            zero_based = svmlight.looks_zero_based(piece.text.tobytes())
+            found = (svmlight.FOUND_ZERO_BASED,) if zero_based else ()
         with contextlib.suppress(NoRowsError), _lines_of(path, piece):
             table, more = svmlight.parse_counting(
                 path, piece.text, zero_based=zero_based, unlabelled=unlabelled
@@ -124,7 +129,7 @@ def tables(
             if bare is not None and without != bare:
                 raise svmlight.mixed_labels(path, 1, lacks=without)
             bare, none, ignored = without, False, ignored.and_of(more)
-            yield table, tuple(svmlight.notices(ignored))
+            yield table, (*found, *svmlight.notices(ignored))
     if none:
         raise NoRowsError(path, 1, "the file has no rows")
 
@@ -159,14 +164,15 @@ class _NamesMetError(Exception):
 
 
 class Copied(NamedTuple):
-    """Rows and features, what was ignored, and the sha256 (hex) of the text."""
+    """Rows and features, what was ignored, the sha256 (hex) of the text, and whether indices start at 0."""
 
     shape: tuple[int, int]
     notices: tuple[str, ...]
     sha256: str
+    zero_based: bool
 
 
-def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
+def copy(path: Path, place: Path, *, zero_based: bool | None = None) -> Copied:
     """Write the rows of a file to ``.npy`` files in the folder ``place``, as `fwsvm.data.parsed_copies` has them.
 
     The arrays are those of `fwsvm.data.formats.svmlight.read`; see there for the errors, which name lines of the whole
@@ -178,9 +184,14 @@ def copy(path: Path, place: Path, *, zero_based: bool = False) -> Copied:
         The arrays cannot be written.
     """
     try:
-        return _copied(path, place, zero_based, _Numbers())
+        return _copied(path, place, bool(zero_based), _Numbers())
     except _NamesMetError:
-        return _copied(path, place, zero_based, _Words(path))
+        return _copied(path, place, bool(zero_based), _Words(path))
+    except IndexZeroError:
+        if zero_based is not None:
+            raise
+    found = copy(path, place, zero_based=True)
+    return found._replace(notices=(svmlight.FOUND_ZERO_BASED, *found.notices))
 
 
 def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Words") -> Copied:
@@ -210,7 +221,10 @@ def _copied(path: Path, place: Path, zero_based: bool, labels: "_Numbers | _Word
         array_files.replaced(indices.path, np.int64)
     labels.finish(codes.path)
     return Copied(
-        (codes.count, width), tuple(svmlight.notices(svmlight.Ignored(queries))), digest.hexdigest()
+        (codes.count, width),
+        tuple(svmlight.notices(svmlight.Ignored(queries))),
+        digest.hexdigest(),
+        zero_based,
     )
 
 
