@@ -44,8 +44,7 @@ def compare(name: str, C: float, repeat: int, threads: int, limit: float) -> dic
     for turn in range(repeat):
         for method, done in runs.items():
             if turn == 0 or (done and done[-1].train_seconds < limit / 10):
-                own = {"samples_from": 1 << 40} if method == "auto" else {}
-                settings = Settings(method, C=C, threads=threads, time_limit=limit, parameters=own)
+                settings = Settings(method, C=C, threads=threads, time_limit=limit)
                 done.extend(_run(X, codes, found.classes, settings))
     seconds = {
         method: min((one.train_seconds for one in done), default=float("nan"))

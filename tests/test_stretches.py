@@ -18,7 +18,6 @@ from fwsvm.kernels.kernel import family
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.scaling.ranges import extremes
 from fwsvm.solvers import Settings
-from fwsvm.solvers.auto import in_time, samples
 
 
 def rows(form, m=5000, n=12, seed=0):
@@ -56,11 +55,9 @@ def test_a_sample_of_a_mapped_copy_is_trained_on_in_less_memory_than_the_rows_ta
     monkeypatch.setattr(_stretches, "NUMBERS", 1 << 14)
     monkeypatch.setattr(widths, "LARGE", 1 << 14)
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1 << 14)
-    monkeypatch.setattr(in_time, "FIRST_SAMPLE", 256)
-    monkeypatch.setattr(samples, "HELD_OUT", 512)
     labels = np.where(np.random.default_rng(1).random(40_000) < 0.5, 1.0, -1.0)
     parsed_copies.table("d", {}, lambda: (LabelledRows(rows(form, 40_000, 100), labels), ()))
-    settings = Settings("auto", time_limit=1e-6, threads=1, cache_mib=1)
+    settings = Settings("nested", {"first": 256}, time_limit=1e-6, threads=1, cache_mib=1)
     small = rows(form, 100, 100)
     training.train(  # compiles
         Dataset("s", LabelledRows(small, labels[:100]), None, ("1", "-1"), "s"), Settings("auto", cache_mib=1)

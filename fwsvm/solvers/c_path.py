@@ -32,7 +32,7 @@ from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.fit import checked, train, train_together
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
 from fwsvm.solvers.loop import Watch, time_left
-from fwsvm.solvers.registry import method
+from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
@@ -171,6 +171,10 @@ class CPath:
     def _resolved(self, settings: Settings) -> Resolved:
         if settings.class_weight != self.class_weight:
             raise ValueError("all runs of a path have the class weights that it was made with")
+        if FAMILIES[method(settings.method).family].train is not None:
+            raise UsageError(
+                f"experiments do not train by {settings.method}; `fwsvm train` and Python's train do"
+            )
         if is_given(settings.kernel):
             raise UsageError(
                 "experiments have no precomputed kernels; `fwsvm train`, `cv` and `predict` have"

@@ -80,11 +80,11 @@ def fit(
         X, codes, weights = checked(X, codes, classes, weights, settings.class_weight)
         if resolved is None:
             resolved = resolve(settings, X, counts)
-        in_time = resolved.family.in_time
-        if in_time is not None and resolved.time_limit is not None:
-            found: Result | None = in_time(X, codes, tuple(classes), weights, settings, resolved, watch)
-            if found is not None:
-                return found
+        if resolved.family.train is not None:
+            found: Result = resolved.family.train(
+                X, codes, tuple(classes), weights, settings, resolved, watch
+            )
+            return found
         return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
 
 

@@ -17,6 +17,9 @@ from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems
 from fwsvm.status import Status
 
+#: What a run by `auto` says that its time limit ended.
+NESTED = "For the exact model of as many rows as the time allows, take --method nested."
+
 
 class Trained(NamedTuple):
     """What a run on rows X (m, n) with class numbers ``codes`` (m,) came to, part by part.
@@ -55,6 +58,8 @@ def gathered(run: Trained) -> Result:
         ended.append(Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT)
     status = certify.status_of_parts(ended, total)
     lacking = f"{unreached} of {len(problems)} subproblems were not reached." if unreached else ""
+    if status is Status.TIME_LIMIT and resolved.method.name == "auto":
+        lacking = f"{lacking} {NESTED}".strip()
     requests = counters.column_requests
     return Result(
         model=model,

@@ -41,8 +41,8 @@ class Family:
         Solves all subproblems together for settings that differ in C; returns a list of Solved, None where it cannot.
     chosen : callable (`Solver`) -> str, or None
         The name of the method that a run came to be, for a family that chooses among methods.
-    in_time : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result or None, or None
-        Answers where there is a time limit, if it has a way of its own; `fit` asks it before all rows are trained on.
+    train : callable (X, class numbers, classes, weights, Settings, Resolved, watch) -> Result, or None
+        Trains in a way of its own, on samples say; None: `fit` trains on all rows.
     ridge : bool
         Whether 1 / C_i stands on the diagonal of the matrix that is minimised.
     goes_on : bool
@@ -67,7 +67,7 @@ class Family:
     goes_on: bool = True
     solve_at_once: Callable[..., Any] | None = None
     chosen: Callable[[Any], str] | None = None
-    in_time: Callable[..., Any] | None = None
+    train: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

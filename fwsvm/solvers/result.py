@@ -22,22 +22,10 @@ class TracePoint:
 
 @dataclass(frozen=True)
 class SampleFacts:
-    """That a machine is of a sample of the rows (`fwsvm.solvers.auto.in_time`), and how good it is on others.
-
-    Attributes
-    ----------
-    rows : int, that it was trained on
-    of : int, rows there are
-    held_out : int, rows that no sample had
-    accuracy : float
-        The part of these, by their weights, that it is right on, a little more than to be expected of new rows, for it
-        was chosen by it; NaN where an interrupt left no time to tell.
-    """
+    """On how many rows a machine was trained, and of how many these are a sample (`fwsvm.solvers.auto.nested`)."""
 
     rows: int
     of: int
-    held_out: int
-    accuracy: float
 
 
 @dataclass(frozen=True)

@@ -111,26 +111,11 @@ INNER_STEPS = 8
 
 # ---------------------------------------------------------------- samples within a time limit
 
-#: Rows of a first sample. Evidence: none; half a second.
-FIRST_SAMPLE = 4096
-#: Share of a first sample's rows above which, as support vectors, larger ones are solved by decomposition. Evidence:
-#: 40,000 rows of cover type of which 22,376 are: 33 s, by chunking not in 150 s; shuttle and w7a, with a hundredth and
-#: a fifth, are faster by chunking.
-MANY_SUPPORT_VECTORS = 0.25
 #: Share of the time left into which a forecast has to fit. Evidence: none; a run that is cut has no certificate.
 SAFE_SHARE = 0.8
 #: Growth of samples at most and at least, in rows. Evidence: none; a forecast over a larger jump is less exact, and a
 #: smaller one gains nothing.
 LARGEST_JUMP, SMALLEST_JUMP = 4.0, 1.15
-#: Factors between two widths that are tried: at first, and on larger samples. Evidence: none; accuracy is flat within a
-#: factor of 2.
-WIDTH_STEPS = (4.0, 2.0)
-#: Seconds that have to be left for another width, in parts of those of the one it is compared with; it gets half of
-#: them. Evidence: none.
-WIDTH_TIMES = 4.0
-#: Share of the time left that a sample may take at most for widths to be tried on the next. Evidence: none; five
-#: widths then take a quarter of it.
-CLIMB_SHARE = 0.05
 
 # ---------------------------------------------------------------- Newton's method
 

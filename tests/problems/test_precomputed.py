@@ -78,13 +78,6 @@ def test_the_machine_is_the_one_of_the_rows(method):
     assert ours.model.kernel.values.size == 1  # a machine does not carry the matrix
 
 
-def test_a_time_limit_takes_no_samples_of_a_matrix():
-    rng = np.random.default_rng(6)
-    given = {"kernel": "precomputed", "time_limit": 60.0, "parameters": {"samples_from": 100}}
-    K, y = gram(rng, 200) + np.eye(200), np.arange(200) % 2
-    assert fwsvm.train(K, y, **given).certified
-
-
 def test_rounding_in_a_matrix_is_no_asymmetry_and_more_is():
     rng = np.random.default_rng(1)
     K, y = gram(rng, 40) + 0.1 * np.eye(40), np.arange(40) % 2

@@ -1,8 +1,8 @@
 """The default of the kernel machines: a method chosen by what the problem is (ours; none of the papers' methods).
 
 `auto` says what is chosen, `small_pairs` solves small pairs of classes in compiled code, `unreached` keeps where it had
-to leave them; large and two-class problems are the other methods' own runs. `in_time` meets a time limit on large data
-by `samples`.
+to leave them; large and two-class problems are the other methods' own runs. `nested` trains on growing samples within a
+time limit.
 """
 
 from dataclasses import replace
@@ -13,8 +13,9 @@ import numpy as np
 from fwsvm._mapped import is_mapped
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import memory
+from fwsvm.solvers.auto.nested import train_nested
 from fwsvm.solvers.auto.small_pairs import solve_at_once
-from fwsvm.solvers.chunking.run import ChunkRun
+from fwsvm.solvers.chunking.run import ChunkRun, fits
 from fwsvm.solvers.column_store import SharedColumns
 from fwsvm.solvers.frank_wolfe.family import on_simplex
 from fwsvm.solvers.protocols import PROTOCOLS
@@ -29,14 +30,26 @@ def _start(
     problem: Binary, rule: Any, resolved: Resolved, warm_start: WarmStart | None = None,
     columns: SharedColumns | None = None,
 ) -> Solver:  # fmt: skip
-    rule.check()
     samples = resolved.search == "sampled" or resolved.protocol != PROTOCOLS["default"]
     chosen = method("swap-2o" if samples else "newton")
     given = {} if samples else {"beyond": "steps"}
     settings = replace(resolved, method=chosen, rule=chosen.make(given), family=FAMILIES[chosen.family])
-    if is_mapped(problem.X) or (len(problem.y) >= rule.fewest and not samples and not _has_many(warm_start)):
+    many = by_method("decomposition", resolved)  # for more support vectors than their columns have memory
+    if is_mapped(problem.X):
         return ChunkRun(problem, settings, warm_start, columns)
+    if len(problem.y) >= rule.fewest and not samples:
+        support = 0 if warm_start is None else int(np.count_nonzero(warm_start.weights))
+        if not fits(support, len(problem.y), resolved):
+            return many.family.start(problem, many.rule, many, warm_start, columns)
+        if not _has_many(warm_start):
+            return ChunkRun(problem, settings, warm_start, columns, many)
     return settings.family.start(problem, settings.rule, settings, warm_start, columns)
+
+
+def by_method(name: str, resolved: Resolved) -> Resolved:
+    """Return the settings with another method, whose parameters have their defaults."""
+    chosen = method(name)
+    return replace(resolved, method=chosen, rule=chosen.make({}), family=FAMILIES[chosen.family])
 
 
 def _has_many(warm_start: WarmStart | None) -> bool:
@@ -52,27 +65,21 @@ def _has_many(warm_start: WarmStart | None) -> bool:
 
 def _chosen(solver: Solver) -> str:
     """Return the name of the method that a run came to be."""
+    from fwsvm.solvers.decomposition.run import DecompositionRun
     from fwsvm.solvers.newton.run import NewtonRun
 
+    if isinstance(solver, DecompositionRun) or (
+        isinstance(solver, ChunkRun) and isinstance(solver.inner, DecompositionRun)
+    ):
+        return "decomposition"
     if isinstance(solver, ChunkRun):
         return "chunking"
     return "newton" if isinstance(solver, NewtonRun) and solver.took_newton_steps else "swap-2o"
-
-
-def _in_time(
-    X: Any, codes: Any, classes: Any, weights: Any, settings: Any, resolved: Resolved, watch: Any
-) -> Any:
-    from fwsvm.solvers.auto.in_time import SampleTrials, suits
-    from fwsvm.solvers.auto.samples import Data
-
-    if not suits(len(codes), len(classes), resolved):
-        return None
-    return SampleTrials(Data(X, codes, classes, weights), settings, resolved, watch).run()
 
 
 FAMILIES["auto"] = replace(
     on_simplex("auto", _start, memory.chunking, ("full", "sampled")),
     solve_at_once=solve_at_once,
     chosen=_chosen,
-    in_time=_in_time,
 )
+FAMILIES["nested"] = replace(on_simplex("nested", _start, memory.chunking), train=train_nested)

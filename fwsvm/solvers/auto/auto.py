@@ -17,18 +17,14 @@ rows. Where rows are sampled, or a paper's protocol is asked for, swap-2o solves
 was wrong, chunking and newton see it from a first piece of the run and go over to what they would have been: all rows,
 or steps of swap-2o alone, as newton also does where a factor does not fit in memory.
 
-Within a time limit a problem of at least `samples_from` rows is solved as a whole where the time is enough, else on
-samples that grow as far as the time goes (`fwsvm.solvers.auto.in_time`), by decomposition where many rows are support
-vectors.
+Where so many rows are support vectors that their kernel columns do not fit in the cache, decomposition solves on all
+rows, which keeps none.
 """
 
 from typing import NamedTuple
 
-from fwsvm.errors import UsageError
 from fwsvm.solvers.registry import register
 
-FEWEST_ROWS = 100  # a tenth of which are held out
-SAMPLES_FROM = 16384  # rows; fewer are solved in seconds, or have a limit of less
 CHUNKS_FROM = 4096  # rows of a pair; below, chunks gain less than looking at all rows between them costs
 
 
@@ -44,15 +40,6 @@ class Auto(NamedTuple):
     Parameters
     ----------
     fewest : rows of the smallest pair of classes that is solved in chunks
-    samples_from : rows of the smallest problem that is solved on samples where a time limit is too short for it
     """
 
     fewest: int = CHUNKS_FROM
-    samples_from: int = SAMPLES_FROM
-
-    def check(self) -> None:
-        """Refuse samples of problems so small that there is nothing to hold out, with `UsageError`."""
-        if self.samples_from < FEWEST_ROWS:
-            raise UsageError(
-                f"auto: samples_from must be {FEWEST_ROWS} rows or more, not {self.samples_from}"
-            )

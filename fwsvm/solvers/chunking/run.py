@@ -21,6 +21,11 @@ from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.warm_start import WarmStart
 
 
+def fits(support: int, rows: int, resolved: Resolved) -> bool:
+    """Whether the kernel columns of so many support vectors, over so many rows, fit in the cache."""
+    return 4 * support * rows <= resolved.cache_bytes
+
+
 class AllRows(Protocol):
     """All rows of a two-class problem, those of the class +1 first, wherever they are.
 
@@ -61,8 +66,12 @@ class ChunkRun(Rounds):
 
     def __init__(
         self, problem: Binary, settings: Resolved, warm_start: WarmStart | None = None,
-        columns: SharedColumns | None = None,
+        columns: SharedColumns | None = None, many: Resolved | None = None,
     ) -> None:  # fmt: skip
+        self.many, self.matter = (
+            many,
+            0,
+        )  # settings for all rows where columns of those that matter do not fit
         self.of_path: SharedColumns | None = None  # for all rows; each chunk is of other rows
         if columns is None or columns.keeps_values:
             self.of_path, columns = columns, ColumnStore(keeps_values=False).of(0)
@@ -79,8 +88,9 @@ class ChunkRun(Rounds):
 
     def _start(self, chunk: np.ndarray) -> None:
         self.chunk = chunk
-        settings = self._of_chunk()
-        rows = self.rows
+        settings, rows = self._of_chunk(), self.rows
+        if self.many is not None and self._is_whole and not fits(self.matter, self.m, self.many):
+            settings = self.many
         problem = Binary(rows.chunk(chunk), rows.y[chunk], rows.penalties[chunk], self.stream)
         warm_start: WarmStart | None = None
         if self.exact:
@@ -119,7 +129,9 @@ class ChunkRun(Rounds):
     def _next_chunk(self, q: np.ndarray) -> np.ndarray:
         """Return the next chunk, after a survey that returned q."""
         R = float(self.alpha @ q)
-        return select_rows((q - self.rows.ridge * self.alpha) / R, self.alpha, self.rows.plus)
+        f = (q - self.rows.ridge * self.alpha) / R
+        self.matter = int(np.count_nonzero((self.alpha > 0.0) | (f < 1.0)))
+        return select_rows(f, self.alpha, self.rows.plus)
 
     def _whole_chunk(self) -> np.ndarray:
         return np.arange(self.m)

@@ -125,11 +125,6 @@ def settle(alpha, q, diagonal, active, now):
         R += alpha[j] * q[j]
         squares += (alpha[j] * diagonal[j]) ** 2
     now[0].R, now[0].noise = R, GAP_ROUNDING * np.sqrt(squares)
-    if np.isinf(squares):  # of C below 1e-150
-        largest = 0.0
-        for p in range(now[0].active):
-            largest = max(largest, alpha[active[p]] * diagonal[active[p]])
-        now[0].noise = GAP_ROUNDING * largest * np.sqrt(now[0].active)
 
 
 @njit(each_step=True, inner=False)

@@ -1,4 +1,4 @@
-"""`fwsvm train --time-limit` on data too large for the time: a machine of a sample, which nobody can take for more."""
+"""`fwsvm train --method nested`: a machine of a sample, which nobody can take for more."""
 
 import json
 
@@ -11,7 +11,18 @@ from fwsvm.solvers import Settings
 from tests.cli.running import done
 
 DATA = "synthetic:checkerboard?rows=4000&test=500"
-SHORT = ("--param", "samples_from=1000", "--tol", "0.1", "--time-limit", "1e-6", "--threads", "1")
+SHORT = (
+    "--method",
+    "nested",
+    "--param",
+    "first=500",
+    "--tol",
+    "0.1",
+    "--time-limit",
+    "1e-6",
+    "--threads",
+    "1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +38,11 @@ def test_the_row_is_of_the_samples_problem(trained):
     whole = json.loads(done("train", *long, "--json", DATA).stdout)
     assert whole["status"] == "converged"
     assert row["status"] == "time_limit"
-    assert row["rows"] < 4000 == whole["rows"]
-    assert f"sample of {row['rows']:,} rows" in row["chosen"]
+    assert row["rows"] == 500
+    assert whole["rows"] == 4000
+    assert "sample of 500 rows" in row["chosen"]
     assert "trained_on_sample" in row["flags"].split()
-    assert (row["method"], row["parameters"]) == ("auto", '{"samples_from": 1000}')
+    assert (row["method"], row["parameters"]) == ("nested", '{"first": 500}')
     assert row["data_sha256"] != whole["data_sha256"]
     assert row["lambda"] == pytest.approx(1.0 / row["rows"])
     assert row["train_accuracy"] is None
@@ -39,14 +51,14 @@ def test_the_row_is_of_the_samples_problem(trained):
 
 def test_a_sample_has_an_identity_of_its_own(trained):
     row, _, _ = trained
-    settings = Settings("auto", {"samples_from": 1000}, tolerance=0.1, time_limit=1e-6)
+    settings = Settings("nested", {"first": 500}, tolerance=0.1, time_limit=1e-6)
     assert row["run_id"] == run_id(DATA, row["data_sha256"], "", settings)
     assert row["run_id"] != run_id(DATA, fwsvm.data.load(DATA).fingerprint, "", settings)
 
 
 def test_the_message_and_the_model_say_it(trained):
     row, said, model = trained
-    assert "too short for all 4,000 rows" in row["message"]
+    assert "sample of 500 of the 4,000 rows" in row["message"]
     assert row["message"] in said
     assert "of the sample's problem" in said
     facts = model_files.read(model).facts

@@ -1,0 +1,170 @@
+"""nested: growing samples of the rows, each solved exactly, as far as a time limit goes (ours; none of the papers').
+
+Each sample is a part of the next, drawn at random class by class, and solved by `auto` as a problem of its own. Two
+classes start where the sample before ended. The seconds of the samples so far say what the next would take: it is as
+large as fits into the time left, at most `LARGEST_JUMP` times the last. The last sample may be all rows, and the result
+is then that of `auto`. Otherwise objective, gap and certificate are those of the sample's problem, and the result says
+how many rows that had.
+
+The limit is on training and certificates; compiling is not counted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fwsvm._mapped import picked
+from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.solvers.registry import FAMILIES, method, register
+from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.result import Result, SampleFacts
+from fwsvm.solvers.settings import Settings
+from fwsvm.solvers.tuning import LARGEST_JUMP, SAFE_SHARE, SMALLEST_JUMP
+from fwsvm.solvers.warm_start import WarmStart
+from fwsvm.status import Status
+
+MOST_POWER = 3.0  # of the rows that seconds grow as: a factor of the kernel matrix
+
+
+@register(
+    "nested", family="nested", paper="ours",
+    tolerance="the Frank-Wolfe gap 2 (R - min q) over the rows of the sample, recomputed from scratch",
+)  # fmt: skip
+class Nested(NamedTuple):
+    """Train on growing samples of the rows, as far as the time limit goes. For more rows than there is time for.
+
+    Problem: min alpha' K~ alpha on the simplex, of the largest sample that was solved. Stops on the Frank-Wolfe gap.
+
+    Parameters
+    ----------
+    first : rows of the first sample
+    """
+
+    first: int = 4096
+
+
+def train_nested(
+    X: Any, codes: np.ndarray, classes: tuple[str, ...], weights: np.ndarray, settings: Settings, resolved: Resolved,
+    watch: Any,
+) -> Result:  # fmt: skip
+    """Return the result of the largest sample that the time was enough for; see `fwsvm.solvers.fit.fit`."""
+    from fwsvm.solvers.fit import train
+    from fwsvm.solvers.gathering import gathered
+
+    if resolved.rule.first < 1:
+        raise UsageError(f"first of nested must be 1 or more, not {resolved.rule.first}")
+    m, order = len(codes), nested_order(codes, resolved.seed)
+    sizes, seconds = [max(len(classes), min(m, resolved.rule.first))], list[float]()
+    starts: Mapping[int, WarmStart] = {}
+    found, spent, compiled, why = None, 0.0, 0.0, ""
+    while True:
+        rows = np.arange(m) if sizes[-1] == m else order[: sizes[-1]]
+        left = None if resolved.time_limit is None else resolved.time_limit - spent
+        one = _settings_for(len(rows), settings, resolved, left)
+        started = perf_counter()
+        try:
+            trained = train(
+                picked(X, rows) if len(rows) < m else X,
+                codes[rows],
+                classes,
+                one,
+                weights[rows],
+                watch,
+                starts,
+            )
+            result = gathered(trained)
+        except (FwsvmError, MemoryError, KeyboardInterrupt) as error:
+            if found is None:
+                raise
+            status = Status.INTERRUPTED if isinstance(error, KeyboardInterrupt) else Status.TIME_LIMIT
+            why = "" if isinstance(error, KeyboardInterrupt) else f"A larger sample was refused: {error}"
+            break
+        took = perf_counter() - started - result.compile_seconds
+        spent, compiled, status = spent + took, compiled + result.compile_seconds, result.status
+        if found is None or status not in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            found = result, len(rows)
+        if len(rows) == m or status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            break
+        seconds.append(took)
+        size = next_size(sizes, seconds, m, None if left is None else left - took)
+        if size == 0:
+            status = Status.TIME_LIMIT
+            break
+        starts = _warm_starts(trained, rows, order[:size] if size < m else np.arange(m))
+        sizes.append(size)
+    result, size = found
+    result = replace(result, train_seconds=spent - result.check_seconds, compile_seconds=compiled)
+    return result if size == m else _of_sample(result, SampleFacts(size, m), status, why)
+
+
+def _settings_for(rows: int, settings: Settings, resolved: Resolved, left: float | None) -> Resolved:
+    """Return the settings of `auto` on a sample: C as it was given, or from lambda."""
+    auto = method("auto")
+    C = resolved.C if settings.lambda_ is None else 1.0 / (settings.lambda_ * rows)
+    return replace(
+        resolved, method=replace(auto, name="nested"), rule=auto.make({}), family=FAMILIES[auto.family], C=C,
+        lambda_=1.0 / (C * rows), time_limit=None if left is None else max(1e-3, left),
+    )  # fmt: skip
+
+
+def nested_order(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Return the order in which rows come into samples: at random, each class evenly, its first row before all others.
+
+    ``codes`` (m,) are the class numbers; the result is a permutation of 0 ... m - 1.
+    """
+    drawn, place = np.random.default_rng(seed).permutation(len(codes)), np.empty(len(codes))
+    for k in range(int(codes.max()) + 1):
+        mine = drawn[codes[drawn] == k]
+        place[mine] = (np.arange(len(mine)) + 0.5) / max(1, len(mine))
+        place[mine[:1]] = 0.0
+    return np.argsort(place, kind="stable")
+
+
+def next_size(sizes: list[int], seconds: list[float], m: int, left: float | None) -> int:
+    """Return the rows of the next sample, 0 where there is no time for a larger one.
+
+    Seconds grow as a power of the rows, which the last two samples show. After one sample it is taken to be 2.
+
+    Parameters
+    ----------
+    sizes, seconds : lists, of the samples so far
+    m : int, rows there are
+    left : float, seconds that are left, or None
+    """
+    at, power = sizes[-1], 2.0
+    if len(seconds) > 1:
+        grown = np.log(max(seconds[-1], 1e-9) / max(seconds[-2], 1e-9)) / np.log(sizes[-1] / sizes[-2])
+        power = min(max(float(grown), 1.0), MOST_POWER)
+    jump = LARGEST_JUMP
+    if left is not None:
+        jump = min(jump, max(0.0, SAFE_SHARE * left / seconds[-1]) ** (1.0 / power))
+    size = min(m, int(jump * at))
+    return size if size >= min(m, SMALLEST_JUMP * at) and size > at else 0
+
+
+def _warm_starts(trained: Any, rows: np.ndarray, larger: np.ndarray) -> Mapping[int, WarmStart]:
+    """Return where the run on a larger sample starts: for two classes at the weights of this one."""
+    if len(trained.problems) > 1:
+        return {}
+    machine = trained.solved.parts[0].machine
+    place = np.empty(int(larger.max()) + 1, np.int64)
+    place[larger] = np.arange(len(larger))
+    weights = np.zeros(len(larger))
+    weights[place[rows[machine.rows]]] = np.abs(machine.coefficients)
+    return {0: WarmStart(weights / weights.sum())}
+
+
+def _of_sample(result: Result, sample: SampleFacts, status: Status, why: str) -> Result:
+    """Return the result of a sample, which says so."""
+    said = (
+        f"{status.sentence if status is Status.INTERRUPTED else ''} The model was trained on a random sample of "
+        f"{sample.rows:,} of the {sample.of:,} rows; objective and {'certificate' if result.certified else 'gap'} are "
+        f"of the sample's problem. {why}"
+    )
+    return replace(
+        result, status=status, sample=sample, message=said.strip(),
+        chosen=f"{result.chosen}, sample of {sample.rows:,} rows",
+    )  # fmt: skip
