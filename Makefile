@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: dist all help install hooks docs pictures run test test-all check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs pictures run test test-all nightly mutants check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -23,24 +23,41 @@ help: ## list the commands
 
 install: .venv/installed ## create .venv and install fwsvm there, editable, with all extras
 
+# $(call pip,WHAT,ARGUMENTS): say what is installed; pip shows its progress where there is a terminal to show it on
+define pip
+	@echo "installing $(1) into .venv"
+	@$(BIN)/python -m pip install $$(test -t 1 || echo --quiet) $(2)
+endef
+
 .venv/pip:
 	@test -n "$(PYTHON)" || { echo "fwsvm needs Python 3.11 or newer; make PYTHON=/path/to/python3 names one" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(call pip,a new pip,--upgrade "pip>=25.1")
 	@touch $@
 
-.venv/installed: .venv/pip pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable ".[plots,report,distributed,sklearn]" --group dev
+.venv/fwsvm: .venv/pip pyproject.toml
+	$(call pip,fwsvm and the packages it needs (numba and pandas are the largest),--editable .)
 	@touch $@
 
-run: .venv/installed ## a small experiment on data that ships with fwsvm, offline
+.venv/installed: .venv/fwsvm
+	$(call pip,what its extras (figures, clusters, scikit-learn) and tests need,--editable ".[plots,report,distributed,sklearn]" --group dev)
+	@touch $@
+
+run: .venv/fwsvm ## a small experiment on data that ships with fwsvm, offline
 	$(BIN)/fwsvm grid configs/quickstart.yaml
 
 test: .venv/installed ## run all tests but the slow ones (minutes)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-test-all: .venv/installed ## run all tests, those of whole commands, browsers and clusters too
+test-all: .venv/installed ## run all tests, those that start processes, browsers and clusters too
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m ""
+
+nightly: .venv/installed ## run all tests with many more examples, then hostile inputs (an hour)
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "" --hypothesis-profile=nightly
+	$(MAKE) fuzz
+
+mutants: .venv/mutants ## the share of 250 small faults in the code that tests find (40 minutes)
+	$(BIN)/python -m tests.mutants
 
 check: .venv/installed ## format, lint, types, and the order of imports
 	$(BIN)/ruff format --check
@@ -52,7 +69,7 @@ hooks: .venv/installed ## have git run the checks before each commit, and look a
 	$(BIN)/pre-commit install
 
 fuzz: .venv/installed ## hostile inputs for every reader, thousands each (minutes); INPUTS=N, READERS="svmlight ..."
-	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),10000)
+	$(BIN)/python -m tests.fuzz $(READERS) --inputs $(or $(INPUTS),2000)
 
 kills: .venv/installed ## searches killed at random, KILLS=200 times, against an uninterrupted one (half an hour)
 	for executor in inline workers dask; do \
@@ -80,8 +97,8 @@ smoke-real: .venv/installed ## train on real files in the folder that FWSVM_MIRR
 
 interop: .venv/interop ## install LIBSVM and LIBLINEAR (compiled from source on Linux), for more tests
 peers: .venv/peers ## install all that fwsvm is compared with
-.venv/interop .venv/peers: .venv/installed
-	$(BIN)/python -m pip install --quiet --group $(@F)
+.venv/interop .venv/peers .venv/mutants: .venv/installed
+	$(call pip,the packages of the group $(@F),--group $(@F))
 	@touch $@
 
 # The papers' results. `runs-NAME` runs configs/NAME.yaml, or what is left of it, into $(RESULTS)/NAME and takes over
@@ -192,7 +209,7 @@ pictures: .venv/installed ## draw the documentation's pictures again, from resul
 	for script in $(filter-out %/drawing.py,$(wildcard docs/pictures/*.py)); do $(BIN)/python $$script || exit 1; done
 
 .venv/docs: .venv/installed
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(call pip,what builds the documentation,--editable ".[docs]")
 	@touch $@
 
 dist: .venv/installed ## build the wheel and the source archive into dist/

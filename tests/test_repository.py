@@ -1,13 +1,9 @@
-"""What stands around the package holds: hooks, citation, versions, decision records, templates."""
+"""What stands around the package holds: hooks, citation, versions."""
 
 import re
-import shutil
-import subprocess
 import unicodedata
-from datetime import date
 from pathlib import Path
 
-import pytest
 import yaml
 from packaging.version import Version
 
@@ -26,20 +22,6 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
 def test_a_commit_must_pass_the_checks_of_make_check():
     assert HOOKS["make-check"]["entry"] == "make check"
     assert HOOKS["make-check"]["pass_filenames"] is False
-
-
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-def test_make_check_runs_the_four_tools():
-    done = subprocess.run(
-        ["make", "--dry-run", "--assume-old=.venv/installed", "check"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    tools = [
-        Path(line.split()[0]).name
-        for line in done.stdout.splitlines()
-        if "/bin/" in line or "Scripts" in line
-    ]
-    assert tools == ["ruff", "ruff", "mypy", "lint-imports"]
 
 
 def refused(message: str) -> bool:
@@ -88,22 +70,6 @@ def test_the_citation_names_the_methods_of_each_paper():
         assert ours == set(named.split(", "))
 
 
-def asked(form: str) -> str:
-    """Return what a form of an issue says that must be filled in."""
-    body = yaml.safe_load((ROOT / ".github" / "ISSUE_TEMPLATE" / form).read_text("utf-8"))["body"]
-    required = [part["attributes"] for part in body if part.get("validations", {}).get("required")]
-    return " ".join(f"{part['label']} {part.get('description', '')}" for part in required)
-
-
-def test_an_issue_asks_for_what_it_takes_to_reproduce_it():
-    for word in ("Command", "exit code", "`fwsvm info`"):
-        assert word in asked("bug.yml")
-    for word in ("Command", "Certificate", "--json", "`fwsvm info`"):
-        assert word in asked("wrong_result.yml")
-    for word in ("method", "data set", "sha256"):
-        assert word in asked("new_method_or_data_set.yml")
-
-
 def releases() -> list[tuple[str, str]]:
     """Return versions and dates of the changelog, the latest first; what is not released yet stands above them."""
     first, *rest = re.findall(
@@ -111,14 +77,6 @@ def releases() -> list[tuple[str, str]]:
     )
     assert first == ("Unreleased", "")
     return rest
-
-
-def test_versions_go_down_the_changelog_with_their_dates():
-    versions, dates = zip(
-        *[(Version(version), date.fromisoformat(day)) for version, day in releases()], strict=True
-    )
-    assert list(versions) == sorted(set(versions), reverse=True)
-    assert list(dates) == sorted(dates, reverse=True)
 
 
 def test_the_package_is_the_last_release_or_on_its_way_to_the_next():
@@ -129,24 +87,3 @@ def test_the_package_is_the_last_release_or_on_its_way_to_the_next():
 
 def test_the_citation_is_of_the_last_release():
     assert (CITATION["version"], CITATION["date-released"]) == releases()[0]
-
-
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-
-
-def test_the_index_of_decisions_has_each_of_them_with_its_title():
-    index = (ROOT / "docs" / "decisions" / "README.md").read_text("utf-8")
-    listed = re.findall(r"^\| \[(\d+)\]\((\S+)\) \| (.+) \|$", index, re.MULTILINE)
-    titles = [record.read_text("utf-8").partition("\n")[0].removeprefix("# ") for record in DECISIONS]
-    assert [f"{number}. {title}" for number, _, title in listed] == titles
-    assert [name for _, name, _ in listed] == [record.name for record in DECISIONS]
-
-
-@pytest.mark.parametrize("record", DECISIONS, ids=lambda record: record.name[:4])
-def test_a_decision_has_its_parts_and_names_files_that_are_there(record):
-    content = record.read_text("utf-8")
-    parts = re.findall(r"^\*\*(.+?)\*\*", content, re.MULTILINE)
-    assert parts == ["Context.", "Decision.", "Evidence.", "Consequences.", "We would reconsider"]
-    named = re.findall(r"`((?:fwsvm|tests|benchmarks|results|docs)/[\w./*-]*)`", content)
-    assert named
-    assert [name for name in named if not list(ROOT.glob(name.rstrip("/")))] == []

@@ -1,11 +1,5 @@
-"""Hostile inputs for every reader: each must read them or refuse them in a sentence.
+"""Hostile inputs for the readers of data files, models, experiments and locks.
 
-``make fuzz`` tries thousands a reader, the test suite a few. A reader is one module of `tests.fuzz.readers`, found by
-being there, with
-
-* ``generate(rng, folder)``: writes one input, drawn from ``rng`` (`random.Random`) alone, into the empty ``folder``;
-* ``read(folder)``: reads it as a user's command would. A return and a `FwsvmError` are both an answer; any other
-  exception is a find;
-* ``SECONDS`` and ``MEMORY_MIB``, optional: what one input may take at most;
-* ``SHORT``, optional: how many inputs the test suite tries.
+Each input is read by a command, which must end with an exit code of the conventions and, unless that is 0, one
+sentence. ``make fuzz`` tries thousands, the test suite a few. An input that was found is kept in ``.cache/fuzz``.
 """

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fwsvm.numerics.threads import blas_on, together
 from fwsvm.solvers import Settings, fit
-from tests.solvers.test_subproblems import CLASSES, clouds
+from tests.solvers.test_auto import classes_of
 
 
 def blas_threads() -> set[int]:
@@ -38,8 +38,8 @@ def test_a_fit_leaves_blas_one_thread(monkeypatch):
         return solve_all(*given)
 
     monkeypatch.setattr(module, "solve_all", looked)
-    X, codes = clouds((30, 30, 30))
-    fit(X, codes, CLASSES[:3], Settings(method="swap-2o", C=10.0, threads=2))
+    X, codes = classes_of(0, (30, 30, 30))
+    fit(X, codes, ("a", "b", "c"), Settings(method="swap-2o", C=10.0, threads=2))
     assert seen == [{1}]
 
 

@@ -66,7 +66,7 @@ def drawn(method: str, seed: int) -> Case:
             X[0] *= 10.0 ** rng.integers(-9, 9)  # one row far out, or all but nothing
         else:
             X[:] = X[0]
-    C = float(10.0 ** rng.choice([-12, -4, -1, 0, 0, 1, 3, 6, 12, 40, 150]))
+    C = float(10.0 ** rng.choice([-12, -4, -1, 0, 0, 1, 3, 6, 12]))
     stop = str(rng.choice(METHODS[method].stops))
     given: dict[str, Any] = {
         "method": method, "C": C, "stop": stop, "tolerance": float(10.0 ** rng.integers(-5, 0)),
@@ -77,10 +77,10 @@ def drawn(method: str, seed: int) -> Case:
     if family.kernels is None:
         given["kernel"] = kernel = str(rng.choice(KERNELS))
         if kernel != "linear":
-            given["gamma"] = float(10.0 ** rng.choice([-30, -6, -1, 0, 0, 1, 6, 30]))
+            given["gamma"] = float(10.0 ** rng.choice([-6, -1, 0, 0, 1, 6]))
         if kernel == "poly":
             given |= {
-                "degree": int(rng.choice([1, 2, 3, 9, 60, 1000])),
+                "degree": int(rng.choice([1, 2, 3, 9])),
                 "coef0": float(rng.choice([0, 1, 100])),
             }
     weights = None

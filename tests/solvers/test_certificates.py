@@ -1,6 +1,6 @@
 """What a result claims is recomputed from its saved machine, on problems made to break it.
 
-Every method and every kernel it takes; rows that overflow, underflow, coincide and contradict each other.
+Every method and every kernel it takes; rows of very different sizes, that coincide and contradict each other.
 """
 
 import math
@@ -10,11 +10,10 @@ import pytest
 
 import fwsvm
 from fwsvm.errors import FwsvmError
-from fwsvm.solvers import METHODS, Status, certify
-from fwsvm.solvers.frank_wolfe.iterate import machine_of
+from fwsvm.solvers import METHODS, Status
 from tests.solvers import certificates
 
-SEEDS = range(40)
+SEEDS = range(25)
 #: Cases are made to have features of very different ranges, which `fwsvm.train` warns of.
 UNSCALED = pytest.mark.filterwarnings("ignore:the rows are far from scaled:UserWarning")
 
@@ -57,30 +56,6 @@ def hold(case, folder):
 def test_what_is_certified_is_so_by_the_saved_machine(method, tmp_path):
     seen = [hold(certificates.drawn(method, seed), tmp_path) for seed in SEEDS]
     assert seen.count(True) >= 5, "or nothing was put to the test"
-
-
-@UNSCALED
-@pytest.mark.parametrize("method", ["auto", "swap-2o", "newton"])
-def test_what_is_certified_of_several_classes_is_so_of_each_pair(method, tmp_path):
-    certified = 0
-    for seed in SEEDS:
-        case = certificates.of_three_classes(certificates.drawn(method, seed), seed)
-        try:
-            result = certificates.train(case)
-        except FwsvmError:
-            continue
-        if result.certified:
-            certified += 1
-            pairs = list(certificates.pairs_of(case, result, tmp_path / "machine"))
-            off = sum(found.rounding for _, found in pairs)
-            assert len(pairs) == 3
-            assert result.objective == pytest.approx(
-                sum(found.objective for _, found in pairs), rel=1e-9, abs=off
-            )
-            for pair, found in pairs:
-                allowed = certificates.goal(pair, result, found)
-                assert found.gap <= allowed * (1.0 + 1e-6) + found.rounding
-    assert certified >= 5, "or nothing was put to the test"
 
 
 @pytest.mark.parametrize("method", ["swap-2o", "cvm", "newton", "chunking"])
@@ -130,11 +105,6 @@ def test_what_the_rounding_of_distances_leaves_of_a_small_objective_is_counted(
             assert found.gap <= 1.01 * tolerance * found.objective
 
 
-def test_a_gap_below_zero_by_more_than_the_goal_proves_nothing():
-    assert certify.proven(1.0, -1e-9, 1.0, 1.0, goal=1e-3).within
-    assert not certify.proven(1.0, -12.5, 1.0, 13.5, goal=1e-3).within
-
-
 @pytest.mark.parametrize("method", ["liblinear", "avsf"])
 @pytest.mark.parametrize("stop", ["relative", "eps"])
 def test_a_linear_machine_whose_products_cancel_is_certified_only_with_its_true_value(method, stop):
@@ -147,18 +117,3 @@ def test_a_linear_machine_whose_products_cancel_is_certified_only_with_its_true_
     margins = y * (X.astype(np.longdouble) @ result.model.weights[0].astype(np.longdouble))
     primal = 0.5 * np.sum(result.model.weights**2) + C * np.maximum(0.0, 1.0 - margins).sum()
     assert not result.certified or result.objective == pytest.approx(float(primal), rel=1e-3)
-
-
-def test_a_machine_whose_objective_rounding_made_negative_decides_as_its_weights_do():
-    y, alpha = np.array([1.0, -1.0]), np.array([0.75, 0.25])
-    machine = machine_of(y, alpha, -1e-9)
-    np.testing.assert_array_equal(machine.coefficients, [0.75, -0.25])
-    np.testing.assert_allclose(machine_of(y, alpha, 0.5).coefficients, [1.5, -0.5])
-
-
-def test_a_sum_of_exact_gaps_and_estimates_is_an_estimate():
-    exact = certify.proven(1.0, 0.1, 1.0, 0.9, goal=0.2)
-    estimate = certify.estimated(2.0, 0.2, "estimate", 0.01)
-    total = certify.summed([exact, estimate])
-    assert (total.gap_kind, total.gap, certify.is_certified(total)) == ("estimate", pytest.approx(0.3), False)
-    assert certify.summed([exact, certify.estimated(2.0, 0.2, "sampled")]).gap_kind == "none"

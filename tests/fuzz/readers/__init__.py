@@ -1,1 +1,0 @@
-"""The readers that are tried, one module each; `tests.fuzz` says what such a module holds."""

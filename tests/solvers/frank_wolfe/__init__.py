@@ -1,1 +1,0 @@
-"""Tests of `fwsvm.solvers.frank_wolfe`."""

@@ -1,0 +1,198 @@
+"""liblinear and avsf: the machines that LIBLINEAR and general optimisers find, and rows at the edge."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+from fwsvm.data import load
+from fwsvm.data.labels import encode
+from fwsvm.errors import UsageError
+from fwsvm.solvers import Settings, Status, fit
+from tests.solvers.problems import text_like, train
+
+each_method = pytest.mark.parametrize("method", ["liblinear", "avsf"])
+each_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+
+
+def solved(method, X, y, loss="hinge", bias=0.0, **given):
+    """Return a certified result whose objective is the primal value of its machine, and the weights."""
+    weights = given.get("weights")
+    found = train(method, X, y, parameters={"loss": loss, "bias": bias}, **{"tolerance": 1e-8, **given})
+    assert found.certified, found.message
+    w, b = found.model.weights[0], found.model.biases[0] / bias if bias else 0.0
+    slack = np.maximum(0.0, 1.0 - y * found.model.decision(X)[:, 0])
+    penalties = found.settings["C"] * (np.ones(len(y)) if weights is None else weights)
+    primal = 0.5 * (w @ w + b * b) + penalties @ (slack**2 if loss == "squared_hinge" else slack)
+    assert found.objective == pytest.approx(primal, rel=1e-9)
+    assert found.gap == pytest.approx(found.objective - found.dual, abs=1e-12 * primal)
+    return found, w
+
+
+def by_liblinear(X, y, C, loss):
+    """Return the primal value that LIBLINEAR reaches."""
+    svm = pytest.importorskip("sklearn.svm")
+    X = sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    peer = svm.LinearSVC(
+        loss=loss, C=C, dual=True, fit_intercept=False, tol=1e-8, max_iter=10**6, random_state=0
+    )
+    w = peer.fit(X, y).coef_[0]
+    slack = np.maximum(0.0, 1.0 - y * (X @ w))
+    return 0.5 * w @ w + C * (slack**2 if loss == "squared_hinge" else slack).sum()
+
+
+@each_loss
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_liblinear_reaches_the_same_primal_value(loss, C):
+    X, y = text_like(11, m=200, n=80)
+    theirs = by_liblinear(X, y, C, loss)
+    for method in ("liblinear", "avsf"):
+        found, _ = solved(method, X, y, loss, C=C, tolerance=1e-6)
+        assert found.objective == pytest.approx(theirs, rel=2e-6)
+        assert found.dual <= theirs * (1 + 1e-12)
+
+
+@each_method
+def test_squared_hinge_has_the_optimum_that_a_general_optimiser_finds(method):
+    X, y = text_like(12)
+
+    def value_and_slope(w):
+        slack = np.maximum(0.0, 1.0 - y * (X @ w))
+        return 0.5 * w @ w + 3.0 * (slack**2).sum(), w - 6.0 * X.T @ (y * slack)
+
+    best = optimize.minimize(value_and_slope, np.zeros(40), jac=True, method="BFGS", options={"gtol": 1e-7})
+    found, _ = solved(method, X, y, "squared_hinge", C=3.0)
+    assert found.objective == pytest.approx(best.fun, rel=1e-7)
+
+
+@each_method
+@each_loss
+def test_a_bias_feature_is_a_constant_column(method, loss):
+    X, y = text_like(13)
+    column = sparse.csr_array(sparse.hstack([X, np.full((X.shape[0], 1), 2.0)]))
+    one, _ = solved(method, X, y, loss, bias=2.0)
+    other, _ = solved(method, column, y, loss)
+    assert one.objective == pytest.approx(other.objective, rel=1e-7)
+    np.testing.assert_allclose(one.model.decision(X), other.model.decision(column), atol=1e-3)
+
+
+# heart_scale and a1a without bias: dual coordinate descent run to a small gap, BFGS for squared hinge
+KNOWN = [("hinge", 0.1, 10.5774031), ("hinge", 1.0, 96.498278), ("squared_hinge", 10.0, 1207.95552979)]
+
+
+@pytest.mark.mirror
+@each_method
+@pytest.mark.parametrize(("loss", "C", "optimum"), KNOWN)
+def test_heart_scale_has_its_known_optima(method, loss, C, optimum):
+    path = Path(os.environ.get("FWSVM_MIRROR", "nowhere"), "heart_scale")
+    if not path.is_file():
+        pytest.skip("FWSVM_MIRROR has no heart_scale")
+    rows = load(path).train
+    found, _ = solved(method, rows.X, np.asarray(rows.labels, float), loss, C=C, tolerance=1e-6)
+    assert found.dual <= optimum * (1 + 1e-7)
+    assert found.objective == pytest.approx(optimum, rel=2e-6)
+
+
+@each_method
+def test_digits_one_against_the_rest(method):
+    loaded = load("digits")
+    X, codes = loaded.train.X[:600] / 16.0, encode(loaded.train.labels, loaded.classes)[:600]
+    result = fit(X, codes, loaded.classes, Settings(method, C=0.1, threads=1, parameters={"bias": 1.0}))
+    assert result.certified
+    assert result.model.weights.shape == (10, X.shape[1])
+    alone = [solved(method, X, np.where(codes == k, 1.0, -1.0), bias=1.0, C=0.1)[0] for k in range(10)]
+    assert result.objective == pytest.approx(sum(one.objective for one in alone), rel=2e-3)
+    values = X @ result.model.weights.T + result.model.biases
+    np.testing.assert_allclose(result.model.decision(X), values)
+    np.testing.assert_array_equal(result.model.predict(X), values.argmax(axis=1))
+
+
+# ------------------------------------------------------------------ rows at the edge
+
+
+@each_method
+@each_loss
+def test_rows_without_features_cost_c_each(method, loss):
+    X, y = text_like(21)
+    more = sparse.csr_array(sparse.vstack([X, sparse.csr_array((5, X.shape[1]))]))
+    one, _ = solved(method, X, y, loss, C=2.0)
+    other, _ = solved(method, more, np.append(y, [1, 1, -1, 1, -1]), loss, C=2.0)
+    assert other.objective == pytest.approx(one.objective + 5 * 2.0, rel=1e-7)
+    empty, w = solved(method, sparse.csr_array((4, 3)), np.array([1.0, -1, 1, 1]), loss, C=3.0)
+    assert (empty.objective, empty.dual, empty.gap) == (12.0, 12.0, 0.0)
+    assert not w.any()
+
+
+@each_method
+def test_stored_zeros_are_no_features_and_a_column_given_twice_is_the_sum(method):
+    indices, starts = np.array([0, 0, 1, 1, 0, 2]), np.array([0, 3, 6])
+    X = sparse.csr_array((np.array([1.0, 2.0, -1.0, 1.0, 0.5, 0.0]), indices, starts), (2, 3))
+    y = np.array([1.0, -1.0])
+    one, other = solved(method, X, y)[1], solved(method, X.toarray(), y)[1]
+    np.testing.assert_array_equal(one, other)
+
+
+@each_method
+@each_loss
+def test_a_row_twice_is_a_row_with_twice_the_penalty(method, loss):
+    X, y = text_like(22)
+    twice, _ = solved(method, sparse.csr_array(sparse.vstack([X, X])), np.tile(y, 2), loss)
+    weighted, _ = solved(method, X, y, loss, weights=np.full(len(y), 2.0))
+    assert twice.objective == pytest.approx(weighted.objective, rel=1e-6)
+
+
+@each_method
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@pytest.mark.filterwarnings("ignore:the rows are far from scaled")
+def test_one_feature_has_the_weight_that_is_known(method, scale):
+    """Min w^2 / 2 + C sum max(0, 1 - x w): the margin of the shortest row is met, or none is."""
+    x = np.array([1.0, 2.0, 3.0]) * scale
+    X, y = np.concatenate([x, -x])[:, None], np.repeat([1.0, -1.0], 3)
+    _, w = solved(method, X, y, C=5.0)
+    assert w[0] == pytest.approx(min(1.0 / scale, 5.0 * 2 * x.sum()), rel=1e-6)
+
+
+@each_method
+def test_each_stopping_rule_is_kept(method):
+    X, y = text_like(29)
+    assert train(method, X, y, C=10.0, tolerance=1e-2).relative_gap <= 1e-2
+    assert train(method, X, y, C=10.0, stop="gap", tolerance=1e-2).gap <= 1e-2
+    assert train(method, X, y, C=10.0, tolerance=1.0).iterations == 0  # w = 0 has that gap
+    published = train(method, X, y, C=10.0, stop="eps", tolerance=1e-4)
+    assert published.relative_gap < 1e-3  # the pseudo code of 002, read literally, stops after one sweep
+    assert published.iterations > len(y)
+    tight = train(method, X, y, tolerance=1e-300)
+    assert tight.status in {Status.STALLED, Status.CONVERGED}
+    assert tight.relative_gap < 1e-11
+
+
+@each_method
+@pytest.mark.parametrize("C", [1e-12, 1e12])
+def test_the_largest_and_the_smallest_penalty_are_certified(method, C):
+    """Rows on their margin are put past it by what their products are rounded by."""
+    X, y = np.array([[1.0, 0.3], [0.9, -0.2], [-1.0, 0.1], [-0.8, 0.2]]), np.array([1.0, 1, -1, -1])
+    solved(method, X, y, C=C, tolerance=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"p_min": 0.0}, "p_min"),
+        ({"p_min": 2.0}, "p_min"),
+        ({"p_max": 0.5}, "p_min"),
+        ({"c": -0.2}, "p_min"),
+        ({"c": float("nan")}, r"parameter c of avsf .*nan"),
+    ],
+)
+def test_constants_of_avsf_that_make_no_sense_are_refused(wrong, words):
+    with pytest.raises(UsageError, match=words):
+        train("avsf", *text_like(20), parameters=wrong)
+
+
+def test_adapted_frequencies_save_steps_where_few_rows_are_hard():
+    """What 002 is about: with a large C most rows settle at once, and avsf visits the others more often."""
+    X, y = text_like(5, m=200, n=80)
+    steps = [train(method, X, y, C=1000.0, tolerance=1e-4).steps for method in ("avsf", "liblinear")]
+    assert steps[0] < steps[1]
