@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n auto --dist loadfile
 PROFILE ?= small
 BENCH := results/bench
 
-.PHONY: dist all help install hooks docs pictures run test test-all nightly mutants check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
+.PHONY: dist all help install hooks docs pictures run test test-all nightly oldest mutants check fuzz kills versions smoke smoke-real bench interop peers format clean warmup
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # runs that are timed go one after another, whatever -j says
 
@@ -52,6 +52,14 @@ test: .venv/installed ## run all tests but the slow ones (minutes)
 test-all: .venv/installed ## run all tests, those that start processes, browsers and clusters too
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m ""
 
+# every lower bound of pyproject.toml as the version to install
+LOWER_BOUNDS := import tomllib; known = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	every = [known["dependencies"], *known["optional-dependencies"].values()]; \
+	print(*sorted({each.split(";")[0].replace(">=", "==") for some in every[:5] for each in some if "fwsvm" not in each}))
+
+oldest: .venv/installed ## put the oldest packages that pyproject.toml allows into .venv
+	$(call pip,the oldest packages allowed,$$($(BIN)/python -c '$(LOWER_BOUNDS)'))
+
 nightly: .venv/installed ## run all tests with many more examples, then hostile inputs (an hour)
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "" --hypothesis-profile=nightly
 	$(MAKE) fuzz
@@ -76,7 +84,7 @@ kills: .venv/installed ## searches killed at random, KILLS=200 times, against an
 		$(BIN)/python -m tests.experiments.kills --kills $(or $(KILLS),200) --executor $$executor || exit 1; done
 
 versions: .venv/installed ## install the wheel into a new environment of each Python from 3.11 on that is here, and train (minutes)
-	FWSVM_INSTALL=1 $(BIN)/python -m pytest -rs -k new_environment tests/test_package.py
+	FWSVM_INSTALL=1 $(BIN)/python -m pytest -rs -m "" -k new_environment tests/test_package.py
 
 smoke: .venv/installed ## the command line on shipped data, offline, in seconds
 	rm -rf $(SMOKE) && mkdir -p $(SMOKE)

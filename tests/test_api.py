@@ -1,8 +1,6 @@
 """fwsvm.train, predict, save and load: the command line's numbers for files, and the same for arrays."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,9 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import fwsvm
-from fwsvm import _stretches, scaling
 from fwsvm._given import label_values, labels_of
-from fwsvm._mapped import taken_for_large
 from fwsvm.cli import main
 from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
@@ -48,13 +44,6 @@ def test_the_names_are_there_and_asking_for_others_is_an_attribute_error():
     assert set(fwsvm.__all__) <= set(dir(fwsvm)) | {name for name in fwsvm.__all__ if hasattr(fwsvm, name)}
     with pytest.raises(AttributeError, match="no attribute 'fit'"):
         fwsvm.fit  # noqa: B018
-
-
-def test_the_forkserver_starts_before_what_it_is_to_import():
-    """It imports while this process does; a module beside those that it imports would come after them."""
-    code = "import sys, fwsvm.experiments.forkserver; print(*sys.modules)"
-    imported = subprocess.check_output([sys.executable, "-c", code], text=True).split()
-    assert not {"numpy", "numba", "scipy"} & set(imported)
 
 
 def test_arrays_a_sparse_array_a_file_a_data_set_and_the_command_line_agree(trained, file, tmp_path):
@@ -99,13 +88,6 @@ def test_what_is_saved_is_loaded_with_its_certificate(trained, tmp_path, method)
     assert (tmp_path / "b.model").read_bytes() == (tmp_path / "a.model").read_bytes()
 
 
-def test_features_of_sparse_rows_fit_themselves_and_of_dense_rows_must_fit(trained):
-    wide = sparse.csr_array(np.hstack([X, np.ones((80, 2))]))
-    assert (fwsvm.predict(trained, wide) == fwsvm.predict(trained, X)).all()
-    with pytest.raises(UsageError, match="the rows have 3 features, but the model was trained on 4"):
-        fwsvm.predict(trained, X[:, :3])
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("method", ["swap", "liblinear"])
 def test_a_machine_refuses_rows_of_another_width(method, kind):
@@ -127,7 +109,7 @@ def test_rows_that_are_not_finite_have_no_labels_however_they_are_given(settings
     bad[3, 2] = value
     for scale in ("none", "[0,1]"):
         result = fwsvm.train(X, Y, scale=scale, **settings)
-        for rows in (bad, sparse.csr_array(bad), taken_for_large(bad)):
+        for rows in (bad, sparse.csr_array(bad)):
             table = LabelledRows(rows, Y.astype(float))
             for data in (rows, table, Dataset("", table, None, ("3", "-2"), "")):
                 with pytest.raises(UsageError, match="not finite numbers"):
@@ -151,24 +133,6 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(trained, threads):
         fwsvm.predict(trained, X, threads=threads)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_mapped_rows_are_scaled_some_at_a_time(monkeypatch, form):
-    result = fwsvm.train(X, Y, scale="[0,1]", threads=1)
-    expected = fwsvm.predict(result, form(X))
-    whole, seen = form(X), []
-    mapped = taken_for_large(X) if form is np.asarray else whole
-    if form is not np.asarray:
-        mapped = sparse.csr_array((taken_for_large(whole.data), whole.indices, whole.indptr), shape=X.shape)
-    apply = scaling.apply
-    monkeypatch.setattr(
-        scaling, "apply", lambda rows, ranges: seen.append(rows.shape[0]) or apply(rows, ranges)
-    )
-    monkeypatch.setattr(_stretches, "NUMBERS", 40)
-    assert (fwsvm.predict(result, mapped) == expected).all()
-    assert len(seen) > 4
-    assert sum(seen) == len(X)
-
-
 def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):
     tidy = sparse.csr_array(X)
     row = np.repeat(np.arange(80), np.diff(tidy.indptr))
@@ -178,17 +142,6 @@ def test_sparse_rows_in_disorder_mean_the_same_and_stay_as_they_are(trained):
     assert fwsvm.train(disordered, Y, gamma=0.1, threads=1).objective == trained.objective
     assert (fwsvm.predict(trained, disordered) == fwsvm.predict(trained, X)).all()
     assert (disordered.indices == before).all()
-
-
-def test_a_weight_of_two_is_a_row_given_twice():
-    weights = np.where(np.arange(80) < 20, 2.0, 1.0)
-    twice = np.concatenate([np.arange(20), np.arange(80)])
-    settings = {"gamma": 0.1, "threads": 1, "tolerance": 1e-8}
-    one = fwsvm.train(X, Y, weights=weights, **settings)
-    two = fwsvm.train(X[twice], Y[twice], **settings)
-    assert one.certified
-    assert one.objective == pytest.approx(two.objective, rel=2e-8)
-    assert np.allclose(one.model.decision(X), two.model.decision(X), atol=1e-3)
 
 
 MISTAKES = {
@@ -262,11 +215,6 @@ def test_kernel_values_with_more_than_the_training_rows_are_refused():
         fwsvm.predict(machine, K[60:])
 
 
-def test_one_sparse_row_is_no_table(trained):
-    with pytest.raises(UsageError, match="two dimensions"):
-        fwsvm.predict(trained, sparse.csr_array(X)[0])
-
-
 def test_whole_numbers_that_a_double_rounds_are_two_classes_as_text(tmp_path):
     names = np.array([str(2**53 + 2 * int(label > 0) + 1) for label in Y])
     machine = fwsvm.train(X, names, gamma=0.1)
@@ -274,24 +222,3 @@ def test_whole_numbers_that_a_double_rounds_are_two_classes_as_text(tmp_path):
     assert set(fwsvm.predict(machine, X)) <= set(names)
     (tmp_path / "rows.svm").write_text("".join(f"{2**53 + i % 2} 1:{i}\n" for i in range(8)))
     assert load(tmp_path / "rows.svm").classes == (str(2**53 + 1), "9007199254740992.0")
-
-
-def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch, tmp_path):
-    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
-    one = np.ascontiguousarray(X)
-    other = one[::-1].copy()  # the same ranges
-    for form in (np.asarray, sparse.csr_array):
-        found = []
-        for rows in (one, other):
-            given = form(rows)
-            if form is np.asarray:
-                mapped = taken_for_large(given)
-            else:
-                mapped = sparse.csr_array(
-                    (taken_for_large(given.data), given.indices, given.indptr), shape=given.shape
-                )
-            result = fwsvm.train(mapped, Y, scale="[0,1]", gamma=1.0)
-            found.append(result.objective)
-            in_memory = fwsvm.train(given, Y, scale="[0,1]", gamma=1.0)
-            assert result.objective == pytest.approx(in_memory.objective, rel=2e-3)
-        assert found[0] != pytest.approx(found[1], rel=1e-2)

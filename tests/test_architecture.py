@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from importlinter.cli import lint_imports
 
 from fwsvm.cli import main
 from fwsvm.solvers import FAMILIES, METHODS
@@ -103,6 +102,7 @@ def test_the_commands_of_the_conventions_are_there():
     assert set(f"{work} {results}".split()) <= {words[0] for words in COMMANDS}
 
 
+@pytest.mark.slow
 def test_help_imports_the_commands_and_next_to_nothing_else():
     code = (
         "import sys; from fwsvm.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
@@ -121,6 +121,7 @@ def test_help_imports_the_commands_and_next_to_nothing_else():
     assert not {*HEAVY, "importlib.metadata", "concurrent.futures"} & set(imported)
 
 
+@pytest.mark.slow
 def test_help_of_a_command_imports_nothing_heavy():
     code = (
         "import sys\n"
@@ -133,15 +134,11 @@ def test_help_of_a_command_imports_nothing_heavy():
     assert python(code).split() == []
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_nothing_heavy():
     names = (*HEAVY, "fwsvm.api")
     code = f"import sys, fwsvm; print(*[name for name in {names!r} if name in sys.modules])"
     assert python(code).split() == []
-
-
-def test_imports_go_one_way(monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    assert lint_imports(config_filename="pyproject.toml", no_cache=True) == 0, capsys.readouterr().out
 
 
 def test_a_method_is_one_file_of_its_own_name():

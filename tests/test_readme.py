@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from fwsvm.cli import main
@@ -39,6 +40,7 @@ def test_it_is_short():
     assert len(README.split()) < 900
 
 
+@pytest.mark.slow
 def test_the_python_example_runs(tmp_path):
     (code,) = blocks("python")
     done = subprocess.run(

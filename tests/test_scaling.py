@@ -1,7 +1,5 @@
 """Ranges: what is far outside them, what they do to dense and sparse rows, and what was scaled already."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 
-from fwsvm import _memory, scaling
+from fwsvm import scaling
 from fwsvm.errors import DataError
-from fwsvm.scaling import out_of_range
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda v: round(v, 6) + 0.0))
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 5))
@@ -91,12 +88,6 @@ def test_what_cannot_be_scaled_is_refused(train, X):
         scaling.apply(np.array(X)[:, None], scaling.fit(rows, "[-1,1]"))
 
 
-def test_an_index_of_two_thousand_million_needs_no_memory_for_what_is_not_there():
-    X = csr_array((np.array([1.0, 2.0, 3.0]), [0, 5, 2**31 - 3], [0, 1, 3]), shape=(2, 2**31 - 2))
-    for how, expected in {"[0,1]": [1, 1, 1], "[-1,1]": [1, -1, -1, -1, 1, 1]}.items():
-        assert scaling.apply(X, scaling.fit(X, how)).data.tolist() == expected
-
-
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_no_rows_or_no_features_are_scaled_to_as_many(form, shape):
@@ -106,49 +97,3 @@ def test_no_rows_or_no_features_are_scaled_to_as_many(form, shape):
         assert scaling.apply(X, ranges).shape == shape
         assert scaling.outside(X, ranges) is None
         assert not scaling.seem_scaled(X, ranges)
-
-
-def test_zeros_far_outside_are_written_out_only_where_they_fit(monkeypatch):
-    ranges = scaling.fit(np.vstack([np.full(5, 10.0), np.full(5, 11.0)]), "[0,1]")
-    X = csr_array((200, 5))
-    assert scaling.outside(X, ranges).rows == 200
-    monkeypatch.setattr(_memory, "UNASKED", 0)
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
-    with pytest.raises(DataError, match="which makes 200 sparse rows of 5 features dense, would take"):
-        scaling.outside(X, ranges)
-
-
-@given(st.data())
-def test_zeros_far_outside_are_the_same_some_rows_at_a_time(draw):
-    X = draw.draw(arrays(float, SHAPES, elements=VALUES))
-    ranges = scaling.fit(draw.draw(arrays(float, (3, X.shape[1]), elements=VALUES)) + 9.0, "[0,1]")
-    whole = scaling.outside(csr_array(X), ranges)
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(out_of_range, "NUMBERS", 2)
-        parts = scaling.outside(csr_array(X), ranges)
-    assert (whole is None) == (parts is None)
-    if whole is not None:
-        assert (parts.rows, parts.widths) == (whole.rows, whole.widths)
-
-
-@pytest.mark.parametrize("left_out", [0, 1])
-def test_ranges_of_counted_rows_take_no_copy_of_the_rows(left_out):
-    X = np.random.default_rng(0).normal(size=(1 << 21, 4))  # 64 MiB, eight stretches
-    counted = np.ones(len(X), bool)
-    counted[:left_out] = False
-    X[0] = 1e9
-    tracemalloc.start()
-    try:
-        ranges = scaling.fit(X, "[0,1]", counted)
-        assert tracemalloc.get_traced_memory()[1] < X.nbytes / 2
-    finally:
-        tracemalloc.stop()
-    assert ranges.same_as(scaling.fit(X[left_out:], "[0,1]"))
-
-
-@given(st.data(), st.sampled_from([np.asarray, csr_array]))
-def test_ranges_of_counted_rows_are_those_of_the_rows_alone(draw, form):
-    X = draw.draw(arrays(float, SHAPES, elements=VALUES))
-    counted = draw.draw(arrays(bool, len(X)))
-    expected = scaling.fit(X[counted] if counted.any() else X, "[-1,1]")
-    assert scaling.fit(form(X), "[-1,1]", counted).same_as(expected)

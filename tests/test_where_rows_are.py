@@ -5,6 +5,7 @@ machine and of the rows does not depend on it.
 """
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +22,11 @@ from fwsvm.data import parsed_copies, partitions
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.formats import svmlight, svmlight_stream
 from fwsvm.distributed import fit as on_cluster
-from fwsvm.errors import UsageError
+from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
 from tests.distributed.inline import table_of
 
-ROWS, FEATURES = 2400, 6
+ROWS, FEATURES = 1200, 6
 CLASSES = ("1", "-1")
 FORMS = ("memory", "mapped", "text", "partitions")
 
@@ -116,15 +117,6 @@ def in_memory() -> Callable[[Written, Settings], Result]:
         return known[key]
 
     return found
-
-
-def test_methods_other_than_chunking_are_refused_on_partitions(tmp_path: Path) -> None:
-    there = written(tmp_path, "partitions")
-    refused = [each for each in [*CERTIFIED, *ESTIMATED] if each.method not in ON_CLUSTERS]
-    assert len(refused) > 5
-    for settings in refused:
-        with pytest.raises(UsageError, match=f"--scheduler trains by chunking, not by {settings.method}"):
-            trained(there, "partitions", settings)
 
 
 @pytest.mark.parametrize(
@@ -227,33 +219,21 @@ def test_tools_for_files_do_not_depend_on_where_rows_are(
         assert one.stderr == other.stderr, words
 
 
-def test_a_large_file_is_checked_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "text").path
-    lines = path.read_text().splitlines()
-    lines[5], lines[2000] = "1 2:1 1:1", "1 3:x"
-    for text in ("\n".join(lines), "\n".join([*lines[:5], *lines[6:2000], "1 1:1000000", "name 1:1"])):
-        path.write_text(text)
-        for words in (["check", str(path)], ["check", "--lenient", str(path)]):
-            with monkeypatch.context() as patched:
-                near = CliRunner().invoke(main, words)
-                large(patched)
-                far = CliRunner().invoke(main, words)
-            assert near.exit_code == far.exit_code, words
-            assert near.stdout == far.stdout
-            assert near.stderr == far.stderr
-
-
 @pytest.mark.parametrize("form", ["mapped", "text"])
-def test_parts_of_a_large_file_that_do_not_fit_are_refused_in_a_sentence(
+def test_scaled_rows_are_those_scaled_in_memory(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = written(tmp_path, form)
+    near = data.load(there.path, scale="[0,1]").train.X
     large(monkeypatch)
-    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
-    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 250_000)
-    done = CliRunner().invoke(main, ["cv", "-m", "scs", str(there.path)])
-    assert done.exit_code == 3, done.output
-    assert (
-        "a copy of 2,160 of the 2,400 rows, as cross-validation and grids make of each part," in done.output
-    )
-    assert "draw fewer to a file with `fwsvm subset`" in done.output
+    far = data.load(there.path, scale="[0,1]").train.X
+    assert is_mapped(far)
+    assert not is_mapped(near)
+    assert abs(far - near).max() == 0.0
+
+
+def test_a_file_that_was_cut_short_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = written(tmp_path, "mapped").path
+    os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(DataError, match=r"rows\.npy is no complete \.npy file"):
+        data.load(path)

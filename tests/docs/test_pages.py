@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from fwsvm.cli import main
 from fwsvm.experiments import config
-from tests.docs.pages import DOCS, ROOT, blocks, commands, pages, said, same
+from tests.docs.pages import ROOT, blocks, commands, pages, said, same
 
 pytestmark = pytest.mark.slow
 
@@ -100,9 +100,3 @@ def test_every_file_that_a_page_names_is_there():
     named = re.compile(r"`((?:fwsvm|configs|tests|docs|benchmarks|results/reference)/[\w./-]+)`")
     every = {(name, file) for name, page in PAGES.items() for file in named.findall(page.read_text("utf-8"))}
     assert [(name, file) for name, file in sorted(every) if not (ROOT / file).exists()] == []
-
-
-def test_every_page_links_to_the_glossary():
-    linked = re.compile(r"\]\((?:\.\./)*glossary\.md\)")
-    written = [page for page in DOCS.rglob("*.md") if "_build" not in page.parts and page.stem != "glossary"]
-    assert [page.name for page in written if not linked.search(page.read_text("utf-8"))] == []

@@ -25,9 +25,9 @@ from fwsvm.estimators import DualCoordinateSVC, FrankWolfeSVC, StochasticSVC
 from fwsvm.solvers import FAMILIES, METHODS
 from tests import naive
 
-EVERY = [FrankWolfeSVC(), DualCoordinateSVC(), StochasticSVC()]
-KERNEL = [FrankWolfeSVC(), StochasticSVC()]
-WEIGHTED = [FrankWolfeSVC(gamma=0.1, tol=1e-8), DualCoordinateSVC(tol=1e-10, random_state=0)]
+EVERY = [kind(random_state=0) for kind in (FrankWolfeSVC, DualCoordinateSVC, StochasticSVC)]
+KERNEL = [FrankWolfeSVC(random_state=0), StochasticSVC(random_state=0)]
+WEIGHTED = [FrankWolfeSVC(gamma=0.1, tol=1e-8, random_state=0), DualCoordinateSVC(tol=1e-10, random_state=0)]
 X, Y3 = make_classification(
     n_samples=150, n_features=6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=1
 )

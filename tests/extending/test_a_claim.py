@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
+from tests.extending.packages import commands, fwsvm, install_page
 
 pytestmark = pytest.mark.slow
 
@@ -21,19 +21,3 @@ def test_its_claims_are_checked_where_there_are_numbers(tmp_path):
     checked = fwsvm(tmp_path, *words, "results/trial")
     assert "NOT RUN" not in checked
     assert "of 1 data sets" in checked
-
-
-def test_one_that_takes_a_name_is_left_out_in_one_line(tmp_path):
-    code = blocks("claim", "python")[0]
-    install(tmp_path, "fwsvm.claims", "theirs", "theirs", code.replace('"ours-sparser"', '"003-fw"'))
-    done = python(tmp_path, "-m", "fwsvm", "claims", "--summary", warn="default")
-    assert done.returncode == 0
-    again = code.replace('"ours-sparser"', '"ours-faster"')
-    install(tmp_path, "fwsvm.claims", "theirs", "theirs", again)
-    done = python(tmp_path, "-m", "fwsvm", "claims", "--only", "ours", warn="default")
-    assert done.returncode == 2
-    left_out, no_claim = done.stderr.splitlines()
-    assert left_out.endswith(
-        "could not be loaded: ValueError: a claim named 'ours-faster' is registered already"
-    )
-    assert "no claim's name begins with ours" in no_claim

@@ -40,28 +40,3 @@ def test_altered_bytes_are_not_used(folder):
     done = python(folder, "-m", "fwsvm", "train", "corners")
     assert done.returncode == 3
     assert "missing or altered" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("  corners:\n", "  wdbc:\n", "ValueError: a data set named 'wdbc' is there already"),
-        ("task: binary", "task: maybe", "ours.lock:7: datasets: corners: task: one of"),
-        (
-            "{format: svmlight}",
-            "{format: parquet}",
-            "format must be one of svmlight, csv, npy, kdd99, miniboone",
-        ),
-        ("version: 1", "version: [", "not a readable lock"),
-    ],
-)
-def test_a_lock_that_is_wrong_or_takes_a_name_is_left_out_in_one_line(folder, old, new, said):
-    lock = folder / "ours.lock"
-    lock.write_text(lock.read_text().replace(old, new))
-    done = python(folder, "-m", "fwsvm", "data", "info", "wdbc", warn="default")
-    assert done.returncode == 0, done.stderr
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(
-        "fwsvm: the data set plug-in 'corners' of the package corners (corners) is left out"
-    )
-    assert said in line

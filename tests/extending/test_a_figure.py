@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
+from tests.extending.packages import blocks, commands, fwsvm, install_page, python
 
 pytestmark = pytest.mark.slow
 
@@ -34,26 +34,3 @@ def test_it_is_drawn_after_the_others_and_named_among_them(folder):
         (said,) = done.stderr.splitlines()
         assert said.startswith(f"fwsvm: there is no figure {name!r}; {hint}")
     assert said.endswith(", scatter")
-
-
-def test_one_that_takes_a_name_is_left_out_in_one_line(tmp_path):
-    taken = blocks("figure", "python")[0].replace('@figure("scatter")', '@figure("ranks")')
-    install(tmp_path, "fwsvm.figures", "theirs", "theirs", taken)
-    done = python(
-        tmp_path,
-        "-m",
-        "fwsvm",
-        "plot",
-        "--published",
-        "003",
-        "--figure",
-        "ranks",
-        "-f",
-        "svg",
-        warn="default",
-    )
-    assert done.returncode == 0, done.stderr
-    assert "ranks-time.svg" in done.stdout
-    (said,) = done.stderr.splitlines()
-    assert said.startswith("fwsvm: the figure plug-in 'theirs' of the package theirs (theirs) is left out")
-    assert said.endswith("ValueError: a figure named 'ranks' is registered already")

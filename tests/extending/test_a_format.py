@@ -1,11 +1,10 @@
 """docs/adding/format.md: a data format, by suffix and by a lock, through the command line."""
 
-import gzip
 import json
 
 import pytest
 
-from tests.extending.packages import blocks, commands, fwsvm, install, install_page, printed, python, several
+from tests.extending.packages import commands, fwsvm, install_page, printed, python
 
 pytestmark = pytest.mark.slow
 
@@ -67,29 +66,3 @@ def test_a_reader_that_fails_is_a_sentence(folder, old, new, said):
     assert done.returncode == 3
     (line,) = done.stderr.splitlines()
     assert said in line
-
-
-def test_zero_based_is_for_libsvm_files_and_a_compressed_file_has_the_suffix_before(folder):
-    (folder / "rows.jsonl.gz").write_bytes(gzip.compress(lines().encode()))
-    zero_based, packed = several(folder, ["train", "--zero-based", "rows.jsonl"], ["train", "rows.jsonl.gz"])
-    assert zero_based.code == 2
-    assert "zero-based indices are for files in LIBSVM's format, not in json-lines" in zero_based.err
-    assert "UnicodeDecodeError" in packed.err  # it is the page's reader, which takes no compressed files
-
-
-def test_those_that_take_a_name_or_a_suffix_are_left_out_in_a_line_each(folder):
-    code = blocks("format", "python")[0]
-    taken = {
-        "first": ("csv", ".other", "ValueError: a format named 'csv' is registered already"),
-        "second": ("others", ".jsonl", "ValueError: files .jsonl are of the format 'json-lines' already"),
-    }
-    for package, (name, suffix, _) in taken.items():
-        theirs = code.replace('"json-lines"', f'"{name}"').replace('".jsonl"', f'"{suffix}"')
-        install(folder, "fwsvm.formats", package, package, theirs)
-    done = python(folder, "-m", "fwsvm", "train", "rows.jsonl", warn="default")
-    assert done.returncode == 0, done.stderr
-    left_out = [line for line in done.stderr.splitlines() if "plug-in" in line]
-    assert len(left_out) == len(taken)
-    for package, (_, _, said) in taken.items():
-        (line,) = [line for line in left_out if f"plug-in '{package}'" in line]
-        assert line.endswith(said)

@@ -58,21 +58,6 @@ def test_a_model_keeps_its_parameter_and_is_refused_without_the_package(folder, 
         assert expected in said.err
 
 
-def test_a_wrong_parameter_is_refused_in_a_sentence(folder):
-    wrong = {
-        "power=0": "power must be a whole number of 1 to 100, not 0",
-        "powr=2": "the rational kernel has no parameter 'powr'; did you mean 'power'?",
-        "gamma=2": "the rational kernel has no parameter 'gamma'; it has power",
-        "power=1.5": "power of the rational kernel",
-        "power": "--kernel-param takes NAME=VALUE, not 'power'",
-    }
-    told = several(folder, *([*TRAIN, "--kernel-param", words] for words in wrong))
-    for (words, expected), said in zip(wrong.items(), told, strict=True):
-        assert said.code == 2, words
-        assert expected in said.err
-        assert len(said.err.splitlines()) == 1
-
-
 def test_an_experiment_runs_it_beside_the_kernels_of_the_package(folder):
     (folder / "trial.yaml").write_text(
         "name: trial\ndatasets: [wdbc]\nmethods:\n  - {name: swap, kernel: rational, kernel_parameters: {power: 2}}\n"

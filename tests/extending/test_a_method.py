@@ -1,11 +1,10 @@
 """docs/adding/method.md does what it says: its blocks are saved, installed and run as they stand."""
 
 import json
-import re
 
 import pytest
 
-from tests.extending.packages import PAGES, ROOT, blocks, commands, fwsvm, install, install_page, python
+from tests.extending.packages import blocks, commands, fwsvm, install, install_page, python
 
 pytestmark = pytest.mark.slow
 
@@ -61,11 +60,3 @@ def test_a_method_that_takes_the_second_best_vertex_ends_at_the_same_optimum(sec
     assert abs(ours["objective"] - swap["objective"]) <= max(ours["gap"], swap["gap"])
     assert ours["steps"] != swap["steps"]
     assert ours["iterations"] < 1.1 * ours["steps"] or search != "full"  # no iteration counts twice
-
-
-@pytest.mark.parametrize("page", sorted(page.stem for page in PAGES.glob("*.md")))
-def test_every_file_that_a_page_names_is_there(page):
-    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`((?:fwsvm|tests|docs)/[\w/]+(?:\.\w+)?)/?`", text))
-    assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []

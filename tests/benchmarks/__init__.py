@@ -1,1 +1,0 @@
-"""Tests of what benchmarks do with their figures; no benchmark runs here."""
