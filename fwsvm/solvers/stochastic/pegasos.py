@@ -61,7 +61,8 @@ def _add_range(kernel, left_block, rows, own, counts, y, first, last, out):
 
 def _shape(rule: Pegasos) -> tuple[int, int]:
     """Return the rows of a block, 64 or one batch, and of a pool, whole blocks."""
-    block = rule.batch * max(1, WIDE // rule.batch)
+    batch = max(1, rule.batch)  # a batch below one row is refused when the run begins
+    block = batch * max(1, WIDE // batch)
     return block, block * max(1, POOL_ROWS // block)
 
 
