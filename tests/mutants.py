@@ -32,13 +32,19 @@ METHODS = "solvers/test_simplex.py solvers/test_contract.py"
 GROUPS = {
     "engine": ("solvers/frank_wolfe/engine.py solvers/frank_wolfe/run.py", METHODS),
     "moves": ("solvers/frank_wolfe/moves.py solvers/frank_wolfe/*swap*.py", METHODS),
-    "simplex certificate": ("problems/simplex_qp.py", "problems/test_simplex_qp.py solvers/test_contract.py"),
+    "simplex certificate": (
+        "problems/simplex_qp.py",
+        "problems/test_simplex_qp.py solvers/test_contract.py test_where_rows_are.py",
+    ),
     "box certificate": (
         "problems/box*.py",
         "problems/test_box_qp.py solvers/test_linear.py solvers/test_contract.py",
     ),
     "hinge certificate": ("problems/hinge.py", "solvers/test_stochastic.py solvers/test_contract.py"),
-    "chunking": ("solvers/chunking/*.py", "solvers/test_chunking.py solvers/test_contract.py"),
+    "chunking": (
+        "solvers/chunking/*.py",
+        "solvers/test_chunking.py solvers/test_contract.py test_where_rows_are.py",
+    ),
     "store": ("experiments/store.py", "experiments/test_store.py experiments/test_resume.py"),
     "plan": ("experiments/plan.py", "experiments/test_plan.py experiments/test_resume.py"),
     "svmlight": ("data/formats/svmlight*.py", "data/test_svmlight.py data/test_svmlight_stream.py"),
