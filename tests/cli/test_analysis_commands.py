@@ -14,8 +14,8 @@ import pytest
 from fwsvm.analysis.papers import CLAIMS
 from fwsvm.cli._analysis import coloured
 from tests.analysis.folders import like_paper, row, write
+from tests.analysis.markup import no_markup
 from tests.cli.running import run
-from tests.fuzz.results_folder import no_markup
 
 
 def test_table_finds_the_papers_tables_and_sets_them_beside_the_printed_ones(folder: Path) -> None:

@@ -21,7 +21,7 @@ from fwsvm.errors import ResultsError
 from fwsvm.results import reading
 from fwsvm.results.kinds import shortened
 from tests.analysis.folders import row, write, write_trace
-from tests.fuzz.results_folder import no_markup
+from tests.analysis.markup import no_markup
 
 NAMES = (
     "$\\frac{$",
