@@ -13,6 +13,8 @@ from fwsvm.cli import main
 from fwsvm.cli.man import page
 from tests.cli.running import run
 
+pytestmark = pytest.mark.slow
+
 SHELLS = ("bash", "zsh", "fish")
 
 
