@@ -44,10 +44,10 @@ from scratch: what `Result` calls certified does not rest on numbers that the so
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fwsvm.api import load, predict, save, train, train_blocks
+    from fwsvm.api import load, predict, save, train
 
 __version__ = "0.7.0.dev0"
-__all__ = ["load", "predict", "save", "train", "train_blocks"]
+__all__ = ["load", "predict", "save", "train"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,12 @@
-"""fwsvm from Python: `train`, `train_blocks`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
+"""fwsvm from Python: `train`, `predict`, `save` and `load`, also as ``fwsvm.train`` and so on.
 
-They take arrays as well as the files and names of the command line, with the same settings, machines and results; of
+They take arrays as well as the files and names of the command line, with the same settings, models and results. With
 two classes the larger label is +1.
 """
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from fwsvm._given import ConvertedBlocks, data_set_of, label_values, numbers_of, rows_of, settings_of
 from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._stretches import all_finite
-from fwsvm.data import synthetic, unseen
+from fwsvm.data import unseen
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
-from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode
 from fwsvm.errors import UsageError, callers_level
 from fwsvm.experiments.prediction import scaled_rows, sigmoids_of
@@ -33,18 +31,27 @@ from fwsvm.problems.machines import (
     NOT_FINITE,
     KernelModel,
     LinearModel,
+    refuse_other_width,
     refuse_undecided,
     takes_kernel_values,
 )
-from fwsvm.problems.precomputed import is_given, refuse_scaling, without_numbers
+from fwsvm.problems.precomputed import beside_numbers, is_given, refuse_scaling
 from fwsvm.problems.probability import probabilities
 from fwsvm.problems.unscaled import scaling_warning
 from fwsvm.solvers import Result, fit
-from fwsvm.solvers.blocks import fit_blocks, survey
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import check_whole
 from fwsvm.status import Status
+from fwsvm.validation import (
+    as_numbers,
+    as_rows,
+    column_names,
+    label_values,
+    make_dataset,
+    make_settings,
+    refuse_masked,
+)
 
 Model: TypeAlias = KernelModel | LinearModel
 
@@ -96,63 +103,34 @@ def train(
     UserWarning
         The rows are far from scaled: features have ranges of other orders of magnitude (`fwsvm.scaling.UNEVEN`).
     """
-    chosen = settings_of(settings)
+    chosen = make_settings(settings)
     refuse_scaling(chosen.kernel, scale)
-    loaded = data_set_of(data, y, scale, given=is_given(chosen.kernel))
-    given = None if weights is None else numbers_of("weights", weights)
-    if given is not None and given.shape != (loaded.train.rows,):
-        raise UsageError(f"there are weights of shape {given.shape} for {loaded.train.rows} rows")
-    table = scaled(loaded, None if given is None else given != 0).train
+    loaded, values = make_dataset(data, y, scale, precomputed=is_given(chosen.kernel))
+    used = np.ones(loaded.train.rows, dtype=bool)
+    if weights is not None:
+        weights = as_numbers("weights", weights)
+        if weights.shape != used.shape:
+            raise UsageError(f"there are weights of shape {weights.shape} for {len(used)} rows")
+        used = weights != 0
+    table = scaled(loaded, None if used.all() else used).train
     codes = encode(table.labels, loaded.classes)
-    counted = np.ones(len(codes), dtype=bool) if given is None else given != 0
-    used = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
-    if warning := scaling_warning(table.X, family(used), 'scale="[0,1]"'):
+    kernel = chosen.kernel or FAMILIES[method(chosen.method).family].default_kernel
+    if warning := scaling_warning(table.X, family(kernel), 'scale="[0,1]"'):
         warnings.warn(warning, stacklevel=callers_level())
     if probability:
-        refuse_probability(loaded.name, codes[counted], loaded.classes, chosen)
-    result = fit(table.X, codes, loaded.classes, chosen, weights=given, watch=watch)
+        refuse_probability(loaded.name, codes[used], loaded.classes, chosen)
+    result = fit(table.X, codes, loaded.classes, chosen, weights=weights, watch=watch)
     if probability and result.status is not Status.INTERRUPTED:
-        some = None if given is None else given[counted]
-        rows = table.X[counted], codes[counted]
-        more = with_probabilities(*rows, result, chosen, weights=some, watch=watch)
-        said = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
-        result = more or replace(result, status=Status.INTERRUPTED, message=said)
-    return result.with_ranges(table.ranges)
-
-
-def train_blocks(
-    blocks: str | Iterable[tuple[ArrayLike, ArrayLike]], *, watch: Watch | None = None, **settings: Any
-) -> Result:
-    """Train a machine from blocks of rows, of which one is in memory at a time.
-
-    For methods that draw the rows they use: ``scs``, and ``pegasos`` with a limit of iterations. Memory is that of the
-    rows drawn and one block. The result is that of `train` with the same rows in one array, except for rounding in the
-    default width of the kernel.
-
-    Parameters
-    ----------
-    blocks : iterable of (rows, labels), or text
-        Rows of shape (any number, n), dense or sparse, and their labels. It is iterated over twice, so it must be a
-        list or an object with ``__iter__``, not a generator. Text is ``synthetic:KIND?...``, whose training rows are
-        drawn block by block.
-    watch, **settings
-        As of `train`.
-
-    Raises
-    ------
-    UsageError
-        A method that needs all rows, blocks of different widths, or more than two classes.
-    """
-    chosen = settings_of({"method": "scs", **settings})
-    stream = synthetic.Stream(synthetic.parse_spec(blocks)) if isinstance(blocks, str) else blocks
-    if iter(stream) is stream:
-        raise UsageError(
-            "a generator can be gone through once only; give a list or an object whose __iter__ starts anew each time"
-        )
-    checked = ConvertedBlocks(stream)
-    found = survey(checked)
-    classes = classes_of(found.labels)
-    return fit_blocks(checked, found, lambda labels: encode(labels, classes), classes, chosen, watch=watch)
+        some = None if weights is None else weights[used]
+        more = with_probabilities(table.X[used], codes[used], result, chosen, weights=some, watch=watch)
+        interrupted = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
+        result = more or replace(result, status=Status.INTERRUPTED, message=interrupted)
+    return result.with_rows(
+        ranges=table.ranges,
+        labels=values,
+        feature_names=table.feature_names,
+        zero_based=None if is_given(chosen.kernel) else table.zero_based,
+    )
 
 
 def predict(
@@ -164,7 +142,8 @@ def predict(
 ) -> np.ndarray:
     """Return the predicted labels of rows, shape (t,), or the probabilities of their classes.
 
-    The labels are ints where all classes of the machine are whole numbers, floats where they are numbers, else text.
+    Labels have the values and the type that they had in training: those of an array come back in its dtype, those of a
+    file as ints where all are whole numbers, as floats where all are numbers, else as text.
 
     A machine whose training scaled its rows scales those to be predicted by the same ranges, once: arrays and files are
     taken as they were before any scaling. A data set or table that `fwsvm.data.load` has scaled says so, and is not
@@ -200,48 +179,55 @@ def predict(
         A row has no decision value in double precision.
     """
     check_whole("threads", threads, 1, MOST_THREADS)
-    machine = model.model if isinstance(model, Result) else model
-    sigmoids = sigmoids_of(machine) if probability else None
-    given = takes_kernel_values(machine)
-    if isinstance(data, Dataset):
-        data = unseen.rows_of(data)
-    elif isinstance(data, str | Path):
-        if (
-            not given
-            and (pieces := unseen.pieces(data, zero_based=machine.facts.get("zero_based"))) is not None
-        ):
-            parts = [predict(model, piece, threads=threads, probability=probability) for piece, _ in pieces]
-            return np.concatenate(parts)
-        data = unseen.load(data, zero_based=given or machine.facts.get("zero_based")).table
-    elif not isinstance(data, LabelledRows):
-        rows = without_numbers(rows_of(data)) if given else rows_of(data)
-        if given and isinstance(model, Result) and rows.shape[1] > machine.features:
-            raise UsageError(
-                f"kernel values with {rows.shape[1] - 1} rows, but the model was trained on {machine.features - 1}: "
-                "give those with its training rows alone"
-            )
-        if not given and not sparse.issparse(rows) and rows.shape[1] != machine.features:
-            raise UsageError(
-                f"the rows have {rows.shape[1]} features, but the model was trained on {machine.features}"
-            )
-        data = LabelledRows(rows, np.empty(0))
-    if machine.ranges is not None and is_mapped(data.X):
-        some = (replace(data, X=in_memory(data.X, part), labels=data.labels[part]) for part in blocks(data.X))
-        return np.concatenate(
-            [predict(machine, rows, threads=threads, probability=probability) for rows in some]
+    model = model.model if isinstance(model, Result) else model
+    sigmoids = sigmoids_of(model) if probability else None
+    found = []
+    for table in _tables(model, data):
+        # mapped rows are checked as they are decided on: a pass here would read their file twice
+        if not is_mapped(table.X) and not all_finite(table.X):
+            raise UsageError(NOT_FINITE)
+        ready = scaled_rows(model, table)
+        for notice in ready.notices:
+            warnings.warn(notice, stacklevel=callers_level())
+        decision = model.decision(ready.X, threads)
+        refuse_undecided(decision)
+        found.append(
+            model.choose(decision)
+            if sigmoids is None
+            else probabilities(decision, sigmoids, len(model.classes))
         )
-    # mapped rows are checked as they are decided on: a pass here would read their file twice
-    if not is_mapped(data.X) and not all_finite(data.X):
-        raise UsageError(NOT_FINITE)
-    ready = scaled_rows(machine, data)
-    for notice in ready.notices:
-        warnings.warn(notice, stacklevel=callers_level())
-    decision = machine.decision(ready.X, threads)
-    refuse_undecided(decision)
+    joined = np.concatenate(found)
     if sigmoids is not None:
-        return probabilities(decision, sigmoids, len(machine.classes))
-    labels: np.ndarray = label_values(machine.classes)[machine.choose(decision)]
+        return joined
+    labels: np.ndarray = (label_values(model.classes) if model.labels is None else model.labels)[joined]
     return labels
+
+
+def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
+    """Yield the rows to predict, large files and mapped rows to be scaled in pieces."""
+    precomputed = takes_kernel_values(model)
+    if isinstance(data, str | Path):
+        base = True if precomputed else model.zero_based
+        pieces = None if precomputed else unseen.pieces(data, zero_based=base)
+        if pieces is not None:
+            yield from (table for table, _ in pieces)
+            return
+        table = unseen.load(data, zero_based=base).table
+    elif isinstance(data, Dataset | LabelledRows):
+        table = unseen.rows_of(data) if isinstance(data, Dataset) else data
+        refuse_masked("rows", table.X)
+    else:
+        rows = as_rows(data)
+        if precomputed:
+            rows = beside_numbers(rows)
+        elif not sparse.issparse(rows):
+            refuse_other_width(rows, model.features)
+        table = LabelledRows(rows, np.empty(0), feature_names=column_names(data))
+    if model.ranges is not None and is_mapped(table.X):
+        for part in blocks(table.X):
+            yield replace(table, X=in_memory(table.X, part), labels=table.labels[part])
+    else:
+        yield table
 
 
 def save(path: str | Path, model: Model | Result) -> None:

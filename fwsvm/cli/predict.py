@@ -88,7 +88,7 @@ def command(
         _refuse_exchanged(model, data)
         machine = model_files.read(model)
         given = takes_kernel_values(machine)  # index 0 is the number of the row
-        zero_based = zero_based or given or machine.facts.get("zero_based")
+        zero_based = zero_based or given or machine.zero_based
         if scheduler is None:
             used = threads or usable_threads()
             pieces = None if given else unseen.pieces(data, zero_based=zero_based)
@@ -152,7 +152,7 @@ def _refuse_exchanged(model: Path, data: str) -> None:
     """Refuse a line in the order of svm-predict, the data first."""
     from fwsvm.problems import model_files
 
-    if model.is_file() and not model_files.seems_one(model) and model_files.seems_one(data):
+    if model.is_file() and not model_files.is_model_file(model) and model_files.is_model_file(data):
         said = f"{data} is a model and {model} is none; the model comes first: fwsvm predict {data} {model}"
         raise UsageError(said)
 

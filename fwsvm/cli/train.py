@@ -122,9 +122,11 @@ def _here(
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.data import unseen
     from fwsvm.data.labels import encode
     from fwsvm.experiments import accuracy
     from fwsvm.experiments import probability as sigmoids
+    from fwsvm.problems.precomputed import is_given, refuse_other_rows
     from fwsvm.solvers.resolve import resolve
     from fwsvm.status import Status
 
@@ -132,6 +134,8 @@ def _here(
         loaded = data_sets.load(
             data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
         )
+        if test is not None and is_given(settings.kernel):
+            refuse_other_rows(unseen.load(test, zero_based=True).table.X, loaded.train.features - 1)
         resolved = resolve(settings, loaded.train.X)
         text.print_problem(say, loaded, resolved, settings.class_weight, is_file=Path(data).is_file())
         _refuse_too_wide(model, resolved, loaded)
@@ -206,12 +210,12 @@ def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset"
     if model is None or resolved.family.multiclass != "one-vs-rest":
         return
     from fwsvm.files import disk
-    from fwsvm.problems.model_files.liblinear import least_bytes
+    from fwsvm.problems.model_files import least_linear_bytes
 
     features, K = loaded.train.X.shape[1], len(loaded.classes)
     disk.require(
         model,
-        least_bytes(features, 1 if K == 2 else K),
+        least_linear_bytes(features, K),
         f"the file of a linear model of {features:,} features and {K} classes",
         "number the features without gaps, or use swap-2o with --kernel linear, whose model has rows",
     )

@@ -194,12 +194,12 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
         return table, ()
     if have < features:
         if isinstance(X, csr_array):
-            return LabelledRows(
-                csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features)), table.labels
+            return replace(
+                table, X=csr_array((X.data, X.indices, X.indptr), shape=(table.rows, features))
             ), ()
         what = f"{path}: bringing {table.rows:,} rows to {features:,} features"
         require(8 * table.rows * features, what, "declare fewer features", DataError)
-        return LabelledRows(np.pad(X, ((0, 0), (0, features - have))), table.labels), ()
+        return replace(table, X=np.pad(X, ((0, 0), (0, features - have)))), ()
     what = f"{path}: taking the first {features:,} of {have:,} features of {table.rows:,} rows"
     needed = (
         8 * table.rows * features if isinstance(X, np.ndarray) else 2 * (X.data.nbytes + X.indices.nbytes)
@@ -212,7 +212,7 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
     )
     notice = f"{path}: {lost:,} values of features beyond {features:,}, unknown in training, are ignored"
     kept = csr_array(X[:, :features]) if isinstance(X, csr_array) else np.ascontiguousarray(X[:, :features])
-    return LabelledRows(kept, table.labels), (notice,)
+    return replace(table, X=kept), (notice,)
 
 
 def read_file(

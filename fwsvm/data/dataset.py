@@ -24,12 +24,15 @@ class LabelledRows:
         The ranges that the rows were scaled by; None if they are as in their file.
     zero_based : bool or None
         Whether the file that the rows were read from counts features from 0; None of other rows.
+    feature_names : tuple of str
+        Names of the columns, of a data frame or a header; empty where they have none.
     """
 
     X: RowMatrix
     labels: np.ndarray
     ranges: Ranges | None = None
     zero_based: bool | None = None
+    feature_names: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -1,6 +1,7 @@
 """Scaled rows of a mapped file: a copy beside the parsed one, written some rows at a time and mapped as that is."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
         As of `fwsvm.scaling.apply`; the copy cannot be written.
     """
     if not is_mapped(table.X):
-        return LabelledRows(scaling.apply(table.X, ranges), table.labels, ranges)
+        return replace(table, X=scaling.apply(table.X, ranges), ranges=ranges)
     options = {"scaled": ranges.text(), "part": part}
     try:
         found, _ = parsed_copies.derived(fingerprint, options, lambda place: _write(place, table, ranges))
@@ -37,7 +38,7 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
             f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: "
             f"{error.strerror or error}; make room there, or let FWSVM_CACHE name a folder on another disk"
         ) from None
-    return LabelledRows(found.X, table.labels, ranges)
+    return replace(table, X=found.X, ranges=ranges)
 
 
 def rows_sha256(X: RowMatrix) -> str:

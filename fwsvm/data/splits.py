@@ -6,6 +6,7 @@ not. A permutation here is therefore the stable order of m raw 64-bit draws.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def take(table: LabelledRows, rows: np.ndarray) -> LabelledRows:
             "draw fewer to a file with `fwsvm subset`, search on these, and train on all rows with what was found",
             DataError,
         )
-    return LabelledRows(picked(table.X, rows), table.labels[rows], table.ranges)
+    return replace(table, X=picked(table.X, rows), labels=table.labels[rows])
 
 
 def join(tables: list[LabelledRows]) -> LabelledRows:

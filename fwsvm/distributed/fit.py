@@ -16,17 +16,20 @@ from fwsvm.distributed.run import certify, start
 from fwsvm.distributed.sums import extreme, spread
 from fwsvm.distributed.table import RemoteTable
 from fwsvm.errors import UsageError
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.kernels.widths import mean_squared_distance
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary, Expansion
-from fwsvm.solvers.blocks import resolve_surveyed
+from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.certify import Certified
 from fwsvm.solvers.class_weight import of_classes
 from fwsvm.solvers.fit import refuse_penalties
 from fwsvm.solvers.gathering import Trained, gathered
 from fwsvm.solvers.loop import Clock, Limits, Watch
 from fwsvm.solvers.memory import PART
-from fwsvm.solvers.resolve import Resolved
+from fwsvm.solvers.resolve import Resolved, width_rule_of
+from fwsvm.solvers.resolve import resolve as resolve_rows
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import Work, carry_out, shared_out
 from fwsvm.solvers.settings import Settings
@@ -86,13 +89,35 @@ def fit(table: RemoteTable, settings: Settings, resolved: Resolved, watch: Watch
     whole = Trained(
         X, Occurring(X, None), codes, found.classes, resolved, problems, replace(solved, parts=parts), compile_seconds
     )  # fmt: skip
-    return replace(gathered(whole), chosen=CHOSEN).with_ranges(table.ranges)
+    result = gathered(whole)
+    support = None if result.support is None else numbers[result.support]
+    return replace(result, chosen=CHOSEN, support=support).with_rows(ranges=table.ranges)
 
 
 def resolve(table: RemoteTable, settings: Settings) -> Resolved:
-    """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`."""
+    """Return settings with nothing left open, for the rows of a table; see `fwsvm.solvers.resolve.resolve`.
+
+    Raises
+    ------
+    UsageError
+        A kernel, or a rule for its default width, that needs all rows at once.
+    """
+    if is_given(settings.kernel):
+        raise UsageError("a precomputed kernel needs all rows in one place; leave out --scheduler")
     found = table.found
-    return resolve_surveyed(settings, found.rows, spread(found.sums, found.rows), extreme(found.sums))
+    has_width = settings.gamma is not None or settings.sigma2 is not None
+    known = settings if has_width else replace(settings, gamma=1.0)
+    resolved = resolve_rows(known, np.array([[extreme(found.sums)]]), rows=found.rows)
+    if has_width or not hasattr(resolved.kernel, "gamma"):
+        return resolved
+    rule, width = kernel_family(resolved.kernel_name).width(width_rule_of(settings))
+    if width.spread is not mean_squared_distance:
+        raise UsageError(
+            f"the default width of the {resolved.kernel_name} kernel (rule {rule}) needs all rows in one place; give "
+            "--gamma"
+        )
+    gamma = width.of(spread(found.sums, found.rows))
+    return replace(resolved, kernel=resolved.kernel._replace(gamma=gamma), width_rule=rule)
 
 
 def accuracy(table: RemoteTable, result: Result) -> float:

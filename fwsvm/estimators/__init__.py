@@ -4,7 +4,7 @@
     DualCoordinateSVC    the linear family: hinge or squared hinge, one class against the rest
     StochasticSVC        the stochastic family: mean hinge with any kernel and no bias, one against one
 
-`machine` is their base class, `kernel_machine` that of those with kernels. A fitted classifier has its
+`base` is their base class, `kernel` has that of those with kernels. A fitted classifier has its
 `fwsvm.solvers.Result`, with the certificate, as ``result_``.
 """
 
@@ -13,8 +13,8 @@ try:
 except ImportError:
     raise ImportError("fwsvm.estimators needs scikit-learn: pip install 'fwsvm[sklearn]'") from None
 
-from fwsvm.estimators.dual_coordinate import DualCoordinateSVC
-from fwsvm.estimators.frank_wolfe import FrankWolfeSVC
+from fwsvm.estimators.kernel import FrankWolfeSVC
+from fwsvm.estimators.linear import DualCoordinateSVC
 from fwsvm.estimators.stochastic import StochasticSVC
 
 __all__ = ["DualCoordinateSVC", "FrankWolfeSVC", "StochasticSVC"]

@@ -3,7 +3,7 @@
 An invalid value is a `ValueError` that says what it may be.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,30 +11,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
-from fwsvm.errors import nearest, shown
+from fwsvm.errors import shown
 from fwsvm.parameters import BALANCED
-from fwsvm.problems.distinct import Distinct
 from fwsvm.solvers.class_weight import balanced
-
-#: Parameters of scikit-learn's classifiers that these do not have, and the alternatives.
-ALTERNATIVES = {
-    "probability": "sklearn.calibration.CalibratedClassifierCV gives probabilities",
-    "shrinking": "methods leave rows out by themselves",
-    "verbose": "result_ holds the certificate and the trace",
-    "break_ties": "with decision_function_shape='ovr' the largest decision value breaks ties",
-    "penalty": "the norm is l2",
-    "dual": "the methods see to that themselves",
-    "multi_class": "each family has its own way",
-    "nu": "give C",
-}
-
-
-def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise `ValueError` for an unknown name."""
-    for name in given:
-        if name not in known:
-            hint = nearest(name, known, f"it has {', '.join(known)}")
-            raise ValueError(f"{owner} has no parameter {shown(name)}; {ALTERNATIVES.get(name, hint)}")
 
 
 def mapping(name: str, given: Any) -> Mapping[str, Any]:
@@ -51,33 +30,27 @@ def flag(name: str, given: Any) -> bool:
     return bool(given)
 
 
-def gamma(given: Any, rows: Distinct) -> Any:
-    """Return the value of gamma "scale" or "auto"; other values are returned unchanged."""
+def gamma(given: Any, X: Any) -> Any:
+    """Return the value of gamma "scale" or "auto" for rows X (m, n); other values are returned unchanged."""
     if not isinstance(given, str):
         return given
-    n = int(rows.X.shape[1])
     if given == "auto":
-        return 1.0 / n
+        return 1.0 / X.shape[1]
     if given != "scale":
         raise ValueError(f"gamma is a positive number, 'scale', 'auto' or None, not {shown(given)}")
-    each = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
-    values = float(np.sum(each)) * n
-    mean = float(np.sum(each * np.ravel(rows.X.sum(axis=1)))) / values
-    if isinstance(rows.X, np.ndarray):
-        variance = float(np.sum(each * np.sum(np.square(rows.X - mean), axis=1))) / values
-    else:
-        apart = np.repeat(each, np.diff(rows.X.indptr)) * np.square(rows.X.data - mean)
-        stored = float(np.sum(each * np.diff(rows.X.indptr)))
-        variance = (float(np.sum(apart)) + (values - stored) * mean**2) / values  # zeros are not stored
-    return 1.0 / (n * variance) if variance > 0.0 else 1.0
+    mean = X.mean()
+    variance = X.var() if isinstance(X, np.ndarray) else X.multiply(X).mean() - mean**2
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
 
 
-def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray | None:
+def class_weights(
+    given: Any, labels: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
+) -> np.ndarray | None:
     """Return the weight of each row's class, shape (m,), or None; balanced weights use the weights of rows."""
     if given is None:
         return None
     if isinstance(given, str) and given == BALANCED:
-        each = balanced(rows.codes, len(labels), rows.weights)
+        each = balanced(codes, len(labels), sample_weight)
     elif isinstance(given, Mapping):
         names = labels.tolist()
         unknown = [label for label in given if label not in names]
@@ -86,7 +59,7 @@ def class_weights(given: Any, labels: np.ndarray, rows: Distinct) -> np.ndarray 
         each = np.array([_weight(given.get(label, 1.0)) for label in names])
     else:
         raise ValueError(f"class_weight is None, 'balanced' or a mapping, not {shown(given)}")
-    weights: np.ndarray = each[rows.codes]
+    weights: np.ndarray = each[codes]
     return weights
 
 

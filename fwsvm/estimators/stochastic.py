@@ -4,20 +4,17 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import unique_labels
 
-from fwsvm.errors import FwsvmError, shown
+from fwsvm.errors import shown
 from fwsvm.estimators import parameters
-from fwsvm.estimators.kernel_function import Function
-from fwsvm.estimators.kernel_machine import KernelMachine
-from fwsvm.kernels.rows import canonical
-from fwsvm.problems.distinct import Distinct
+from fwsvm.estimators.base import value_errors
+from fwsvm.estimators.kernel import KernelClassifier, KernelFunction
 from fwsvm.solvers import Result, Settings
 from fwsvm.solvers.stochastic.one_pass import after_portion, before_portions
 
 
-class StochasticSVC(KernelMachine):
+class StochasticSVC(KernelClassifier):
     """SVM with a kernel, the mean of hinge losses and no bias, solved on random samples of the rows.
 
     The losses of all rows count alike: the problem has no place for sample or class weights.
@@ -52,22 +49,37 @@ class StochasticSVC(KernelMachine):
     """
 
     family: ClassVar[str] = "stochastic"
-    weighted: ClassVar[bool] = False
     rows_seen_: np.ndarray
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "scs", kernel: str | Function = "rbf", gamma: float | str | None = None,
-        width_rule: str = "paper", degree: int = 3, coef0: float = 1.0, stop: str = "relative", tol: float = 1e-3,
-        max_iter: int | None = None, time_limit: float | None = None, decision_function_shape: str = "ovr",
-        cache_size: int | None = None, n_jobs: int | None = None, random_state: Any = None,
-        parameters: dict[str, Any] | None = None, scale: str | None = None,
-        kernel_parameters: dict[str, Any] | None = None, probability: bool = False, lam: float | None = None,
-    ) -> None:  # fmt: skip
-        self._keep(locals())
+        self,
+        C: float = 1.0,
+        *,
+        method: str = "scs",
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | str | None = None,
+        width_rule: str = "paper",
+        degree: int = 3,
+        coef0: float = 1.0,
+        stop: str = "relative",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        decision_function_shape: str = "ovr",
+        cache_size: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        parameters: dict[str, Any] | None = None,
+        scale: str | None = None,
+        kernel_parameters: dict[str, Any] | None = None,
+        probability: bool = False,
+        lam: float | None = None,
+    ) -> None:
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,)."""
-        return self._train(X, y)
+        return self._fit(X, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Go on training on rows X (b, n), dense or sparse, with labels y (b,): one step of pegasos at each.
@@ -86,50 +98,45 @@ class StochasticSVC(KernelMachine):
         no meaning here. For K classes the pairs' problems have K / 2 times lambda, as in `fit` of classes of one size.
         """
         self._refuse_portions()
-        with self._as_before_if_it_fails():
-            return self._went_on(X, y, classes)
+        with self._restored_on_failure(), value_errors():
+            return self._continue(X, y, classes)
 
-    def _went_on(self, X: Any, y: Any, classes: Any) -> Self:
+    def _continue(self, X: Any, y: Any, classes: Any) -> Self:
         first = not hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
-        check_classification_targets(y)
+        X, y = self._validated(X, y, reset=first)
         known = self._known_classes(classes, first=first)
         codes = np.searchsorted(known, y).clip(max=len(known) - 1)
         if (strange := known[codes] != y).any():
             raise ValueError(
                 f"the label {shown(y[strange].tolist()[0])} is none of the classes {_listed(known)}"
             )
-        X = canonical(X)
-        try:
-            if first:
-                rows = Distinct(X, codes, None)
-                begun = before_portions(X, self._names(known), self._settings(self._of_rows(rows)))
-                seen = np.zeros(len(known), dtype=np.int64)
-            else:
-                begun, seen = self.result_, self.rows_seen_
-                if self.lam is not None:
-                    begun = replace(
-                        begun, settings={**begun.settings, "lambda": parameters.positive("lam", self.lam)}
-                    )
-            ours = len(known) - 1 - codes if len(known) == 2 else codes
-            result = after_portion(begun, X, ours, self._in_our_order(seen), self._settings({}))
-        except FwsvmError as error:
-            raise ValueError(str(error)) from error
-        self.classes_, self.result_ = known, result
+        if first:
+            begun = before_portions(X, self._class_names(known), self._settings(self._row_settings(X)))
+            seen = np.zeros(len(known), dtype=np.int64)
+        else:
+            begun, seen = self.result_, self.rows_seen_
+            if self.lam is not None:
+                lam = parameters.positive("lam", self.lam)
+                begun = replace(begun, settings={**begun.settings, "lambda": lam})
+        ours = len(known) - 1 - codes if len(known) == 2 else codes
+        result = after_portion(begun, X, ours, self._in_our_order(seen), self._settings({}))
+        self.classes_ = known
+        self.result_ = replace(result, support=None).with_rows(
+            labels=self._in_our_order(known), feature_names=tuple(getattr(self, "feature_names_in_", ()))
+        )
         self.rows_seen_ = seen + np.bincount(codes, minlength=len(known))
         self.n_iter_ = max(1, result.iterations)
-        self._show_machine()
         return self
 
-    def _fitted(
-        self, rows: Distinct, names: list[str], chosen: Settings, weights: np.ndarray | None
+    def _solve(
+        self, X: Any, codes: np.ndarray, names: list[str], settings: Settings, weights: np.ndarray | None
     ) -> Result:
-        self.rows_seen_ = self._in_our_order(np.bincount(rows.codes, minlength=len(names)))
-        return super()._fitted(rows, names, chosen, weights)
+        self.rows_seen_ = self._in_our_order(np.bincount(codes, minlength=len(names)))
+        return super()._solve(X, codes, names, settings, weights)
 
     def _refuse_portions(self) -> None:
         """Refuse what has no meaning without all rows at hand."""
-        if callable(self.kernel) or self._precomputed:
+        if self._takes_kernel_values:
             raise ValueError(
                 "partial_fit cannot use precomputed or callable kernels: name a kernel of rows, such as rbf"
             )

@@ -91,6 +91,7 @@ def train(
     started, found = utc_now(), data.table.found
     reset_peak_memory()
     result = fit(data.table, settings, resolved, watch)
+    result = result.with_rows(ranges=result.model.ranges, zero_based=data.zero_based)
     more: dict[str, Any] = {
         **identity_columns(data, settings),
         "role": "final",

@@ -11,7 +11,7 @@ from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.labels import encode, unknown
 from fwsvm.errors import DataError, UsageError
 from fwsvm.phases import Phase, enter
-from fwsvm.problems.features import Prepared, fitted, prepared
+from fwsvm.problems.features import Prepared, fitted, prepared, refuse_other_columns
 from fwsvm.problems.machines import KernelModel, LinearModel, refuse_undecided
 from fwsvm.problems.probability import probabilities
 
@@ -157,8 +157,9 @@ def scaled_rows(model: KernelModel | LinearModel, table: LabelledRows) -> Prepar
     Raises
     ------
     UsageError
-        The rows were scaled already, and not by the machine's ranges.
+        The rows have other columns than the training rows, or were scaled already, and not by the machine's ranges.
     """
+    refuse_other_columns(model.feature_names, table.feature_names)
     if table.ranges is None:
         return prepared(model, table.X)
     if not table.ranges.same_as(model.ranges):

@@ -11,7 +11,7 @@ from fwsvm.data.labels import QUOTED
 from fwsvm.errors import DataError, UsageError, clipped
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.problems.machines import KernelModel
+from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
 from fwsvm.solvers.loop import Watch
@@ -29,22 +29,22 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
     UsageError
         A linear method: LIBLINEAR's format has no place for sigmoids.
     DataError
-        A class has one distinct row only.
+        A class has one row only.
     """
     if FAMILIES[method(settings.method).family].multiclass != "one-vs-one":
         raise UsageError(
             f"--probability is for kernel methods, and {settings.method} is linear; take another method with "
             "--kernel linear"
         )
-    counts = np.bincount(codes, minlength=len(classes))
-    if len(classes) > 1 and counts.min() < 2:  # of one class alone `fit` says that there is no other
-        least, where = clipped(classes[int(counts.argmin())], QUOTED), f"{name}: " if name else ""
-        raise DataError(f"{where}class {least} has one distinct row only, and probabilities need two of each")
+    single = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
+    if len(single):
+        label, where = clipped(classes[int(single[0])], QUOTED), f"{name}: " if name else ""
+        raise DataError(f"{where}class {label} has one row only, and probabilities need two of each")
 
 
 def with_probabilities(
     X: RowMatrix, codes: np.ndarray, result: Result, settings: Settings, *, weights: np.ndarray | None = None,
-    counts: np.ndarray | None = None, watch: Watch | None = None,
+    watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Result | None:  # fmt: skip
     """Return a result whose machine has sigmoids, or None if a fold was interrupted.
@@ -59,8 +59,8 @@ def with_probabilities(
         As ``result`` was trained on them: scaled, and none of them without weight.
     codes : ndarray of int, shape (m,)
         Class numbers.
-    weights, counts : ndarray, shape (m,), optional
-        As of `fwsvm.solvers.fit`; a row of count k is k rows to the sigmoids, too.
+    weights : ndarray, shape (m,), optional
+        As of `fwsvm.solvers.fit`.
     watch, count : callable
         Told of the progress of a fold, and of the folds that ended.
     """
@@ -75,12 +75,9 @@ def with_probabilities(
         held_out = samples.validation_mask(codes, rule, settings.seed, part)
         if not held_out.any():
             continue
-        mine = {
-            name: None if given is None else given[~held_out]
-            for name, given in (("weights", weights), ("counts", counts))
-        }
+        some = None if weights is None else weights[~held_out]
         try:
-            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, watch=watch, **mine)
+            found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
             decided = found.model.decision(X[held_out], int(result.settings["threads"]))
         except KeyboardInterrupt:
             return None
@@ -91,9 +88,11 @@ def with_probabilities(
     sigmoids = np.empty((2, len(pairs)))
     try:
         for column, (i, j) in enumerate(pairs):
+            if not (machine.counts[i] and machine.counts[j]):  # a class without rows of positive weight
+                sigmoids[:, column] = -CERTAIN, 0.0
+                continue
             of_pair = (codes == i) | (codes == j)
-            each = None if counts is None else counts[of_pair]
-            sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i, each)
+            sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i)
     except KeyboardInterrupt:
         return None
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""

@@ -12,6 +12,7 @@ from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.plan import run_id
 from fwsvm.experiments.record import Row
 from fwsvm.experiments.settings_columns import settings_columns
+from fwsvm.problems.precomputed import is_given
 from fwsvm.results.columns import COLUMNS
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Result, Settings, Status, fit
@@ -33,7 +34,11 @@ def train(
     reset_peak_memory()
     codes = encode(data.train.labels, data.classes)
     result = fit(data.train.X, codes, data.classes, settings, watch=watch, resolved=resolved)
-    result = result.with_ranges(data.train.ranges)
+    result = result.with_rows(
+        ranges=data.train.ranges,
+        feature_names=data.train.feature_names,
+        zero_based=None if is_given(settings.kernel) else data.train.zero_based,
+    )
     more: dict[str, Any] = {
         "run_id": run_id(data.name, data.fingerprint, "", settings),
         **settings_columns(settings),

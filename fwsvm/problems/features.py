@@ -8,9 +8,11 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks
 from fwsvm._memory import require
-from fwsvm.errors import DataError
+from fwsvm.errors import DataError, UsageError
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
-from fwsvm.problems.precomputed import refuse_narrow
+from fwsvm.problems.precomputed import refuse_other_rows
+
+MOST_NAMES = 5  # that a message lists
 
 
 class Prepared(NamedTuple):
@@ -43,7 +45,7 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
         available once they have the machine's features or are scaled.
     """
     if isinstance(machine, KernelModel) and takes_kernel_values(machine):
-        refuse_narrow(machine.support, X)
+        refuse_other_rows(X, None if machine.foreign else machine.features - 1)
         return Prepared(X, 0)
     rows, ignored = fitted(X, machine.features)
     if machine.ranges is None or not rows.shape[0]:
@@ -59,6 +61,23 @@ def prepared(machine: KernelModel | LinearModel, X: RowMatrix) -> Prepared:
         )
     scaled = scaling.apply(rows, machine.ranges)
     return Prepared(scaled, ignored, 0 if outside is None else outside.rows, tuple(notices))
+
+
+def refuse_other_columns(names: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Raise `UsageError` where rows have other column names, or another order of them, than the training rows."""
+    if not names or not given or names == given:
+        return
+    lacking, unknown = (
+        [name for name in one if name not in set(other)] for one, other in ((names, given), (given, names))
+    )
+    said = "they are in another order"
+    if lacking or unknown:
+        said = "; ".join(
+            f"{what} {', '.join(some[:MOST_NAMES])}{', ...' if len(some) > MOST_NAMES else ''}"
+            for what, some in (("missing:", lacking), ("unknown:", unknown))
+            if some
+        )
+    raise UsageError(f"the columns are not those that the model was trained on: {said}")
 
 
 def fitted(X: RowMatrix, features: int) -> tuple[RowMatrix, int]:

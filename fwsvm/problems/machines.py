@@ -1,7 +1,7 @@
 """Trained machines: decision values and predictions for rows never seen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +19,7 @@ from fwsvm.problems import precomputed
 from fwsvm.scaling import Ranges
 
 DECIDED = 1 << 22  # numbers of mapped rows that are decided on at a time: 32 MiB
+CERTAIN = 20.0  # slope of the sigmoid of a pair with a class without rows: e^-20 is beyond LIBSVM's least probability
 NOT_FINITE = "the rows hold values that are not finite numbers"
 
 
@@ -48,6 +49,14 @@ class KernelModel:
         `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
     sigmoids : ndarray, shape (2, K (K - 1) / 2), or None
         A and B of each pair, with which `fwsvm.problems.probability` makes probabilities of decision values.
+    labels : ndarray, shape (K,), or None
+        The classes as they were given, in the type that predictions have; None if they came from a file of numbers.
+    feature_names : tuple of str
+        Names of the training rows' columns, empty if they had none.
+    zero_based : bool or None
+        Whether the training file counted its features from 0; None for rows of no such file.
+    foreign : bool
+        Read from a model of another program.
     """
 
     classes: tuple[str, ...]
@@ -59,6 +68,10 @@ class KernelModel:
     facts: Mapping[str, Any] = field(default_factory=dict)
     ranges: Ranges | None = None
     sigmoids: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    feature_names: tuple[str, ...] = ()
+    zero_based: bool | None = None
+    foreign: bool = False
 
     @property
     def features(self) -> int:
@@ -119,7 +132,7 @@ def _decisions(
         Rows of another number of features, which compiled code would read beyond; values that are not finite, of which
         kernels make finite values; or too little memory.
     """
-    _refuse_other_width(X, support.shape[1])
+    refuse_other_width(X, support.shape[1])
     _require_room(X, biases.shape, len(counts), support)
     given = as_rows(X)
     if not all_finite(given.values):
@@ -137,7 +150,7 @@ def _decisions(
     return decisions
 
 
-def _refuse_other_width(X: RowMatrix, features: int) -> None:
+def refuse_other_width(X: RowMatrix, features: int) -> None:
     """Refuse rows of another number of features than the machine's, with `UsageError`."""
     if X.shape[1] != features:
         raise UsageError(f"the rows have {X.shape[1]} features, but the model was trained on {features}")
@@ -236,6 +249,8 @@ class LinearModel:
     ranges : Ranges or None
         What training scaled its rows by: `decision` and `predict` take rows that are scaled so already, as
         `fwsvm.problems.features.prepared` makes them of rows as they are in a file.
+    labels, feature_names, zero_based
+        As of `KernelModel`.
     """
 
     classes: tuple[str, ...]
@@ -244,6 +259,9 @@ class LinearModel:
     bias_feature: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
     ranges: Ranges | None = None
+    labels: np.ndarray | None = None
+    feature_names: tuple[str, ...] = ()
+    zero_based: bool | None = None
 
     @property
     def features(self) -> int:
@@ -260,7 +278,7 @@ class LinearModel:
         """
         if is_mapped(X):
             return _by_blocks(self, X, 1)
-        _refuse_other_width(X, self.features)
+        refuse_other_width(X, self.features)
         _require_room(X, (1, len(self.weights)), 0)
         found = np.asarray(X @ self.weights.T) + self.biases * self.bias_feature
         return _of_finite_rows(found, X)
@@ -292,3 +310,55 @@ def refuse_undecided(decision: np.ndarray) -> None:
 def takes_kernel_values(machine: KernelModel | LinearModel) -> bool:
     """Whether the rows that a machine takes are kernel values, as in `fwsvm.problems.precomputed`, and not features."""
     return isinstance(machine, KernelModel) and isinstance(machine.kernel, Precomputed)
+
+
+def with_absent_classes(
+    model: KernelModel | LinearModel, classes: Sequence[str], present: np.ndarray
+) -> KernelModel | LinearModel:
+    """Return a model of the ``classes`` of which the given one has those with rows.
+
+    A class without rows is never predicted, by other programs neither: in a pair with it the other class has the
+    decision value 1 for all rows; its linear output is 1 below the mean of the others.
+
+    Parameters
+    ----------
+    classes : sequence of str, length K
+    present : ndarray of int, shape (k,), ascending
+        Places in ``classes`` of the model's own.
+    """
+    K, k = len(classes), len(present)
+    if isinstance(model, LinearModel):
+        constant = model.bias_feature or 1.0
+        weights, biases = np.zeros((K, model.features)), np.zeros(K)
+        own, own_biases = (
+            (model.weights, model.biases) if model.bias_feature else (model.weights, 0.0 * model.biases)
+        )
+        if k == 2:
+            own, own_biases = np.vstack([own, -own]), np.concatenate([own_biases, -own_biases])
+        weights[:], biases[:] = own.mean(axis=0), own_biases.mean() - 1.0 / constant
+        weights[present], biases[present] = own, own_biases
+        return replace(model, classes=tuple(classes), weights=weights, biases=biases, bias_feature=constant)
+    counts, coefficients = np.zeros(K, dtype=np.int64), np.zeros((len(model.coefficients), K - 1))
+    counts[present] = model.counts
+    of_rows = np.repeat(np.arange(k), model.counts)
+    for c, old in enumerate(present):
+        others = np.delete(np.arange(k), c)
+        places = present[others] - (present[others] > old)
+        coefficients[np.ix_(of_rows == c, places)] = model.coefficients[of_rows == c]
+    has_rows = np.isin(np.arange(K), present).astype(np.float64)
+    pairs = list(combinations(range(K), 2))
+    kept = [p for p, (i, j) in enumerate(pairs) if has_rows[i] and has_rows[j]]
+    biases = np.array([has_rows[i] - has_rows[j] for i, j in pairs])
+    biases[kept] = model.biases
+    sigmoids = model.sigmoids
+    if sigmoids is not None:
+        sigmoids = np.tile([[-CERTAIN], [0.0]], len(pairs))
+        sigmoids[:, kept] = model.sigmoids
+    return replace(
+        model,
+        classes=tuple(classes),
+        counts=counts,
+        coefficients=coefficients,
+        biases=biases,
+        sigmoids=sigmoids,
+    )

@@ -1,8 +1,8 @@
 """Rows of a precomputed kernel, as in LIBSVM's format: ``0:i 1:K(x,x_1) ... L:K(x,x_L)``.
 
 Column 0 of a table (m, L + 1) holds the row's number i, 1 to L, and column j its kernel value with training row j. Some
-of the rows, such as those of a fold, are such a table, too. A machine's support vectors keep their numbers alone; rows
-to predict need none.
+of the rows, such as those of a fold, are such a table, too. A model's support vectors keep their numbers alone;
+the numbers of rows to predict may be any.
 
 Gaps bound the distance to the optimum of a convex problem only, so what is trained on must be a symmetric matrix
 without eigenvalues below those that the ridge 1 / C_i makes up for.
@@ -26,6 +26,7 @@ NAME = "precomputed"
 UNEQUAL = 1e-8
 #: What Cholesky's factor of a matrix may be off by, for each of its rows and in units of the diagonal value.
 FACTOR_ROUNDING = 8.0 * np.finfo(np.float64).eps
+FIRST = np.zeros(1, np.int64)  # the column of the rows' numbers
 BLOCK = 1024  # rows compared with their columns at a time
 
 
@@ -64,23 +65,17 @@ def with_numbers(values: RowMatrix) -> RowMatrix:
         raise UsageError(
             f"a precomputed kernel is trained on a square matrix, not on one of shape {values.shape}"
         )
-    return _beside(np.arange(1.0, m + 1.0), values)
+    return beside_numbers(values)
 
 
-def without_numbers(values: RowMatrix) -> RowMatrix:
-    """Return the table of rows to predict from their kernel values (t, L) with all training rows."""
-    return _beside(np.zeros(values.shape[0]), values)
-
-
-def _beside(first: np.ndarray, values: RowMatrix) -> RowMatrix:
-    require(
-        8 * values.shape[0] * (values.shape[1] + 1),
-        f"a kernel matrix of shape {values.shape}",
-        "take fewer rows",
-    )
+def beside_numbers(values: RowMatrix) -> RowMatrix:
+    """Return the table of rows from their kernel values (m, L): numbers 1 to m in column 0, as in a file."""
+    shape = values.shape
+    require(8 * shape[0] * (shape[1] + 1), f"a kernel matrix of shape {shape}", "take fewer rows")
+    numbers = np.arange(1.0, shape[0] + 1.0)[:, None]
     if sparse.issparse(values):
-        return sparse.csr_array(sparse.hstack([sparse.csr_array(first[:, None]), values], format="csr"))
-    return np.column_stack([first, values])
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(numbers), values], format="csr"))
+    return np.hstack([numbers, values])
 
 
 def given_by(X: RowMatrix, penalties: np.ndarray | None) -> Given:
@@ -131,7 +126,7 @@ def support_numbers(support: RowMatrix) -> np.ndarray:
 
 
 def _numbers(X: RowMatrix) -> np.ndarray:
-    return np.ravel(_columns(X, np.zeros(1, np.int64)))
+    return np.ravel(_columns(X, FIRST))
 
 
 def _columns(X: RowMatrix, which: np.ndarray) -> np.ndarray:
@@ -192,20 +187,49 @@ def _refuse_indefinite(values: np.ndarray, penalties: np.ndarray | None) -> None
     )
 
 
-def refuse_narrow(numbers: sparse.csr_array, X: RowMatrix) -> None:
-    """Raise `DataError` where rows (t, L + 1) lack kernel values with support vectors, given by their numbers."""
-    last = int(support_numbers(numbers).max(initial=0))
-    if X.shape[1] <= last:
+def refuse_other_rows(X: RowMatrix, training_rows: int | None, last: int = 0) -> None:
+    """Refuse rows to predict or to test with (t, w) that are not kernel values with the training rows.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+    training_rows : int or None
+        Number of training rows; None where a foreign model does not tell.
+    last : int
+        The largest number of a support vector.
+
+    Raises
+    ------
+    DataError
+        A row without its number 0:i, or values with more rows than ``training_rows`` or fewer than ``last``.
+    """
+    # a reader keeps the zero of 0:0
+    lacking = np.zeros(0, np.int64)
+    if not isinstance(X, np.ndarray):
+        lacking = np.flatnonzero(np.diff(only_columns(X, FIRST).indptr) == 0)
+    if len(lacking):
         raise DataError(
-            f"the rows have kernel values with {max(0, X.shape[1] - 1)} training rows, and the model's support "
-            f"vectors go up to row {last}"
+            f"row {lacking[0] + 1} has no number 0:i, but rows for a precomputed kernel are kernel values with the "
+            "training rows, as 0:i 1:K(x,x_1) 2:K(x,x_2) ..."
+        )
+    used = X.shape[1] - 1 if isinstance(X, np.ndarray) else int(X.indices.max(initial=0))
+    if training_rows is not None and used > training_rows:
+        raise DataError(
+            f"the rows have kernel values with {used} rows, but the model was trained on {training_rows}: give those "
+            "with its training rows alone"
+        )
+    if X.shape[0] and used < last:
+        raise DataError(
+            f"the rows have kernel values with {used} training rows, and the model's support vectors go up to row "
+            f"{last}"
         )
 
 
-def decision(numbers: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
-    """Return sum_j weights[j, o] K(x, x_j) for the rows of X (t, L + 1), shape (t, o).
+def decision(support: Any, weights: np.ndarray, X: RowMatrix) -> np.ndarray:
+    """Return sum_j weights[j, o] K(x, x_j) for the rows of X (t, w), shape (t, o).
 
-    ``numbers`` are the support vectors, a table with their numbers in column 0.
+    ``support`` is a table of the support vectors' numbers alone.
     """
-    refuse_narrow(numbers, X)
-    return np.asarray(_columns(X, support_numbers(numbers)) @ weights)
+    numbers = support_numbers(support)
+    refuse_other_rows(X, None, int(numbers.max(initial=0)))
+    return np.asarray(_columns(X, numbers) @ weights)

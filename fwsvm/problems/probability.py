@@ -14,9 +14,7 @@ LEAST = 1e-7  # of a pair's probability
 MOST_ROWS, MOST_NUMBERS = 4096, 1 << 22
 
 
-def fit_sigmoid(
-    decision: np.ndarray, positive: np.ndarray, counts: np.ndarray | None = None
-) -> tuple[float, float]:
+def fit_sigmoid(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
     """Return A and B of the probability 1 / (1 + exp(A f + B)) that a row with decision value f is positive.
 
     Newton's method with backtracking minimises the cross-entropy to Platt's smoothed targets.
@@ -25,17 +23,14 @@ def fit_sigmoid(
     ----------
     decision : ndarray, shape (t,), of machines that were not trained on the row
     positive : ndarray of bool, shape (t,)
-    counts : ndarray, shape (t,), optional
-        How many rows each of them stands for; 1 where it is not given.
     """
-    each = np.ones(len(decision)) if counts is None else counts
-    P, N = float(each[positive].sum()), float(each[~positive].sum())
+    P, N = float(positive.sum()), float((~positive).sum())
     target = np.where(positive, (P + 1.0) / (P + 2.0), 1.0 / (N + 2.0))
     A, B = 0.0, float(np.log((N + 1.0) / (P + 1.0)))
-    loss = _cross_entropy(decision * A + B, target, each)
+    loss = _cross_entropy(decision * A + B, target)
     for _ in range(NEWTON_STEPS):
         p = _sigmoid(decision * A + B)
-        curvature, slope = each * (p * (1.0 - p)), each * (target - p)
+        curvature, slope = p * (1.0 - p), target - p
         h11, h22 = float(np.sum(decision**2 * curvature)) + RIDGE, float(np.sum(curvature)) + RIDGE
         h21 = float(np.sum(decision * curvature))
         g1, g2 = float(np.sum(decision * slope)), float(np.sum(slope))
@@ -47,7 +42,7 @@ def fit_sigmoid(
         dA, dB = -(h22 * g1 - h21 * g2) / determinant, -(h11 * g2 - h21 * g1) / determinant
         along, step = g1 * dA + g2 * dB, 1.0
         while step >= SHORTEST_STEP:
-            there = _cross_entropy(decision * (A + step * dA) + (B + step * dB), target, each)
+            there = _cross_entropy(decision * (A + step * dA) + (B + step * dB), target)
             if there < loss + 1e-4 * step * along:
                 A, B, loss = A + step * dA, B + step * dB, there
                 break
@@ -85,9 +80,9 @@ def _sigmoid(value: np.ndarray) -> np.ndarray:
     return found
 
 
-def _cross_entropy(value: np.ndarray, target: np.ndarray, each: np.ndarray) -> float:
+def _cross_entropy(value: np.ndarray, target: np.ndarray) -> float:
     losses = np.where(value >= 0.0, target, target - 1.0) * value + np.log1p(np.exp(-np.abs(value)))
-    return float(np.sum(each * losses))
+    return float(np.sum(losses))
 
 
 def _coupled(pairs: np.ndarray, K: int) -> np.ndarray:

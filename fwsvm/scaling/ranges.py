@@ -53,9 +53,11 @@ class Ranges(NamedTuple):
         )
         return all(np.array_equal(mine, theirs) for mine, theirs in arrays)
 
-    def text(self) -> str:
-        """Return the lines of a range file of svm-scale."""
-        rows = zip((self.features + 1).tolist(), self.minimum.tolist(), self.maximum.tolist(), strict=True)
+    def text(self, first: int = 1) -> str:
+        """Return the lines of a range file of svm-scale, whose features count from ``first``."""
+        rows = zip(
+            (self.features + first).tolist(), self.minimum.tolist(), self.maximum.tolist(), strict=True
+        )
         lines = "".join(f"{j} {low:.17g} {high:.17g}\n" for j, low, high in rows)
         return f"x\n{self.lower:.17g} {self.upper:.17g}\n{lines}"
 

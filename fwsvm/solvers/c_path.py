@@ -29,7 +29,7 @@ from fwsvm.problems.precomputed import is_given
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
-from fwsvm.solvers.fit import checked, train, train_together
+from fwsvm.solvers.fit import checked, train, train_together, with_all_classes
 from fwsvm.solvers.gathering import Trained, gathered, support_rows
 from fwsvm.solvers.loop import Watch, time_left
 from fwsvm.solvers.registry import FAMILIES, method
@@ -103,8 +103,10 @@ class CPath:
         self, X: RowMatrix, codes: np.ndarray, classes: Sequence[str], *, weights: np.ndarray | None = None,
         class_weight: ClassWeight = None, warm: bool = True, columns: ColumnStore | None = None,
     ) -> None:  # fmt: skip
-        self.X, self.codes, self.weights = checked(X, codes, classes, weights, class_weight)
-        self.classes, self.class_weight = tuple(classes), class_weight
+        rows = checked(X, codes, classes, weights, class_weight)
+        self.X, self.codes, self.weights, self.present = rows.X, rows.codes, rows.weights, rows.present
+        self.all_classes, self.class_weight = tuple(classes), class_weight
+        self.classes = tuple(classes[k] for k in self.present)
         columns = columns or ColumnStore()
         columns.forget_values() if warm else columns.release()
         self.columns = columns if warm else None
@@ -195,7 +197,7 @@ class CPath:
 
     def decisions(self, certified: Sequence[tuple[Run, Result]], X: RowMatrix) -> Iterator[np.ndarray]:
         """Yield the decision values of the rows of X (t, n) of each machine that `certify` returned."""
-        K = len(self.classes)
+        K = len(self.all_classes)
         at_once = max(1, min(DECIDED_TOGETHER // (K - 1), DECISIONS_HELD // (X.shape[0] * K * (K - 1) // 2)))
         for first in range(0, len(certified), at_once):
             some = certified[first : first + at_once]
@@ -245,7 +247,7 @@ class CPath:
             solved = replace(solved, seconds=seconds, interrupted=interrupted)
         solved = replace(solved, parts=[parts[part.number] for part in solved.parts])
         run = replace(run, trained=trained._replace(solved=solved))
-        return run, gathered(run.trained)
+        return run, with_all_classes(gathered(run.trained), self.all_classes, self.present)
 
 
 def _joined(first: Part, second: Part | None, unbegun: Status) -> Part:

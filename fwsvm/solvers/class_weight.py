@@ -37,7 +37,7 @@ def of_classes(
 
     Parameters
     ----------
-    given : "balanced" or mapping of labels to positive numbers
+    given : "balanced" or mapping of labels to numbers of at least 0
         Classes that the mapping does not name have weight 1.
     codes : ndarray of int, shape (m,), places in ``classes``
     classes : sequence of K labels
@@ -47,13 +47,13 @@ def of_classes(
     Raises
     ------
     UsageError
-        Neither "balanced" nor a mapping, a label that no class has, or a weight that is not a positive number.
+        Neither "balanced" nor a mapping, a label that no class has, or a weight that is negative.
     """
     if isinstance(given, str) and given == BALANCED:
         return balanced(codes, len(classes), weights)
     if not isinstance(given, Mapping):
         raise UsageError(f"class_weight is {BALANCED} or a mapping of labels to weights, not {shown(given)}")
-    found = {label: _positive(label, value) for label, value in given.items()}
+    found = {label: _weight(label, value) for label, value in given.items()}
     if unknown := [label for label in found if label not in classes]:
         some = ", ".join(shown(name) for name in classes[:8]) + (", ..." if len(classes) > 8 else "")
         raise UsageError(f"class_weight names {shown(unknown[0])}, which is no class; the classes are {some}")
@@ -81,8 +81,8 @@ def label(given: ClassWeight) -> str:
     return " ".join(f"{name}:{value:g}" for name, value in given.items())
 
 
-def _positive(name: Any, value: Any) -> float:
+def _weight(name: Any, value: Any) -> float:
     number: float = converted(f"the weight of class {shown(name)}", value, float)
-    if number <= 0.0:
-        raise UsageError(f"the weight of class {shown(name)} must be a positive number, not {shown(value)}")
+    if number < 0.0:
+        raise UsageError(f"the weight of class {shown(name)} must not be negative, as {shown(value)} is")
     return number

@@ -17,6 +17,7 @@ from fwsvm.kernels.survey import survey_of_mapped
 from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
+from fwsvm.problems.machines import with_absent_classes
 from fwsvm.solvers import memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
@@ -40,7 +41,6 @@ def fit(
     settings: Settings,
     *,
     weights: np.ndarray | None = None,
-    counts: np.ndarray | None = None,
     watch: Watch | None = None,
     resolved: Resolved | None = None,
 ) -> Result:
@@ -53,12 +53,10 @@ def fit(
     codes : ndarray of int, shape (m,)
         Class numbers: places in ``classes``. With two classes the first is +1.
     classes : sequence of str
-        Labels in the order of `fwsvm.data.labels.classes`.
+        Labels in the order of `fwsvm.data.labels.classes`. One without rows of positive weight is never predicted.
     settings : Settings
     weights : ndarray, shape (m,), optional
         Multiplies the penalty C of each row, beside the weight of its class; rows of weight zero are left out.
-    counts : ndarray, shape (m,), optional
-        How often each row stands in the data, more than 0: multiplies its penalty, too, and counts in a default width.
     watch : callable, optional
         Told of the progress a few times a second.
     resolved : Resolved, optional
@@ -67,25 +65,26 @@ def fit(
     Raises
     ------
     UsageError
-        Settings that make no sense, or fewer than two classes in the rows.
+        Settings that make no sense, or fewer than two classes with rows of positive weight.
     RangeError
         Kernel values that single precision cannot hold.
     DataError
         As of `resolve`; a precomputed matrix that is not symmetric or not positive semidefinite.
     """
     with blas_on(1):
-        if counts is not None:
-            weights = counts if weights is None else counts * weights
-            counts = counts[weights > 0]
-        X, codes, weights = checked(X, codes, classes, weights, settings.class_weight)
+        X, codes, weights, present, kept = checked(X, codes, classes, weights, settings.class_weight)
+        named = tuple(classes[k] for k in present)
         if resolved is None:
-            resolved = resolve(settings, X, counts)
+            resolved = resolve(settings, X)
         if resolved.family.train is not None:
-            found: Result = resolved.family.train(
-                X, codes, tuple(classes), weights, settings, resolved, watch
-            )
-            return found
-        return gathered(train(X, codes, tuple(classes), resolved, weights, watch))
+            found: Result = resolved.family.train(X, codes, named, weights, settings, resolved, watch)
+        else:
+            found = gathered(train(X, codes, named, resolved, weights, watch))
+        if found.sample is not None:
+            found = replace(found, support=None)
+        elif kept is not None and found.support is not None:
+            found = replace(found, support=kept[found.support])
+        return with_all_classes(found, classes, present)
 
 
 def train(
@@ -167,10 +166,30 @@ def _read(X: RowMatrix, weights: np.ndarray, resolved: Resolved) -> tuple[RowMat
     return given.numbers, Occurring(given.places, None), replace(resolved, kernel=given.kernel)
 
 
+class Checked(NamedTuple):
+    """Rows to train on.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array, shape (m, n)
+    codes : ndarray of int, shape (m,), places among the classes that have rows
+    weights : ndarray, shape (m,), all positive
+    present : ndarray of int, shape (k,), ascending: the classes that have rows, as places among all
+    kept : ndarray of int, shape (m,), or None
+        The numbers of these rows among those given; None where they are all.
+    """
+
+    X: RowMatrix
+    codes: np.ndarray
+    weights: np.ndarray
+    present: np.ndarray
+    kept: np.ndarray | None
+
+
 def checked(
     X: Any, codes: Any, classes: Sequence[str], weights: Any, class_weight: ClassWeight = None
-) -> tuple[RowMatrix, np.ndarray, np.ndarray]:
-    """Return rows, class numbers and weights, of classes too, as they are trained on; see `fit` for what is refused."""
+) -> Checked:
+    """Return the rows of positive weight, weights being those of rows times those of classes; see `fit` for errors."""
     codes = np.asarray(codes)
     if not is_mapped(X):  # of a new csr_array all indices are looked at, to see whether they are in order
         X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
@@ -188,8 +207,11 @@ def checked(
     weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise UsageError("weights of rows must be finite and not negative")
+    weights = row_weights(class_weight, codes, classes, weights)
+    kept = None
     if (weights == 0).any():
         counted = weights > 0
+        kept = np.flatnonzero(counted)
         if known is not None:
             stored = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             # two copies while they are collected, or one beside one in double precision
@@ -198,15 +220,21 @@ def checked(
             require(int(needed), what, "write these rows to a file of their own")
         X, codes, weights = picked(X, counted), codes[counted], weights[counted]
         X = X.astype(np.float64, copy=False)
-    absent = [c for k, c in enumerate(classes) if not (codes == k).any()]
-    if len(classes) < 2 or absent:
+    present, codes = np.unique(codes, return_inverse=True)
+    if len(present) < 2:
         raise UsageError(
-            f"class {absent[0]} has no row to train on" if absent and len(classes) > 1
-            else "there is one class only; a classifier needs rows of two" if len(codes)
+            "there is one class only; a classifier needs rows of two"
+            if len(present)
             else "there are no rows to train on"
-        )  # fmt: skip
-    weights = row_weights(class_weight, codes, classes, weights)
-    return X, codes, weights
+        )
+    return Checked(X, codes, weights, present, kept)
+
+
+def with_all_classes(result: Result, classes: Sequence[str], present: np.ndarray) -> Result:
+    """Return a result whose model has all ``classes``, those without rows too; ``present`` (k,) are its own."""
+    if len(present) == len(classes):
+        return result
+    return replace(result, model=with_absent_classes(result.model, classes, present))
 
 
 def refuse_penalties(C: float, weights: np.ndarray, counts: np.ndarray | None = None) -> None:

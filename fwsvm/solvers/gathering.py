@@ -45,8 +45,10 @@ def gathered(run: Trained) -> Result:
     total = certify.summed([one.outcome for one in together])
     counters = reduce(Counters.plus, (part.counters for part in parts), solved.counters)
     model: KernelModel | LinearModel
+    support: np.ndarray | None = None
     if resolved.family.multiclass == "one-vs-one":
-        model = _kernel_model(X, codes, classes, resolved, parts, solved.pairs)
+        support = support_rows(codes, parts, solved.pairs)
+        model = _kernel_model(X, codes, classes, resolved, parts, solved.pairs, support)
         support_vectors = int(model.counts.sum())
     else:
         model = _linear_model(X.shape[1], read.columns, classes, resolved, parts)
@@ -85,6 +87,7 @@ def gathered(run: Trained) -> Result:
         trace=tuple(parts[0].course.trace) if len(problems) == 1 else (),
         gap_error=total.gap_error,
         solved=len(problems) - unreached,
+        support=support,
         chosen=", ".join(dict.fromkeys(one.method for one in together if one.method)),
     )
 
@@ -96,6 +99,7 @@ def _kernel_model(
     resolved: Resolved,
     parts: list[Part],
     pairs: SolvedPairs | None,
+    support: np.ndarray,
 ) -> KernelModel:
     """Gather the pairs' expansions in LIBSVM's layout: support vectors by class, K - 1 coefficients each."""
     K = len(classes)
@@ -112,7 +116,6 @@ def _kernel_model(
         coefficients[rows[first], j - 1] = machine.coefficients[first]
         coefficients[rows[~first], i] = machine.coefficients[~first]
         biases[part.number] = machine.bias
-    support = support_rows(codes, parts, pairs)
     counts = np.bincount(codes[support], minlength=K)
     vectors = picked(X, support).astype(np.float64, copy=False)
     return KernelModel(classes, resolved.kernel, vectors, counts, coefficients[support], biases)

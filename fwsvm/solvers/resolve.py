@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import MIB, default_cache_mib
 from fwsvm.errors import DataError, UsageError, nearest, shown
@@ -99,13 +97,10 @@ class Resolved:
         }
 
 
-def resolve(
-    settings: Settings, X: RowMatrix, counts: np.ndarray | None = None, rows: int | None = None
-) -> Resolved:
+def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolved:
     """Fill in what the settings leave open, from the method, the data (m, n) and the machine.
 
-    ``counts`` (m,), where given, say how often each row stands in the data; ``rows``, how many there are where X is
-    only some of them.
+    ``rows`` is the number of rows where X is only some of them.
 
     Raises
     ------
@@ -129,7 +124,7 @@ def resolve(
     check_whole("seed", settings.seed, 0, MOST_SEED)
     if family.kernels is None and not is_given(settings.kernel):
         _in_range(X)
-    kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X, counts)
+    kernel_name, kernel, rule_of_width = _kernel(settings, chosen, family, X)
     C, lambda_ = _penalty(settings, X.shape[0] if rows is None else rows)
     if settings.time_limit is not None:
         _positive("time-limit", settings.time_limit)
@@ -204,7 +199,7 @@ def width_rule_of(settings: Settings) -> str:
     return settings.width_rule
 
 
-def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: Any) -> tuple[str, Any, str]:
+def _kernel(settings: Settings, chosen: Method, family: Family, X: Any) -> tuple[str, Any, str]:
     name = settings.kernel or family.default_kernel
     known = kernel_family(name)
     if family.kernels is not None and name not in family.kernels:
@@ -232,7 +227,7 @@ def _kernel(settings: Settings, chosen: Method, family: Family, X: Any, counts: 
         _positive("gamma", gamma)
     else:
         rule, width = known.width(wanted)
-        gamma = width.gamma(X, counts)
+        gamma = width.gamma(X)
     return name, known.checked(gamma=float(gamma), **given), rule
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+
 from fwsvm.problems.machines import KernelModel, LinearModel
 from fwsvm.scaling import Ranges
 from fwsvm.status import Status
@@ -60,6 +62,9 @@ class Result:
         The methods that ``auto`` chose; empty for any other.
     flags : tuple of str
         What a program must know besides the numbers (`fwsvm.promises`), found when accuracies were measured.
+    support : ndarray of int, shape (s,), or None
+        Numbers of the support vectors among the training rows, in the model's order; None for linear models and those
+        of a sample.
     sample : SampleFacts or None
         Of which rows the machine is, where it is not of all: objective, gap, certificate and lambda are of the problem
         of these rows, ``train_seconds`` of all samples.
@@ -89,9 +94,20 @@ class Result:
     gap_error: float = float("nan")
     solved: int = 1
     chosen: str = ""
+    support: np.ndarray | None = None
     sample: SampleFacts | None = None
     flags: tuple[str, ...] = ()
 
-    def with_ranges(self, ranges: Ranges | None) -> Self:
-        """Return the result with a machine that knows what its training rows were scaled by."""
-        return self if ranges is None else replace(self, model=replace(self.model, ranges=ranges))
+    def with_rows(
+        self,
+        *,
+        ranges: Ranges | None = None,
+        labels: np.ndarray | None = None,
+        feature_names: tuple[str, ...] = (),
+        zero_based: bool | None = None,
+    ) -> Self:
+        """Return the result with a model that knows how its training rows were written; see `KernelModel`."""
+        model = replace(
+            self.model, ranges=ranges, labels=labels, feature_names=feature_names, zero_based=zero_based
+        )
+        return replace(self, model=model)

@@ -115,7 +115,8 @@ def test_test_rows_and_model_stand_in_one_line(files: tuple[Path, Path, Path], t
         (("train", "KERNEL", "--kernel", "precomputed", "--gamma", "1"), 2, "gamma means nothing to the precomputed"),
         (("train", "wdbc", "--kernel", "precomputed", "--offline"), 2, "zero-based indices are for files"),
         (("train", "KERNEL", "--kernel", "precomputed", "-m", "avsf"), 2, "works with the linear kernel"),
-        (("predict", "MACHINE", "ROWS"), 3, "the model's support vectors go up to row"),
+        (("predict", "MACHINE", "ROWS"), 3, "row 1 has no number 0:i"),
+        (("train", "KERNEL", "--kernel", "precomputed", "--test", "ROWS"), 3, "row 1 has no number 0:i, but rows for"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_said(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from fwsvm import data
+from fwsvm import api, data
 from fwsvm.data.formats import svmlight, svmlight_stream
 from fwsvm.problems import model_files
 from tests.cli import running
@@ -183,3 +183,37 @@ def test_svm_predicts_order_of_files_is_answered_with_ours(folder: Path) -> None
     assert result.exit_code == 2
     assert f"the model comes first: fwsvm predict {folder / 'model'} {folder / 'rows'}" in result.stderr
     assert not (folder / "labels").exists()
+
+
+def test_rows_count_from_0_where_the_training_file_did(tmp_path):
+    """As scikit-learn's dump_svmlight_file writes them; no test row has an entry of index 0."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5))
+    y = np.where(X[:, 1] - X[:, 3] > 0, 1, -1)
+    X[100:, 0] = 0
+    for name, some in (("train", slice(100)), ("test", slice(100, 200))):
+        lines = (
+            f"{label} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row) if v)
+            for label, row in zip(y[some], X[some].tolist(), strict=True)
+        )
+        (tmp_path / name).write_text("\n".join(lines))
+    for method in ("auto", "liblinear"):
+        told = ("--method", method, "--scale", "[0,1]", "--model", tmp_path / "m")
+        assert running.run("train", *told, tmp_path / "train").exit_code == 0
+        found = run(tmp_path, "m", "test")
+        assert float(found.stderr.partition("Accuracy = ")[2].partition("%")[0]) > 85
+        assert (tmp_path / "m.range").read_text().splitlines()[2].startswith("0 ")
+        model = api.load(tmp_path / "m")
+        assert model.zero_based is True
+        assert (api.predict(model, tmp_path / "test") == api.predict(model, X[100:])).all()
+
+
+def test_a_foreign_model_with_an_index_0_is_read(tmp_path):
+    (tmp_path / "m").write_text(
+        "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 2\nnr_sv 1 1\nSV\n"
+        "0.5 0:1 1:1 \n-0.5 0:-1 1:-1 \n"
+    )
+    (tmp_path / "rows").write_text("1 0:1 1:2\n2 0:-1 1:0.5\n")
+    assert run(tmp_path, "m", "rows").stdout == "1\n2\n"
+    (tmp_path / "without").write_text("1 1:2\n2 1:-0.5\n")
+    assert run(tmp_path, "m", "without").stdout == "1\n2\n"

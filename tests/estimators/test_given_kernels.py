@@ -76,7 +76,7 @@ def test_matrix_function_and_name_are_one_kernel(rows):
     values = K[:, rows][:, matrix.support_] @ matrix.dual_coef_.T
     if len(matrix.classes_) == 2:
         np.testing.assert_allclose(values[:, 0] + matrix.intercept_, matrix.decision_function(K[:, rows]))
-        by_hand = narrow(X, function.support_vectors_) @ function.dual_coef_[0] + function.intercept_
+        by_hand = narrow(X, X[rows][function.support_]) @ function.dual_coef_[0] + function.intercept_
         np.testing.assert_allclose(by_hand, function.decision_function(X))
     assert (
         matrix.support_vectors_.shape
@@ -98,10 +98,6 @@ def test_probabilities_weights_and_the_stochastic_machine_take_matrices():
     likely = FrankWolfeSVC(kernel="precomputed", probability=True, **TIGHT).fit(K, Y3)
     same = FrankWolfeSVC(kernel=narrow, probability=True, **TIGHT).fit(X, Y3)
     np.testing.assert_allclose(likely.predict_proba(K), same.predict_proba(X), atol=0.1)
-    weights = np.arange(len(X)) % 3
-    heavy = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(X, Y3, sample_weight=weights)
-    copies = FrankWolfeSVC(kernel=narrow, **TIGHT).fit(X.repeat(weights, axis=0), Y3.repeat(weights))
-    assert (heavy.decision_function(X) == copies.decision_function(X)).all()
     assert StochasticSVC(kernel="precomputed", random_state=0).fit(K, Y3).score(K, Y3) > 0.8
 
 
@@ -109,19 +105,18 @@ def test_a_fitted_machine_is_pickled_and_saved(tmp_path):
     fitted = FrankWolfeSVC(kernel=narrow).fit(X, Y3)
     assert (pickle.loads(pickle.dumps(fitted)).predict(X) == fitted.predict(X)).all()  # noqa: S301  (our own bytes)
     fwsvm.save(tmp_path / "m", fitted.result_)
-    assert (fwsvm.predict(fwsvm.load(tmp_path / "m"), narrow(X, fitted.rows_)) == fitted.predict(X)).all()
+    assert (fwsvm.predict(fwsvm.load(tmp_path / "m"), narrow(X, X)) == fitted.predict(X)).all()
 
 
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
-        (lambda A, _: len(A) / 0, "the kernel <lambda> raises ZeroDivisionError: 'division by zero'"),
-        (lambda *_: np.ones(3), r"the kernel <lambda> returns shape \(3,\) for rows of shapes"),
-        (lambda A, B: np.full((len(A), len(B)), np.nan), "values that are not finite"),
+        (lambda *_: np.ones(3), r"it returns shape \(3,\)"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "must return finite numbers"),
         (lambda A, B: -A @ B.T, "not positive semidefinite"),
         (lambda A, B: np.arange(len(A) * len(B)).reshape(len(A), len(B)), "not symmetric"),
     ],
-    ids=["raises", "shape", "nan", "negative", "unsymmetric"],
+    ids=["shape", "nan", "negative", "unsymmetric"],
 )  # fmt: skip
 def test_a_function_that_is_no_kernel_is_a_sentence(kernel, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -15,7 +15,6 @@ from fwsvm.errors import DataError, UsageError
 from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.samples import validation_mask
-from fwsvm.problems.distinct import distinct
 
 X, Y3 = make_classification(
     n_samples=240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1,
@@ -48,7 +47,7 @@ def test_libsvm_says_the_same_of_the_machine(rows, tmp_path):
 
 def test_scikit_learns_sigmoid_on_the_same_folds_is_near():
     codes = (Y3[TWO] == "ant").astype(int)  # of two classes the second is the first of the machine
-    rows, order, _ = distinct(X[TWO], 1 - codes, None)
+    rows, order = X[TWO], 1 - codes
     folds = [validation_mask(order, ValidationRule(folds=5), 0, part) for part in range(5)]
     plain = FrankWolfeSVC(gamma=0.1, tol=1e-8)
     pairs = [(np.flatnonzero(~held), np.flatnonzero(held)) for held in folds]
@@ -64,13 +63,6 @@ def test_probabilities_are_better_than_none_and_sum_to_one(kind):
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert log_loss(Y3[1::2], found) < 0.9 < np.log(3)
     assert (fitted.classes_[found.argmax(axis=1)] == fitted.predict(X[1::2])).mean() > 0.9
-
-
-def test_a_weight_is_a_row_given_so_often_in_the_folds_too():
-    weights = np.arange(len(X)) % 3
-    weighted = FrankWolfeSVC(**SETTINGS).fit(X, Y3, sample_weight=weights)
-    repeated = FrankWolfeSVC(**SETTINGS).fit(X.repeat(weights, axis=0), Y3.repeat(weights))
-    assert (weighted.predict_proba(X) == repeated.predict_proba(X)).all()
 
 
 def test_rows_and_classes_without_weight_take_no_part():
@@ -104,9 +96,9 @@ def test_probabilities_are_there_only_where_they_were_asked_for():
 
 def test_a_class_of_one_row_is_refused_before_training():
     labels = np.where(np.arange(len(X)) == 3, "one", Y3)
-    with pytest.raises(ValueError, match="class one has one distinct row only, and probabilities need two"):
+    with pytest.raises(ValueError, match="class one has one row only, and probabilities need two"):
         FrankWolfeSVC(probability=True).fit(X, labels)
-    with pytest.raises(DataError, match="class one has one distinct row only"):
+    with pytest.raises(DataError, match="class one has one row only"):
         fwsvm.train(X, labels, probability=True)
 
 

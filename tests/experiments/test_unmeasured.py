@@ -160,7 +160,9 @@ def test_a_machine_of_a_cluster_whose_workers_are_gone_is_kept(
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     svmlight.write(tmp_path / "rows.svm", sparse.csr_array(X), y)
     test = LabelledRows(sparse.csr_array(X), y)
-    remote = cluster_training.Remote("rows.svm", table_of(tmp_path / "rows.svm"), test, "0" * 64, 0.0, ())
+    remote = cluster_training.Remote(
+        "rows.svm", table_of(tmp_path / "rows.svm"), test, "0" * 64, 0.0, (), zero_based=False
+    )
     asked = Settings("chunking", threads=1)
     result, row = cluster_training.train(remote, asked, resolve(remote.table, asked))
     assert (row["status"], row["train_accuracy"], row["test_accuracy"] > 0.5) == ("converged", None, True)

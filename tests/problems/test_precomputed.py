@@ -126,8 +126,6 @@ def test_what_is_no_kernel_matrix_is_said():
         fwsvm.predict(result, K[:, :5])
     with pytest.raises(UsageError, match="works with the linear kernel"):
         fwsvm.train(K, y, kernel="precomputed", method="avsf")
-    with pytest.raises(UsageError, match="has no blocks"):
-        fwsvm.train_blocks([(K, y)], kernel="precomputed")
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):

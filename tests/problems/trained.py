@@ -1,4 +1,4 @@
-"""Machines as training would return them, drawn at random."""
+"""Models as training would return them, drawn at random."""
 
 from itertools import combinations
 
@@ -24,7 +24,7 @@ IN_LIBSVM = ("linear", "poly", "quadratic", "rbf")
 def kernel_model(
     kernel: str = "rbf", classes: tuple[str, ...] = ("1", "-1"), features: int = 5, seed: int = 0
 ) -> KernelModel:
-    """Return a machine of a few support vectors a class, about half of their features zero."""
+    """Return a model of a few support vectors a class, about half of their features zero."""
     rng = np.random.default_rng(seed)
     K = len(classes)
     counts = rng.integers(1, 7, K)
@@ -39,7 +39,7 @@ def kernel_model(
 def linear_model(
     classes: tuple[str, ...] = ("1", "-1"), features: int = 5, bias_feature: float = 1.0, seed: int = 0
 ) -> LinearModel:
-    """Return a linear machine, with a constant feature unless its value is 0."""
+    """Return a linear model, with a constant feature unless its value is 0."""
     rng = np.random.default_rng(seed)
     outputs = 1 if len(classes) == 2 else len(classes)
     biases = rng.normal(size=outputs) if bias_feature else np.zeros(outputs)

@@ -17,7 +17,7 @@ from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.solver import Counters
 from fwsvm.solvers.stochastic.iterate import StochasticIterate, precision
 from fwsvm.solvers.stochastic.pegasos_state import CONTROL, PegasosState, steps
-from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed, rows_drawn
+from fwsvm.solvers.stochastic.run import StochasticRun, begin, memory_needed
 from fwsvm.solvers.stochastic.sample import RowBuffer, picked_rows
 from fwsvm.solvers.tuning import EXPANSION_PER_THREAD, POOL_ROWS
 from fwsvm.status import Status
@@ -209,15 +209,6 @@ class PegasosRun(StochasticRun):
 
 
 begin.register(Pegasos, PegasosRun)
-
-
-@rows_drawn.register
-def _(rule: Pegasos, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
-    if resolved.max_iterations is None:
-        return rows_drawn.dispatch(object)(rule, resolved, m, stream)
-    random, (_, pool) = np.random.default_rng(stream), _shape(rule)
-    pools = -(-resolved.max_iterations * rule.batch // pool)
-    return np.unique(np.concatenate([random.integers(m, size=pool) for _ in range(pools)]))
 
 
 @memory_needed.register

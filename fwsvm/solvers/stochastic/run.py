@@ -10,7 +10,6 @@ import numpy as np
 
 from fwsvm._mapped import RowMatrix
 from fwsvm._memory import require
-from fwsvm.errors import UsageError
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.hinge import regularisation
 from fwsvm.solvers.memory import LESS, Size, size_of
@@ -30,15 +29,6 @@ from fwsvm.solvers.warm_up import is_compiling, layouts, once, some_steps, tiny_
 def begin(rule: Any, problem: Binary, resolved: Resolved) -> Solver:
     """Return the run of a method on a two-class problem; each method's file adds its own."""
     raise TypeError(f"no stochastic method has parameters of type {type(rule).__name__}")
-
-
-@singledispatch
-def rows_drawn(rule: Any, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
-    """Return the rows of m that a run may draw; each method that can tell them in advance adds its own."""
-    raise UsageError(
-        f"{resolved.method.name} as set up may look at any row, so it cannot be trained from blocks; use scs with "
-        "test=next or test=kept, or pegasos with max_iterations, or give the rows as one array"
-    )
 
 
 @singledispatch

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fwsvm.errors import UsageError
-from fwsvm.problems.hinge import lambda_of
 from fwsvm.solvers.memory import Size, samples
 from fwsvm.solvers.registry import register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.stochastic.iterate import precision
-from fwsvm.solvers.stochastic.run import memory_needed, rows_drawn
+from fwsvm.solvers.stochastic.run import memory_needed
 from fwsvm.solvers.stochastic.sample import random_order
 from fwsvm.solvers.stochastic.state import Metric
 
@@ -152,13 +151,6 @@ class Scs(NamedTuple):
             raise UsageError("scs needs growing above 0 and at most 1")
         if not self.enough > 0:
             raise UsageError("scs needs a positive number for enough")
-
-
-@rows_drawn.register
-def _(rule: Scs, resolved: Resolved, m: int, stream: tuple[int, ...]) -> np.ndarray:
-    if rule.test is Test.FRESH:
-        return rows_drawn.dispatch(object)(rule, resolved, m, stream)
-    return np.unique(np.concatenate(rule.orders(m, lambda_of(resolved.C, m), stream)))
 
 
 @memory_needed.register

@@ -4,10 +4,9 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 from fwsvm.estimators import parameters
-from fwsvm.estimators.machine import Classifier
-from fwsvm.problems.distinct import Distinct
+from fwsvm.estimators.base import Classifier
 
-SWEEPS = 1000  # visits to each row where max_iter is None, as in LinearSVC
+VISITS = 1000  # visits to each row where max_iter is None, as in LinearSVC
 
 
 class DualCoordinateSVC(Classifier):
@@ -39,28 +38,39 @@ class DualCoordinateSVC(Classifier):
     family: ClassVar[str] = "linear"
 
     def __init__(
-        self, C: float = 1.0, *, method: str = "avsf", loss: str = "squared_hinge", fit_intercept: bool = True,
-        intercept_scaling: float = 1.0, stop: str = "relative", tol: float = 1e-3, max_iter: int | None = None,
-        time_limit: float | None = None, class_weight: Any = None, n_jobs: int | None = None,
-        random_state: Any = None, parameters: dict[str, Any] | None = None, scale: str | None = None,
-    ) -> None:  # fmt: skip
-        self._keep(locals())
+        self,
+        C: float = 1.0,
+        *,
+        method: str = "avsf",
+        loss: str = "squared_hinge",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        stop: str = "relative",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        parameters: dict[str, Any] | None = None,
+        scale: str | None = None,
+    ) -> None:
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows X (m, n), dense or sparse, with labels y (m,).
 
-        A row of ``sample_weight`` (m,) k counts as k rows, in the sum of losses and in balanced class weights: the fits
-        are the same to the last bit.
+        ``sample_weight`` (m,) multiplies each row's penalty. A class whose rows all have weight 0 is never predicted.
         """
         constant = parameters.flag("fit_intercept", self.fit_intercept)
         own = {"loss": self.loss, "bias": self.intercept_scaling if constant else 0.0}
-        self._train(X, y, sample_weight, parameters=own)
+        self._fit(X, y, sample_weight, parameters=own)
         model = self.result_.model
         self.coef_, self.intercept_ = model.weights, model.biases * model.bias_feature
         return self
 
-    def _of_rows(self, rows: Distinct) -> dict[str, Any]:
-        visits = SWEEPS if self.max_iter is None else parameters.limit(self.max_iter)
+    def _row_settings(self, X: Any) -> dict[str, Any]:
+        visits = VISITS if self.max_iter is None else parameters.limit(self.max_iter)
         if isinstance(visits, bool) or not isinstance(visits, Integral):
-            return {"max_iterations": visits}  # no limit, or what is refused as it is
-        return {"max_iterations": int(visits) * len(rows.codes)}
+            return {"max_iterations": visits}  # no limit, or a value that Settings refuses
+        return {"max_iterations": int(visits) * X.shape[0]}

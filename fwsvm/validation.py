@@ -1,0 +1,210 @@
+"""Checks and conversions of what a Python program passes in: settings, data sets, rows, weights and labels.
+
+An invalid input is a `UsageError` or a `DataError`.
+"""
+
+import contextlib
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.exceptions import ComplexWarning
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from fwsvm import data as data_sets
+from fwsvm._mapped import RowMatrix, is_mapped
+from fwsvm.data.class_weight import by_label_text
+from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.labels import classes as classes_of
+from fwsvm.data.labels import encode, label_text, number, refuse_regression
+from fwsvm.data.scaled_copies import rows_sha256
+from fwsvm.errors import DataError, UsageError, nearest, not_one_of
+from fwsvm.kernels.rows import canonical
+from fwsvm.problems.precomputed import with_numbers
+from fwsvm.scaling import SCALINGS
+from fwsvm.solvers import Settings
+from fwsvm.solvers.unused_options import refuse_what_does_nothing
+
+MOST_EXACT = 2**53  # whole numbers up to it are exact in float64
+
+
+def make_settings(given: dict[str, Any]) -> Settings:
+    """Return settings from keyword arguments; refuse an unknown one, and one that has no effect."""
+    names = [field.name for field in fields(Settings)]
+    for name in given:
+        if name not in names:
+            hint = nearest(name, names, f"the settings are {', '.join(names)}")
+            raise UsageError(f"there is no setting {name!r}; {hint}")
+    if isinstance(weights := given.get("class_weight"), Mapping):
+        given = {**given, "class_weight": by_label_text(weights)}
+    settings = Settings(**given)
+    refuse_what_does_nothing(settings)
+    return settings
+
+
+def make_dataset(
+    data: Any, y: ArrayLike | None, scale: str | None, *, precomputed: bool
+) -> tuple[Dataset, np.ndarray | None]:
+    """Return the data set to train on, without test rows and not yet scaled, and the values of its classes, (K,).
+
+    The values are None where the labels come from a file of numbers. In files of a ``precomputed`` kernel index 0 is
+    the number of the row; arrays get such a column.
+    """
+    values = None
+    if isinstance(data, str | Path | Dataset):
+        if y is not None:
+            raise UsageError("a data set has its own labels; give y with an array of rows only")
+        if not isinstance(data, Dataset):
+            data = data_sets.load(data, scale=scale, raw=True, zero_based=True if precomputed else None)
+        found = data
+        refuse_masked("rows", found.train.X)
+        if found.train.labels.dtype.kind == "U":
+            values = np.array(found.classes)
+    elif y is None:
+        raise UsageError("rows need labels: train(X, y)")
+    else:
+        names, rows, y = column_names(data), as_rows(data), check_labels(y)
+        labels = label_keys(y)
+        if rows.shape[0] != len(labels):
+            raise UsageError(f"there are {len(labels)} labels for rows of shape {rows.shape}")
+        rows = with_numbers(rows) if precomputed else rows
+        # a scaled copy of mapped rows is a file named by this digest
+        digest = rows_sha256(rows) if is_mapped(rows) and scale not in {None, "none"} else ""
+        classes = classes_of(labels)
+        refuse_regression(labels, classes)
+        values = y[np.unique(encode(labels, classes), return_index=True)[1]]
+        found = Dataset("", LabelledRows(rows, labels, feature_names=names), None, classes, digest)
+    chosen = found.scaling if scale is None else scale
+    if chosen not in SCALINGS:
+        raise UsageError(not_one_of("scale", SCALINGS, chosen))
+    if chosen != found.scaling and found.train.ranges is not None:
+        raise UsageError(
+            f"{found.name} was scaled to {found.scaling} when it was loaded; load it with raw=True"
+        )
+    return replace(found, test=None, scaling=chosen), values
+
+
+def as_rows(X: Any) -> RowMatrix:
+    """Return rows as float64, C-contiguous or CSR with sorted indices; mapped ones may stay float32."""
+    if sparse.issparse(X):
+        with nothing_dropped("rows", X):
+            array = canonical(sparse.csr_array(X, dtype=np.float64)) if X.ndim == 2 else X
+    elif is_mapped(X) and X.dtype in (np.float32, np.float64) and X.flags.c_contiguous:
+        array = np.asarray(X)  # as they lie in the file, which may be larger than memory
+    else:
+        array = np.ascontiguousarray(as_numbers("rows", X))
+    if array.ndim != 2:
+        raise UsageError(f"rows are an array of two dimensions, not of shape {np.shape(X)}")
+    return array
+
+
+def as_numbers(what: str, values: Any) -> np.ndarray:
+    """Return values as float64; `UsageError` names ``what`` they are."""
+    try:
+        with nothing_dropped(what, values):
+            array = np.asarray(values)
+            if array.dtype.kind in "mM":
+                raise UsageError(f"{what} must be numbers, not dates or times")
+            return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{what} must be numbers: {error}") from None
+
+
+@contextlib.contextmanager
+def nothing_dropped(what: str, values: Any) -> Iterator[None]:
+    """Refuse masked and complex values, parts of which a conversion to float64 drops."""
+    refuse_masked(what, values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ComplexWarning)
+        try:
+            yield
+        except ComplexWarning:
+            raise UsageError(
+                f"{what} are complex numbers; give their real and imaginary parts apart"
+            ) from None
+
+
+def refuse_masked(what: str, values: Any) -> None:
+    """Raise `UsageError` where an array, or one in a list of arrays, has masked values."""
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(np.ma.is_masked(part) for part in parts):
+        raise UsageError(f"{what} have masked values; fill them, or leave these rows out")
+
+
+def column_names(X: Any) -> tuple[str, ...]:
+    """Return the names of a data frame's columns; none for arrays, and where a name is not text."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if all(isinstance(name, str) for name in names) else ()
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """Return labels as an array of shape (m,) with the type that predictions have.
+
+    Raises
+    ------
+    UsageError
+        Masked labels, those of several types, or of a type other than text, numbers, booleans and dates.
+    DataError
+        A row has no label.
+    """
+    refuse_masked("labels", y)
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise UsageError(f"labels are an array of one dimension, not of shape {labels.shape}")
+    # of a list of text and other values numpy makes text
+    each = y if isinstance(y, list | tuple) and labels.dtype.kind == "U" else labels
+    if (labels.dtype.kind in "OU" and any(map(_is_missing, each))) or (
+        labels.dtype.kind == "M" and np.isnat(labels).any()
+    ):
+        raise DataError("rows without labels have no classes")
+    if labels.dtype.kind not in "biufUTMO":
+        raise UsageError(f"labels must be text, numbers, booleans or dates, not {labels.dtype}")
+    if labels.dtype.kind in "OU" and not any(
+        all(isinstance(label, types) for label in each) for types in (str, Real | np.bool_)
+    ):
+        found = ", ".join(sorted({type(label).__name__ for label in each}))
+        raise UsageError(f"labels must be all text or all numbers, not of the types {found}")
+    return labels
+
+
+def label_keys(labels: np.ndarray) -> np.ndarray:
+    """Return labels, shape (m,), that `check_labels` passed, as `LabelledRows` has them: float64 or text."""
+    if labels.dtype.kind == "O" and len(labels) and not isinstance(labels[0], str):
+        labels = np.array(labels.tolist())
+    if labels.dtype.kind in "bf":
+        return labels.astype(np.float64)
+    if (
+        labels.dtype.kind in "iu"
+        and labels.min(initial=0) >= -MOST_EXACT
+        and labels.max(initial=0) <= MOST_EXACT
+    ):
+        return labels.astype(np.float64)
+    return labels.astype(str)
+
+
+def _is_missing(label: object) -> bool:
+    """Return whether a label is None, NaN, or what pandas has in place of these."""
+    return (
+        label is None
+        or type(label).__name__ in {"NAType", "NaTType"}
+        or (isinstance(label, float) and math.isnan(label))
+    )
+
+
+def label_values(classes: tuple[str, ...]) -> np.ndarray:
+    """Return classes of a file as labels of one type: int64 if all are whole, else float64, else text.
+
+    Numbers that float64 would round are text.
+    """
+    values = [number(name) for name in classes]
+    if any(value is None or label_text(value) != name for value, name in zip(values, classes, strict=True)):
+        return np.array(classes)
+    array = np.array(values, dtype=np.float64)
+    whole = (array == np.rint(array)).all() and (np.abs(array) <= MOST_EXACT).all()
+    return array.astype(np.int64) if whole else array
