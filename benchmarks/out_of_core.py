@@ -62,8 +62,7 @@ IN_MEMORY = """
 import sys
 from fwsvm import _mapped
 from fwsvm.data import parsed_copies
-from fwsvm.data.formats import svmlight_stream
-_mapped.LARGE = parsed_copies.MAPPED_FROM = svmlight_stream.STREAMED_FROM = 1 << 62
+_mapped.LARGE = parsed_copies.MAPPED_FROM = 1 << 62
 """
 FROM_FILES = """
 import sys

@@ -18,9 +18,9 @@ from scipy import sparse
 from fwsvm import _mapped, _stretches, data
 from fwsvm._mapped import is_mapped
 from fwsvm.cli import main
-from fwsvm.data import parsed_copies, partitions
+from fwsvm.data import formats, parsed_copies, partitions
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import svmlight, svmlight_stream
+from fwsvm.data.formats import svmlight, text_files
 from fwsvm.distributed import fit as on_cluster
 from fwsvm.errors import DataError
 from fwsvm.solvers import Result, Settings, Status, fit
@@ -37,13 +37,13 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FWSVM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(_stretches, "NUMBERS", 1 << 10)
     monkeypatch.setattr(partitions, "LEAST", 1 << 14)
-    monkeypatch.setattr(svmlight_stream, "PIECE", 1 << 13)
+    monkeypatch.setattr(text_files, "PIECE_BYTES", 1 << 13)
 
 
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_mapped, "LARGE", 1)
     monkeypatch.setattr(parsed_copies, "MAPPED_FROM", 1)
-    monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
+    monkeypatch.setattr(formats, "STREAMED_FROM", 1)
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray]:

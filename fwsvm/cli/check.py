@@ -29,7 +29,7 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     from fwsvm import scaling
     from fwsvm.cli._lines import echo
     from fwsvm.data import labels, training_rows
-    from fwsvm.data.formats import svmlight, svmlight_stream
+    from fwsvm.data.formats import svmlight
 
     found, files = 0, training_rows.files(data)
     classes: set[str] = set()
@@ -40,8 +40,7 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
             classes.update(labels.classes(table.labels))
             seen.add(table.X)
 
-        problems = svmlight_stream.problems if svmlight_stream.is_large(file) else svmlight.problems
-        for line, reason in problems(file, zero_based=zero_based, strict=not lenient, look=look):
+        for line, reason in svmlight.problems(file, zero_based=zero_based, strict=not lenient, look=look):
             click.echo(f"{file}, line {line}: {reason}" if len(files) > 1 else f"line {line}: {reason}")
             found += 1
     if found:

@@ -98,15 +98,12 @@ def _train(method: str, kernel: str, times: int = 1, **given: Any) -> None:
 
 
 def _read() -> None:
-    """Write a small file of each kind, and read it."""
+    """Write a small file in LIBSVM's format, and read it."""
     import numpy as np
 
-    from fwsvm.data.formats import delimited, svmlight
+    from fwsvm.data.formats import svmlight
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.svm")
         svmlight.write(file, np.eye(FEATURES), np.array([1.0, -1.0] * (FEATURES // 2)))
         svmlight.read(file)
-        table = Path(folder, "rows.csv")
-        table.write_text("0.5,1,one\n-0.5,2,two\n", encoding="ascii")
-        delimited.read(table)

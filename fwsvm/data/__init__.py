@@ -8,7 +8,7 @@
     fetching        downloads, digests and the cache of files
     synthetic       generated data sets of any size
     ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
-    array_files, scaled_copies, partitions            rows larger than memory, and rows of a cluster
+    scaled_copies, partitions                         rows larger than memory, and rows of a cluster
     class_weight                                      weights of classes, as users write them
 """
 
@@ -33,6 +33,7 @@ def load(
     *,
     test: str | Path | None = None,
     zero_based: bool | None = None,
+    label: str | None = None,
     source: str | None = None,
     mirror: str | Path | None = None,
     offline: bool = False,
@@ -52,6 +53,9 @@ def load(
     zero_based : bool, optional
         Whether the files at the paths given count their features from 0. Without it they do where an index is 0; a
         notice tells, and ``zero_based`` of what is returned.
+    label : str, optional
+        Of a CSV file, the column of the labels: its name in the header, or its number from 1; without it, one called
+        label, labels, class, target or y.
     source : str, optional
         Which of an entry's alternative sources to use; the default is the first that is available.
     mirror : str or Path, optional
@@ -89,13 +93,17 @@ def load(
     if source is not None and (Path(name).is_file() or name.startswith("synthetic:")):
         raise UsageError(f"{name}: only a data set of datasets.lock has sources to choose from")
     if Path(name).is_file():
-        found = catalogue.load_path(Path(name), test=held_out, zero_based=zero_based, scale=scale)
+        found = catalogue.load_path(
+            Path(name), test=held_out, zero_based=zero_based, scale=scale, label=label
+        )
         return found if raw else catalogue.scaled(found)
     entry = None if name.startswith("synthetic:") else lockfile.read().find(name)
     if entry is None and (Path(name).exists() or "/" in name):
         raise DataError(_no_file(Path(name)))
     if zero_based:
         raise UsageError(f"{name}: zero-based indices are for files given by their path")
+    if label is not None:
+        raise UsageError(f"{name}: a column of labels is for CSV files given by their path")
     if name.startswith("synthetic:"):
         from fwsvm.data import synthetic
 

@@ -18,7 +18,6 @@ from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats.registry import loader_of
-from fwsvm.data.formats.text_file import FEWER
 from fwsvm.data.lock.entry import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
@@ -77,13 +76,15 @@ def load(
     )
 
 
-def load_path(path: Path, *, test: Path | None, zero_based: bool | None, scale: str | None) -> Dataset:
+def load_path(
+    path: Path, *, test: Path | None, zero_based: bool | None, scale: str | None, label: str | None = None
+) -> Dataset:
     """Read a user's own files in LIBSVM's format, as they are: no split, and no scaling unless ``scale`` says so.
 
     The training file decides the number of features; see `widened` for a test file that has others.
     """
     started = time.perf_counter()
-    loader = loader_of(path, zero_based=zero_based)
+    loader = loader_of(path, zero_based=zero_based, label=label)
     train, train_sha256, notices = formats.read_file(path, loader)
     labels.require_two(train.labels, str(path))
     base = train.zero_based
@@ -94,7 +95,8 @@ def load_path(path: Path, *, test: Path | None, zero_based: bool | None, scale: 
         recipe["scaling"] = how
     held_out, classes = None, labels.classes(train.labels)
     if test is not None:
-        held_out, test_sha256, more = read_file(test, loader_of(test, zero_based=base), train.features)
+        how_test = loader_of(test, zero_based=base, label=label, columns=train.feature_names)
+        held_out, test_sha256, more = read_file(test, how_test, train.features)
         recipe["test"] = [test_sha256]
         notices = (*notices, *more, *unknown_labels(test, held_out, classes))
     return Dataset(
@@ -204,7 +206,7 @@ def widened(table: LabelledRows, features: int, path: Path) -> tuple[LabelledRow
     needed = (
         8 * table.rows * features if isinstance(X, np.ndarray) else 2 * (X.data.nbytes + X.indices.nbytes)
     )
-    require(needed, what, FEWER, DataError)
+    require(needed, what, "take fewer rows (fwsvm subset)", DataError)
     lost = (
         np.count_nonzero(X.indices >= features)
         if isinstance(X, csr_array)

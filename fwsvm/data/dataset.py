@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix
 from fwsvm.scaling import Ranges
 
-ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
+LARGEST_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -89,3 +91,15 @@ class Dataset:
     lacking: str = ""
     first_use: bool = False
     zero_based: bool | None = None
+
+
+def canonical_csr(
+    data: NDArray[np.float64], indices: NDArray[np.integer], indptr: NDArray[np.int64], features: int
+) -> csr_array:
+    """Return rows whose indices are known to increase."""
+    kind = np.int32 if len(data) <= LARGEST_INT32 else np.int64  # scipy has both arrays in one type
+    places = indices.astype(kind, copy=False), indptr.astype(kind, copy=False)
+    X = csr_array((data, *places), shape=(len(indptr) - 1, features))
+    X.has_sorted_indices = True
+    X.has_canonical_format = True
+    return X

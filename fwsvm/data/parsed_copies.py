@@ -1,14 +1,8 @@
-"""Parsed copies of data files: ``.npy`` arrays without pickle, in a folder named by a digest of their inputs.
+"""Copies of parsed data files: ``.npy`` arrays in a folder of the cache named by digest, options and reader version.
 
-Arrays of at least `MAPPED_FROM` bytes are not read but mapped: the system reads the parts of them that are used, and
-may forget these again, so rows may be more than memory (of large ones `fwsvm._mapped` has it do so). They are not to be
-written to: what is written reaches no file, and may be forgotten.
-
-A copy is made of rows in memory (`table`), or by a reader that writes its arrays piece by piece (`streamed`), for which
-the file is read once.
-
-The inputs are the raw bytes' sha256, the reader's options and the code of the readers. A change to any of them gives
-another name, so a stale copy is never read. The folder is renamed to its name once it is complete.
+Arrays of at least `MAPPED_FROM` bytes are mapped: the system reads the parts of them that are used, so rows may be more
+than memory. All arrays are read-only. A copy that is not there, or cannot be read, is made again; its folder gets its
+name once it is complete.
 """
 
 import contextlib
@@ -20,22 +14,123 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, never_written
-from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.dataset import LARGEST_INT32, LabelledRows, canonical_csr
 from fwsvm.files.folders import BUILDING, parsed_folder
-from fwsvm.files.state import FileState, changed
 from fwsvm.numerics.compiled_cache import READING, package_digest
 
-MAPPED_FROM = 1 << 24  # bytes
 DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
+MAPPED_FROM = 1 << 24  # bytes
+HEADER_BYTES = 128  # a multiple of 64 as numpy has them, with room for any length
+CONVERTED = 1 << 20  # numbers
 
 Parsed = tuple[LabelledRows, tuple[str, ...]]
-Read = Callable[[], Parsed]
+
+
+class ArrayFile:
+    """A ``.npy`` file of one dimension, to which arrays are appended; complete once it is left without an error."""
+
+    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+        self.path, self.dtype, self.count = path, np.dtype(dtype), 0
+        self.file = path.open("wb")
+        self.file.write(bytes(HEADER_BYTES))
+
+    def append(self, array: NDArray[np.generic]) -> None:
+        """Append an array, in its order in memory."""
+        self.file.write(np.ascontiguousarray(array, self.dtype).reshape(-1).view(np.uint8).data)
+        self.count += array.size
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self.file as file:
+            if kind is None:
+                said = f"{{'descr': {self.dtype.str!r}, 'fortran_order': False, 'shape': ({self.count},), }}"
+                file.seek(0)
+                file.write(b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little"))
+                file.write(said.ljust(HEADER_BYTES - 11).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+
+class CopyWriter:
+    """Writes the rows of a copy, some at a time, to the arrays of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.stack = folder, contextlib.ExitStack()
+        self.files: dict[str, ArrayFile] = {}
+        self.lengths: list[NDArray[np.integer]] = []
+        self.rows = self.features = 0
+
+    def add(self, X: RowMatrix) -> None:
+        """Append rows; all are dense or all are sparse, and sparse ones may have fewer features than others."""
+        if isinstance(X, csr_array):
+            self._file("data", np.float64).append(X.data)
+            self._file("indices", np.int32).append(X.indices)
+            self.lengths.append(np.diff(X.indptr))
+        else:
+            self._file("X", np.float64).append(X)
+        self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
+
+    def begin_again(self) -> Callable[[RowMatrix], None]:
+        """Drop what was written and return `add`."""
+        self.close(ValueError)
+        self.__init__(self.folder)  # type: ignore[misc]
+        return self.add
+
+    def _file(self, name: str, dtype: DTypeLike) -> ArrayFile:
+        if name not in self.files:
+            self.files[name] = self.stack.enter_context(ArrayFile(self.folder / f"{name}.npy", dtype))
+        return self.files[name]
+
+    def close(self, kind: type[BaseException] | None = None) -> None:
+        """Complete the files, or leave them where there was an error."""
+        self.stack.__exit__(kind, None, None)
+
+    def finish(self, table: LabelledRows, notices: tuple[str, ...], source: str) -> None:
+        """Complete the arrays, and write what they are."""
+        self.close()
+        if self.lengths:
+            indptr = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths), dtype=np.int64)])
+            wide = indptr[-1] > LARGEST_INT32  # scipy has both in one type
+            self._save("indptr", indptr if wide else indptr.astype(np.int32))
+            if wide:
+                _convert(self.folder / "indices.npy", np.int64)
+        self._save("labels", table.labels)
+        about = {
+            "raw_sha256": source,
+            "readers": reader_version(),
+            "shape": [self.rows, max(self.features, table.features)],
+            "arrays": {path.stem: path.stat().st_size for path in sorted(self.folder.glob("*.npy"))},
+            "notices": list(notices),
+            "zero_based": table.zero_based,
+            "feature_names": list(table.feature_names),
+        }
+        (self.folder / "about.json").write_text(json.dumps(about), "utf-8")
+
+    def _save(self, name: str, array: NDArray[Any]) -> None:
+        with ArrayFile(self.folder / f"{name}.npy", array.dtype) as file:
+            file.append(array)
+
+
+def _convert(path: Path, dtype: DTypeLike) -> None:
+    """Write a finished `ArrayFile` anew with its numbers in another type."""
+    array = np.load(path, mmap_mode="r")
+    part = path.with_suffix(".part")
+    with ArrayFile(part, dtype) as file:
+        for first in range(0, len(array), CONVERTED):
+            file.append(array[first : first + CONVERTED])
+    part.replace(path)
 
 
 def reader_version() -> str:
@@ -43,67 +138,68 @@ def reader_version() -> str:
     return package_digest(*READING)
 
 
-def folder(sha256: str, options: Mapping[str, Any]) -> Path:
-    """Return the folder of the parsed copy of a file with that digest, read with these options."""
-    key = json.dumps([sha256, dict(options), reader_version()], sort_keys=True)
+def folder(source: str, options: Mapping[str, Any]) -> Path:
+    """Return the folder of the copy of a source, such as the sha256 of a file, read with these options."""
+    key = json.dumps([source, dict(options), reader_version()], sort_keys=True)
     return parsed_folder() / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
-def table(sha256: str, options: Mapping[str, Any], read: Read) -> Parsed:
-    """Return the parsed copy, which is written from the result of ``read()`` where there is none.
+def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWriter], Parsed]) -> Parsed:
+    """Return the copy of a source; where there is none, ``read`` adds the rows to its writer, and it is made.
 
-    A copy that cannot be read is rebuilt; if it cannot be written (full disk, read-only cache), a notice says so.
+    What ``read`` returns has the labels and notices; its rows are not looked at.
+
+    Raises
+    ------
+    OSError
+        The copy cannot be written: a full disk, a cache that is only to be read.
     """
-    place = folder(sha256, options)
-    kept = _read_copy(place)
-    if kept is not None:
+    place = folder(source, options)
+    if (kept := _load(place)) is not None:
         return kept
-    result, notices = read()
-    try:
-        _write_copy(place, result, notices, sha256)
-    except OSError as error:
-        notices = (*notices, f"no parsed copy was kept in {place.parent}: {error.strerror or error}")
-        return result, notices
-    return _read_copy(place) or (result, notices)
+    with _building(place.parent) as building:
+        writer = CopyWriter(building)
+        try:
+            table, notices = read(writer)
+        except BaseException:
+            writer.close(BaseException)
+            raise
+        writer.finish(table, notices, source)
+        if _load(place) is None:  # else another process was first
+            shutil.rmtree(place, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                building.rename(place)
+    if (made := _load(place)) is None:
+        raise OSError(f"the copy {place} cannot be read")
+    return made
 
 
-def _read_copy(place: Path) -> Parsed | None:
+def _load(place: Path) -> Parsed | None:
+    """Return the copy in a folder, None where it is not there or cannot be read."""
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
-        arrays = {name: _array(place / f"{name}.npy") for name in about["arrays"]}
+        paths = {name: place / f"{name}.npy" for name in about["arrays"]}
+        if any(path.stat().st_size != about["arrays"][name] for name, path in paths.items()):
+            return None
+        arrays = {name: _array(path) for name, path in paths.items()}
+        X: RowMatrix
+        if "X" in arrays:
+            X = arrays["X"].reshape(about["shape"])
+        elif "data" in arrays:
+            X = canonical_csr(arrays["data"], arrays["indices"], arrays["indptr"], about["shape"][1])
+        else:
+            X = csr_array(tuple(about["shape"]), dtype=np.float64)
+        names = tuple(about["feature_names"])
+        table = LabelledRows(X, arrays["labels"], zero_based=about["zero_based"], feature_names=names)
+        return table, tuple(about["notices"])
     except (OSError, ValueError, KeyError, EOFError, TypeError):
         return None
-    if any(list(a.shape) != about["arrays"][name] for name, a in arrays.items()):
-        return None
-    if "X" in arrays:
-        X: RowMatrix = arrays["X"].reshape(about["shape"])
-    else:
-        X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(about["shape"]))
-        X.has_sorted_indices = True
-        X.has_canonical_format = True
-    return LabelledRows(X, arrays["labels"], zero_based=about["zero_based"]), tuple(about["notices"])
 
 
 def _array(path: Path) -> np.ndarray:
-    mode: Literal["c"] | None = "c" if path.stat().st_size >= MAPPED_FROM else None
+    mapped = path.stat().st_size >= MAPPED_FROM
     # plain, as compiled code knows arrays
-    found = np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False))
-    return never_written(found)
-
-
-def _write_copy(place: Path, table: LabelledRows, notices: tuple[str, ...], sha256: str) -> None:
-    arrays = {"labels": table.labels}
-    if isinstance(table.X, csr_array):
-        arrays |= {"data": table.X.data, "indices": table.X.indices, "indptr": table.X.indptr}
-    else:
-        arrays["X"] = table.X
-    with _building(place.parent) as building:
-        for name, array in arrays.items():
-            with (building / f"{name}.npy").open("wb") as file:
-                np.save(file, array, allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-        _finish(building, place, tuple(table.X.shape), notices, sha256, zero_based=table.zero_based)
+    return never_written(np.asarray(np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)))
 
 
 @contextlib.contextmanager
@@ -116,114 +212,3 @@ def _building(parent: Path) -> Iterator[Path]:
         yield building
     finally:
         shutil.rmtree(building, ignore_errors=True)
-
-
-def _finish(
-    building: Path,
-    place: Path,
-    shape: tuple[int, ...],
-    notices: tuple[str, ...],
-    sha256: str,
-    size: int | None = None,
-    zero_based: bool | None = None,
-) -> None:
-    """Say what the arrays of a folder are, and of a file of how many bytes, and give it its name."""
-    about = {
-        "raw_sha256": sha256,
-        "readers": reader_version(),
-        "shape": list(shape),
-        "arrays": {
-            file.stem: list(np.load(file, mmap_mode="r").shape) for file in sorted(building.glob("*.npy"))
-        },
-        "notices": list(notices),
-        "zero_based": zero_based,
-    }
-    (building / "about.json").write_text(json.dumps(about), "utf-8")
-    if size is not None:
-        (building / _mark(size)).touch()
-    try:
-        building.rename(place)
-    except OSError:
-        if _read_copy(place) is not None:  # another process finished the same copy first
-            return
-        shutil.rmtree(place, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            building.rename(place)
-
-
-class Streamed(NamedTuple):
-    """What `streamed` is to know of a reader that writes its arrays itself.
-
-    Attributes
-    ----------
-    write : callable (folder) -> (shape, notices, sha256 of the text, whether indices start at 0)
-    options : mapping, the reader's
-    is_plain : bool, whether the text's digest is the file's
-    """
-
-    write: Callable[[Path], tuple[tuple[int, ...], tuple[str, ...], str, bool]]
-    options: Mapping[str, Any]
-    is_plain: bool
-
-
-def streamed(
-    path: Path, sha256: str | None, how: Streamed, digest: Callable[[Path], str]
-) -> tuple[Parsed, str]:
-    """Return the parsed copy of a large file, and the file's sha256 (hex).
-
-    The file is read once: where no copy of a file of its size is known, its digest is computed as it is parsed.
-
-    Raises
-    ------
-    OSError
-        The copy cannot be written: a full disk, a cache that is only to be read.
-    DataError
-        The file changed while it was read.
-    """
-    as_of, expected = FileState.of(path), sha256
-    size = as_of.bytes
-    if sha256 is None and not (how.is_plain and not _known(size)):
-        sha256 = digest(path)
-    if sha256 is not None and (kept := _read_copy(folder(sha256, how.options))) is not None:
-        return kept, sha256
-    with _building(parsed_folder()) as building:
-        shape, notices, of_text, zero_based = how.write(building)
-        # a digest that was given is of the file as it was before this function saw it
-        if expected is not None and (of_text if how.is_plain else digest(path)) != expected:
-            raise changed(path)
-        as_of.refuse_change(path)
-        sha256 = sha256 or of_text
-        place = folder(sha256, how.options)
-        _finish(building, place, shape, notices, sha256, size, zero_based)
-    kept = _read_copy(place)
-    if kept is None:
-        raise OSError(f"the parsed copy {place} cannot be read")
-    return kept, sha256
-
-
-def derived(key: str, options: Mapping[str, Any], write: Callable[[Path], tuple[int, ...]]) -> Parsed:
-    """Return the copy of rows that others are made of, which ``write(folder)`` makes where there is none.
-
-    Raises
-    ------
-    OSError
-        The copy cannot be written.
-    """
-    place = folder(key, options)
-    if (kept := _read_copy(place)) is None:
-        with _building(place.parent) as building:
-            _finish(building, place, write(building), (), key)
-        kept = _read_copy(place)
-    if kept is None:
-        raise OSError(f"the copy {place} cannot be read")
-    return kept
-
-
-def _known(size: int) -> bool:
-    """Whether there may be a copy of a file of so many bytes."""
-    return any(parsed_folder().glob(f"*/{_mark(size)}"))
-
-
-def _mark(size: int) -> str:
-    """Return the name of an empty file that says of how many bytes the file of a copy is."""
-    return f"of-{size}-bytes"

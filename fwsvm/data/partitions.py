@@ -7,15 +7,15 @@ import hashlib
 import mmap
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats import decompression, svmlight
+from fwsvm.data.formats import svmlight
 from fwsvm.data.formats.svmlight_errors import FormatError, NoRowsError
-from fwsvm.data.formats.text_file import BYTE_ORDER_MARK, HEAD_BYTES, refuse_not_text
+from fwsvm.data.formats.text_files import BYTE_ORDER_MARK, HEAD_BYTES, is_compressed, refuse_not_text
 from fwsvm.errors import DataError
 
 COUNTED = 1 << 24  # bytes in which lines are counted at a time
@@ -92,9 +92,7 @@ def _cut_file(path: Path) -> list[Partition]:
     try:
         with path.open("rb") as source:
             head = source.read(HEAD_BYTES)
-            if not head:
-                raise DataError(f"{path} is empty")
-            if decompression.detect(head) is not None:
+            if is_compressed(head):
                 raise DataError(f"{path} is compressed, so no part of it can be read by itself; unpack it")
             refuse_not_text(path, head)
             with mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ) as text:
@@ -134,9 +132,9 @@ def read(partition: Partition, *, unlabelled: bool = False) -> PartitionRows:
     data = _bytes(partition)
     digest = hashlib.sha256(data).hexdigest()
     text = np.frombuffer(data if data.endswith(b"\n") else data + b"\n", np.uint8)
-    options: dict[str, Any] = {"zero_based": partition.zero_based, "unlabelled": unlabelled}
+    base = partition.zero_based
     try:
-        table, notices = svmlight.parse(partition.path, text, **options)
+        table, notices = svmlight.parse(partition.path, text, zero_based=base, unlabelled=unlabelled)
     except NoRowsError:
         table, notices = LabelledRows(csr_array((0, 0), dtype=np.float64), np.zeros(0)), ()
     except FormatError as error:

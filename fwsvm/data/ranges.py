@@ -18,7 +18,7 @@ from fwsvm._mapped import RowMatrix, blocks, in_memory
 from fwsvm.data import labels
 from fwsvm.data.formats import svmlight_writer
 from fwsvm.data.formats.svmlight_parser import MAX_FEATURES
-from fwsvm.data.formats.text_file import read_text
+from fwsvm.data.formats.text_files import read_text
 from fwsvm.errors import DataError
 from fwsvm.files.atomic import replacing
 
@@ -163,8 +163,9 @@ def read(path: str | Path) -> FileRanges:
     DataError
         The file cannot be read or is no range file: file and line are named.
     """
-    content = read_text(path).content.tobytes().decode("utf-8", "replace")
-    lines = [(number, line.split()) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+    lines = [
+        (number, line.split()) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()
+    ]
     target = None
     if lines[:1] and lines[0][1] == ["y"]:
         lower, upper = _pair(path, lines, 1)

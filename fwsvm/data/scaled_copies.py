@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,12 +9,9 @@ from scipy.sparse import csr_array
 from fwsvm import scaling
 from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped
 from fwsvm.data import parsed_copies
-from fwsvm.data.array_files import ArrayFile
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.errors import DataError
 from fwsvm.files.folders import parsed_folder
-
-ARRAYS = {"data": np.float64, "indices": np.int32, "indptr": np.int64, "X": np.float64}
 
 
 def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: str) -> LabelledRows:
@@ -30,9 +26,15 @@ def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: 
     """
     if not is_mapped(table.X):
         return replace(table, X=scaling.apply(table.X, ranges), ranges=ranges)
+
+    def write(writer: parsed_copies.CopyWriter) -> parsed_copies.Parsed:
+        for some in blocks(table.X):
+            writer.add(scaling.apply(in_memory(table.X, some), ranges))
+        return table, ()
+
     options = {"scaled": ranges.text(), "part": part}
     try:
-        found, _ = parsed_copies.derived(fingerprint, options, lambda place: _write(place, table, ranges))
+        found, _ = parsed_copies.load_or_make(fingerprint, options, write)
     except OSError as error:
         raise DataError(
             f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: "
@@ -47,28 +49,7 @@ def rows_sha256(X: RowMatrix) -> str:
     found = hashlib.sha256(f"{X.shape} {X.dtype} {sparse}".encode())
     for some in blocks(X):
         rows = X[some]
-        for array in (
-            (rows.data, rows.indices, np.diff(rows.indptr)) if isinstance(rows, csr_array) else (rows,)
-        ):
+        arrays = (rows.data, rows.indices, np.diff(rows.indptr)) if isinstance(rows, csr_array) else (rows,)
+        for array in arrays:
             found.update(np.ascontiguousarray(array).data)
     return found.hexdigest()
-
-
-def _write(place: Path, table: LabelledRows, ranges: scaling.Ranges) -> tuple[int, ...]:
-    X = table.X
-    with ArrayFile(place / "labels.npy", table.labels.dtype) as labels:
-        labels.append(table.labels)
-    files = {name: ArrayFile(place / f"{name}.npy", kind) for name, kind in ARRAYS.items()}
-    with files["data"] as data, files["indices"] as indices, files["indptr"] as indptr, files["X"] as dense:
-        indptr.append(np.zeros(1, np.int64))
-        for some in blocks(X):
-            rows = scaling.apply(in_memory(X, some), ranges)
-            if isinstance(rows, csr_array):
-                indptr.append(rows.indptr[1:].astype(np.int64) + data.count)
-                data.append(rows.data)
-                indices.append(rows.indices)
-            else:
-                dense.append(rows.reshape(-1))
-    for name in ("data", "indices", "indptr") if dense.count else ("X",):
-        files[name].path.unlink()
-    return tuple(X.shape)

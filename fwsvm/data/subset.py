@@ -1,55 +1,79 @@
-"""Sampling lines of a file without parsing them: stratified by class, or uniformly."""
+"""Sampling rows as lines of LIBSVM's format, stratified by class or uniformly."""
 
-import codecs
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from fwsvm._mapped import picked
 from fwsvm._stretches import stretches
-from fwsvm.data.formats.interning import intern
-from fwsvm.data.formats.svmlight_parser import row_starts, skip_line, token_ends
-from fwsvm.data.formats.text_file import read_text
+from fwsvm.data import labels
+from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats import svmlight_writer
+from fwsvm.data.formats.text_files import open_text
 from fwsvm.errors import DataError, UsageError
 
 
-class FileLines:
-    """The lines of a LIBSVM file that are rows, without empty lines and comments.
+class Lines(Protocol):
+    """Rows as lines; ``classes``, (m,) of int32, are equal where the labels are."""
 
-    Attributes
-    ----------
-    classes : ndarray of int32, shape (m,)
-        A code for each label text.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self._text = read_text(path).content
-        self._starts = row_starts(self._text)
-        if not len(self._starts):
-            raise DataError(f"{path} has no rows")
-        if not _is_utf8(self._text):
-            raise DataError(f"{path} is not UTF-8 text")
-        self.classes, _ = intern(self._text, self._starts, token_ends(self._text, self._starts))
+    classes: NDArray[np.int32]
 
     def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        """Yield rows as they are written, each with its line end."""
-        for row in rows:
-            start = int(self._starts[row])
-            yield self._text[start : skip_line(self._text, start)].tobytes().decode()
+        """Yield rows (their numbers, ascending), each with its line end."""
+        ...
 
 
-def _is_utf8(text: NDArray[np.uint8]) -> bool:
-    """Whether text is UTF-8; the memory is that of a part of it."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for some in stretches(len(text), len(text)):
-            decoder.decode(text[some].tobytes())
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+class FileLines:
+    """The lines of a LIBSVM file that are rows, as they are written, without empty lines and comments."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        codes: dict[str, int] = {}
+        found = [codes.setdefault(line.split("#")[0].split(None, 1)[0], len(codes)) for line in self._lines()]
+        self.classes = np.array(found, np.int32)
+        if not found:
+            raise DataError(f"{path} has no rows")
+
+    def _lines(self) -> Iterator[str]:
+        with open_text(self.path) as stream:
+            try:
+                for line in stream:
+                    text = line.decode().lstrip()
+                    if text and not text.startswith("#"):
+                        yield text
+            except UnicodeDecodeError:
+                raise DataError(f"{self.path} is not UTF-8 text") from None
+
+    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
+        """Yield rows (their numbers, ascending), each with its line end."""
+        wanted = iter(rows.tolist())
+        row = next(wanted, None)
+        for number, line in enumerate(self._lines()):
+            if number == row:
+                yield line if line.endswith("\n") else f"{line}\n"
+                row = next(wanted, None)
+
+
+class FormattedLines:
+    """Rows of any data set, formatted as lines."""
+
+    def __init__(self, table: LabelledRows) -> None:
+        self._table = table
+        self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
+
+    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
+        """Yield rows (their numbers), each with its line end."""
+        X = self._table.X
+        numbers = X.nnz if isinstance(X, csr_array) else X.size
+        for some in stretches(len(rows), numbers * len(rows) // max(1, X.shape[0])):
+            names = [labels.label_text(label) for label in self._table.labels[rows[some]].tolist()]
+            for block in svmlight_writer.text_blocks(picked(X, rows[some]), names):
+                yield from block.splitlines(keepends=True)
 
 
 def stratified(classes: NDArray[np.int32], size: int, seed: int) -> NDArray[np.int64]:

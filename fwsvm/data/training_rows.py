@@ -1,47 +1,16 @@
 """Input of `fwsvm scale`, `summary`, `check` and `subset`: a file, or the unscaled training rows of a data set."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
-
 from fwsvm import data
-from fwsvm._mapped import picked
-from fwsvm._stretches import stretches
-from fwsvm.data import formats, labels
+from fwsvm.data import formats
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.obtaining import obtain
 from fwsvm.data.fetching.options import FetchOptions
-from fwsvm.data.formats import svmlight_writer
 from fwsvm.data.formats.registry import loader_of
 from fwsvm.data.lock import lockfile
-from fwsvm.data.subset import FileLines
+from fwsvm.data.subset import FileLines, FormattedLines, Lines
 from fwsvm.errors import UsageError
-
-
-class FormattedLines:
-    """Rows formatted as lines of LIBSVM's format, with the interface of `fwsvm.data.subset.FileLines`.
-
-    Attributes
-    ----------
-    classes : ndarray of int32, shape (m,)
-        Equal where the labels are.
-    """
-
-    def __init__(self, table: LabelledRows) -> None:
-        self._table = table
-        self.classes = np.unique(table.labels, return_inverse=True)[1].astype(np.int32)
-
-    def of(self, rows: NDArray[np.int64]) -> Iterator[str]:
-        """Yield rows, each with its line end."""
-        X = self._table.X
-        numbers = X.nnz if isinstance(X, csr_array) else X.size
-        for some in stretches(len(rows), numbers * len(rows) // max(1, X.shape[0])):
-            names = [labels.label_text(label) for label in self._table.labels[rows[some]].tolist()]
-            for block in svmlight_writer.text_blocks(picked(X, rows[some]), names):
-                yield from block.splitlines(keepends=True)
 
 
 def read(name_or_path: str | Path, *, zero_based: bool | None = None) -> tuple[LabelledRows, tuple[str, ...]]:
@@ -56,10 +25,8 @@ def read(name_or_path: str | Path, *, zero_based: bool | None = None) -> tuple[L
     """
     path = Path(name_or_path)
     if path.exists():
-        if path.is_file() and formats.comes_in_pieces(path):
-            table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based))
-            return table, notices
-        return formats.read_path(path, zero_based=zero_based)
+        table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based))
+        return table, notices
     found = data.load(name_or_path, zero_based=zero_based, raw=True)
     return found.train, (
         f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",
@@ -67,12 +34,12 @@ def read(name_or_path: str | Path, *, zero_based: bool | None = None) -> tuple[L
     )
 
 
-def lines(name_or_path: str | Path) -> FileLines | FormattedLines:
+def lines(name_or_path: str | Path) -> Lines:
     """Return rows as text: those of a file as they are written, those of a name written anew; see `read`."""
     path = Path(name_or_path)
     if path.exists():
         is_svmlight = loader_of(path)["format"] == "svmlight"
-        return FileLines(path) if is_svmlight else FormattedLines(formats.read_path(path)[0])
+        return FileLines(path) if is_svmlight else FormattedLines(formats.read_path(path, loader_of(path))[0])
     return FormattedLines(data.load(name_or_path, raw=True).train)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 from fwsvm import data
 from fwsvm.data import formats
 from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.formats.registry import loader_of
 
 Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
 
@@ -29,17 +30,35 @@ class UnseenRows(NamedTuple):
     scaling: str = "none"
 
 
-def load(name_or_path: str | Path, *, zero_based: bool | None = None) -> UnseenRows:
+def load(
+    name_or_path: str | Path,
+    *,
+    zero_based: bool | None = None,
+    label: str | None = None,
+    feature_names: tuple[str, ...] = (),
+) -> UnseenRows:
     """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+    zero_based : bool, optional
+        Whether the machine's features were counted from 0; without it that is seen from the file.
+    label : str, optional
+        The column of the labels of a CSV file, as of `fwsvm.data.load`.
+    feature_names : tuple of str
+        Those of the machine: of a CSV file with a header, these columns are taken.
 
     Raises
     ------
     UsageError, DataError
         As of `fwsvm.data.load`.
     """
+    path = Path(name_or_path)
+    if path.exists():
+        loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=True)
+        return UnseenRows(*formats.read_path(path, loader, unlabelled=True))
     name = str(name_or_path)
-    if Path(name).exists():
-        return UnseenRows(*formats.read_path(Path(name), zero_based=zero_based, unlabelled=True))
     found = data.load(name, zero_based=zero_based, raw=True)
     table = rows_of(found)
     which = "training" if found.test is None else "test"
@@ -50,7 +69,7 @@ def load(name_or_path: str | Path, *, zero_based: bool | None = None) -> UnseenR
 def pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -> Pieces | None:
     """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
 
-    With each come the notices of the file up to its end.
+    With each come notices.
 
     Raises
     ------

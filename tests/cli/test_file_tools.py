@@ -238,10 +238,7 @@ def test_check_lists_every_bad_line(tmp_path):
         "line 2: label 'red' is not a number",
         "line 4: an empty line",
         "line 5: value of '1:nan' is not finite",
-        (
-            "line 6: '1,2' is more than one label; is the file comma-separated? Rows are `label index:value ...` here; "
-            "read others in Python and call fwsvm.train(X, y)"
-        ),
+        "line 6: '1,2' is more than one label; if the file is comma-separated, call it NAME.csv",
         (
             "line 7: index 0 in '0:1', but indices start at 1 (--zero-based reads files that start at 0, "
             "--kernel precomputed those of kernel values)"

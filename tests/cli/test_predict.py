@@ -11,7 +11,8 @@ import pytest
 from click.testing import Result
 
 from fwsvm import api, data
-from fwsvm.data.formats import svmlight, svmlight_stream
+from fwsvm.data import formats
+from fwsvm.data.formats import svmlight, text_files
 from fwsvm.problems import model_files
 from tests.cli import running
 from tests.problems import trained
@@ -55,9 +56,8 @@ def test_labels_go_to_a_file(folder):
 @pytest.mark.parametrize("large", [False, True])
 def test_what_is_ignored_in_the_rows_is_said_of_a_large_file_too(folder, monkeypatch, large):
     if large:
-        monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1)
-        monkeypatch.setattr(svmlight_stream, "PIECE", 300)
-        monkeypatch.setattr(svmlight_stream, "HEAD_BYTES", 16)
+        monkeypatch.setattr(formats, "STREAMED_FROM", 1)
+        monkeypatch.setattr(text_files, "PIECE_BYTES", 300)
     lines = (folder / "bare").read_text().splitlines()
     (folder / "queries").write_text("".join(f"M qid:{i} {line}\n" for i, line in enumerate(lines)))
     assert run(folder, "model", "queries").stderr.startswith(

@@ -19,7 +19,6 @@ from fwsvm.data.fetching.file_search import FileSearch
 from fwsvm.data.fetching.http_response import FetchError, ResponseRules
 from fwsvm.data.fetching.obtaining import Obtained, obtain
 from fwsvm.data.fetching.options import FetchOptions
-from fwsvm.data.formats import svmlight_stream
 from fwsvm.data.lock import lockfile
 from fwsvm.data.lock.entry import Complement, DataSource, Entry, Lock, RawFile
 from fwsvm.errors import DataError
@@ -348,12 +347,11 @@ def test_another_part_than_was_asked_for_is_not_taken_for_the_whole(cache: Path,
     assert [range_ for _, range_ in site.requests] == ["bytes=1000-", None]
 
 
-@pytest.mark.parametrize("way", ["at once", "a piece at a time", "where no copy can be written"])
+@pytest.mark.parametrize("way", ["with a copy", "where no copy can be written"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_a_file_replaced_after_it_was_verified_is_refused_and_no_copy_is_kept(
     cache: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes], way: str
 ) -> None:
-    monkeypatch.setattr(svmlight_stream, "STREAMED_FROM", 1 << 26 if way == "at once" else 1)
     entry = an_entry(a_file(content=pack(CONTENT)))
     path = final_path(entry)
     path.parent.mkdir(parents=True)

@@ -104,7 +104,7 @@ def test_zero_based_files_start_at_feature_0(train: Path) -> None:
 
 def test_a_second_load_parses_nothing(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = data.load(train)
-    monkeypatch.setattr(parsed_copies, "_write_copy", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr(parsed_copies, "CopyWriter", lambda *_: pytest.fail("parsed again"))
     assert (data.load(train).train.X != first.train.X).nnz == 0
     train.write_text("yes 1:1\nno 1:2\n", "utf-8")
     with pytest.raises(pytest.fail.Exception, match="parsed again"):

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fwsvm import _memory, data
-from fwsvm.data.formats import decompression, svmlight, text_file
+from fwsvm import data
+from fwsvm.data.formats import svmlight, text_files
 from fwsvm.errors import DataError
 
 IN_TMP = settings(
@@ -120,13 +120,6 @@ def test_zero_based(read):
     assert table.X.toarray().tolist() == [[5, 0, 1]]
 
 
-def test_declared_features(read):
-    assert read("1 1:1\n", features=7)[0].X.shape == (1, 7)
-    assert read("1 7:1\n", features=7)[0].X.shape == (1, 7)
-    with pytest.raises(DataError, match=r"data:2: index of '8:1' is beyond the 7 features"):
-        read("1 7:1\n1 8:1\n", features=7)
-
-
 def test_the_largest_index(read):
     assert read("1 2147483646:1\n")[0].X.shape == (1, 2147483646)
 
@@ -174,7 +167,7 @@ REFUSED = [
     ("1 :2", "':2' has no index before the colon"),
     ("1 1:nan", "value of '1:nan' is not finite"),
     ("1 1:-Infinity", "value of '1:-Infinity' is not finite"),
-    ("1 1:1e999", "value of '1:1e999' is too large for a double"),
+    ("1 1:1e999", "value '1e999' is too large for a double"),
     ("1 1:179769313486231580793728971405304e276", "too large for a double"),
     ("nan 1:1", "label 'nan' is not finite"),
     ("-inf 1:1", "label '-inf' is not finite"),
@@ -201,7 +194,6 @@ def test_refusals_name_file_line_and_token(read, line, why):
     ("content", "why"),
     [
         (b"", "data is empty"),
-        (b"\xef\xbb\xbf", "data is empty"),
         (b"\n \n# only comments\n", "data:1: the file has no rows"),
         (b"\n  <!DOCTYPE html><html><body>404</body></html>", "is an HTML page, not data"),
         (b"<html>\n<head><title>moved</title>", "is an HTML page, not data"),
@@ -245,18 +237,13 @@ class TestCompressed:
     def test_truncated_and_damaged_files_are_refused(self, read, compress):
         whole = compress(ROWS.encode())
         for kept in (10, len(whole) // 2, len(whole) - 1):
-            with pytest.raises(DataError, match=r"is a truncated \w+ file; fetch it again"):
+            with pytest.raises(DataError, match="is a truncated file; fetch it again"):
                 read(whole[:kept])
-        with pytest.raises(DataError, match=r"is a (damaged|truncated) \w+ file"):
+        with pytest.raises(DataError, match=r"is (damaged|a truncated file)"):
             read(whole[:200] + bytes(byte ^ 255 for byte in whole[200:260]) + whole[260:])
 
-    @pytest.mark.parametrize("more", [b"x", b"\0\0x", b"1 1:1\n", b"\x1f"])
-    def test_what_follows_the_end_is_refused(self, read, compress, more):
-        with pytest.raises(DataError, match=r"is a (damaged|truncated) \w+ file"):
-            read(compress(ROWS.encode()) + more)
-
     def test_a_decompression_bomb_stops_early(self, read, compress, monkeypatch):
-        monkeypatch.setattr(decompression, "ALWAYS_ALLOWED_BYTES", 1 << 16)
+        monkeypatch.setattr(text_files, "ALWAYS_ALLOWED_BYTES", 1 << 16)
         bomb = compress(b"1 1:1\n" * (1 << 19))
         with pytest.raises(DataError, match="expands to more than"):
             read(bomb)
@@ -268,32 +255,11 @@ class TestCompressed:
 
 def test_what_is_wrong_with_an_endless_token_or_line_is_said_at_once(read):
     with pytest.raises(DataError, match=r":1: '1,1,1,.*' is more than one label"):
-        read(b"1," * 20_000_000)
+        read(b"1," * 2_000_000)
     assert read(b"1" * 500_000 + b"x\n-1\n")[0].rows == 2
     entries = b" ".join(b"%d:1" % i for i in range(1, 400_001))
     with pytest.raises(DataError, match=r":2: '400000:2' comes after '400000:1'"):
         read(b"1 1:1\n1 " + entries + b" 400000:2\n")
-
-
-def test_an_xz_file_that_wants_a_large_dictionary_is_refused(read):
-    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 28}]
-    with pytest.raises(DataError, match="is a damaged xz file"):
-        read(lzma.compress(b"1 1:1\n", filters=filters))
-
-
-def test_compressed_text_that_memory_cannot_hold_is_refused_as_it_is_unpacked(read, monkeypatch):
-    monkeypatch.setattr(text_file, "ASKED_EVERY", 1 << 12)
-    monkeypatch.setattr("fwsvm._memory.UNASKED", 0)
-    monkeypatch.setattr("fwsvm._memory.available_bytes", lambda: 1 << 12)
-    with pytest.raises(DataError, match=r"unpacking its text .0 MiB so far. would take 1 MiB of memory"):
-        read(gzip.compress(ROWS.encode()))
-
-
-def test_a_source_that_names_no_size_is_read_to_a_bound(monkeypatch):
-    monkeypatch.setattr(text_file, "MAX_PIPE_BYTES", 1 << 16)
-    monkeypatch.setattr(text_file, "CHUNK", 1 << 12)
-    with pytest.raises(DataError, match="gives more than"):
-        svmlight.read("/dev/zero")
 
 
 def test_the_suffix_does_not_decide(tmp_path):
@@ -365,7 +331,7 @@ def test_agrees_with_a_plain_python_reader(tmp_path, text, ended):
     changes=st.lists(
         st.tuples(st.integers(0, 10**6), st.integers(0, 255), st.sampled_from("rdi")), min_size=1
     ),
-    options=st.sampled_from([{}, {"zero_based": True}, {"features": 9}, {"unlabelled": True}]),
+    options=st.sampled_from([{}, {"zero_based": True}, {"unlabelled": True}]),
 )
 @example(text="1 1:1", changes=[(2, 0, "r")], options={})
 def test_a_mutated_file_is_read_or_refused_but_never_crashes(tmp_path, text, changes, options):
@@ -416,8 +382,11 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path, X, names, dense):
     labels = np.array([f"class{i % 3}" for i in range(len(X))]) if names else np.arange(len(X)) - 1.5
     path = tmp_path / "data"
     svmlight.write(path, matrix if dense else csr_array(matrix), labels)
-    table, notices = svmlight.read(path, features=4)
-    assert np.array_equal(table.X.toarray(), matrix + 0.0)  # + 0.0: the sign of a zero is not written
+    table, notices = svmlight.read(path)
+    assert np.array_equal(
+        table.X.toarray(), matrix[:, : table.features] + 0.0
+    )  # the sign of a zero is not written
+    assert not matrix[:, table.features :].any()
     assert np.array_equal(table.labels, labels)
     assert notices == ()
     assert [p.name for p in tmp_path.iterdir()] == ["data"]
@@ -508,17 +477,6 @@ def test_a_label_that_no_model_file_takes_is_not_written_either(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_text_that_must_be_copied_is_refused_where_it_does_not_fit(tmp_path, monkeypatch):
-    path = tmp_path / "data"
-    path.write_bytes(b"1 1:1\n-1 1:2\n" * 100)
-    monkeypatch.setattr(_memory, "UNASKED", 0)
-    monkeypatch.setattr(_memory, "available_bytes", lambda: 1000)
-    assert text_file.read_text(path).ended
-    path.write_bytes(path.read_bytes().rstrip())
-    with pytest.raises(DataError, match="copying the text to add the missing last line feed"):
-        text_file.read_text(path)
-
-
 def test_a_blank_may_follow_the_colon(tmp_path):
     path = tmp_path / "rows"
     path.write_text("0   21:1.00   63: .50\n1 2:\t2 3:4\n")
@@ -544,3 +502,55 @@ def test_a_file_that_counts_from_0_is_read_so(tmp_path, text):
     path.write_text("1 0:2\n-1 0:3 1:4\n")
     with pytest.raises(DataError, match="index 0 in '0:2'"):
         svmlight.read(path, zero_based=False)
+
+
+WHOLE_TIMES_POWER = st.builds("{}e{}".format, st.integers(0, 2**70), st.integers(-345, 280))
+LONG = st.from_regex(r"[0-9]{1,30}\.[0-9]{1,30}", fullmatch=True)
+
+
+@IN_TMP
+@given(
+    st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False).map(repr), WHOLE_TIMES_POWER, LONG))
+)
+@example(
+    [
+        "9007199254740993",
+        "9007199254740993e-23",
+        "9999999999999999999e289",
+        "5e-324",
+        "2.2250738585072014e-308",
+    ]
+)
+@example([f"{(2**53 + 2 * k + 1) * 2**60}" for k in range(20)])  # halfway between two doubles
+def test_numbers_are_those_of_float(tmp_path, words):
+    path = tmp_path / "data"
+    path.write_text("1 1:1\n" + "".join(f"1 1:{word}\n" for word in words))
+    found = svmlight.read(path)[0].X.data[1:]
+    assert found.tobytes() == np.array([float(word) for word in words]).tobytes()
+
+
+def random_file(rng):
+    """Return the text of a file in the part of the format that scikit-learn reads."""
+    lines = []
+    for _ in range(rng.integers(1, 8)):
+        indices = np.sort(rng.choice(30, rng.integers(0, 8), replace=False)) + 1
+        form = rng.choice(["{:.3g}", "{!r}", "{:.17g}", "{:.0f}", "{:.6e}"])
+        entries = [f"{i}:{form.format(float(rng.normal() * 10.0 ** rng.integers(-9, 9)))}" for i in indices]
+        gap = rng.choice([" ", "  ", "\t"])
+        lines.append(
+            gap.join([rng.choice(["1", "-1", "+1", "2.5"]), *entries]) + rng.choice(["", " ", " # said"])
+        )
+    return rng.choice(["\n", "\r\n"]).join(lines) + rng.choice(["", "\n"])
+
+
+@pytest.mark.parametrize("files", [50, pytest.param(5000, marks=pytest.mark.slow)])
+def test_generated_files_are_read_as_scikit_learn_reads_them(tmp_path, files):
+    datasets = pytest.importorskip("sklearn.datasets")
+    rng, path = np.random.default_rng(files), tmp_path / "data"
+    for _ in range(files):
+        path.write_bytes(random_file(rng).encode())
+        X, y = datasets.load_svmlight_file(path, zero_based=False)
+        table, _ = svmlight.read(path)
+        assert np.array_equal(table.labels, y)
+        assert np.array_equal(table.X.toarray(), X.toarray()[:, : table.features])
+        assert table.features == int(X.indices.max(initial=-1)) + 1

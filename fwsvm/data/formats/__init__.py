@@ -1,8 +1,6 @@
-"""Data files as labelled rows: a module for each format, `svmlight`, `delimited` (csv), `npy`, `kdd99`, `miniboone`.
+"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies.
 
-`registry` names them; other packages add formats by entry points (group ``fwsvm.formats``, docs/adding/format.md).
-`text_file` gives the decompressed bytes (`decompression`, `zip_archives`); `svmlight_parser` and `delimited_parser` are
-compiled and share `decimal_numbers` and `interning`.
+`registry` names the formats; other packages add some by entry points (group ``fwsvm.formats``, docs/adding/format.md).
 """
 
 import hashlib
@@ -21,18 +19,21 @@ from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
 from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
+from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.files.folders import parsed_folder
 from fwsvm.files.state import FileState, changed
 from fwsvm.plugins import load_plugins
+
+STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
 
 load_plugins("fwsvm.formats", "format", FORMATS)
 
 
 def read(
     path: Path, sha256: str, loader: Mapping[str, Any], member: str = "", as_of: FileState | None = None
-) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a raw file and notices about it, from the parsed copy if there is one.
+) -> Parsed:
+    """Return the rows of a raw file and notices about it, from its parsed copy, which is made where there is none.
 
     Parameters
     ----------
@@ -43,38 +44,35 @@ def read(
     member : str
         The file inside a zip archive to read, possibly with ``*``; empty for the file itself.
     as_of : FileState, optional
-        That of the file before its digest was computed. Without it, the digest of a file that is read is computed again
-        and compared with ``sha256``.
+        That of the file before its digest was computed; without it the digest of a file that is parsed is compared.
 
     Raises
     ------
     DataError
         The rows break the format, or the file changed while it was read.
     """
-    if _is_streamed(path, loader, member):
-        return _streamed(path, sha256, loader)[0]
+    before = as_of or FileState.of(path)
 
-    def rows() -> tuple[LabelledRows, tuple[str, ...]]:
-        before = as_of or FileState.of(path)
-        found = _read(path, loader, member)
+    def parsed(writer: CopyWriter | None) -> Parsed:
+        found = _read(path, loader, member, writer)
         if as_of is None and file_sha256(path) != sha256:
             raise changed(path)
         before.refuse_change(path)
         return found
 
-    if loader["format"] == "npy":  # which is what a parsed copy is
-        return rows()
-    return parsed_copies.table(sha256, {**loader, "member": member, **reader_of_plugin(loader)}, rows)
+    if loader["format"] == "npy":  # a copy would be the same file
+        return parsed(None)
+    try:
+        options = {**loader, "member": member, **reader_of_plugin(loader)}
+        return parsed_copies.load_or_make(sha256, options, parsed)
+    except OSError as error:
+        lost = f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}"
+    table, notices = parsed(None)
+    return table, (*notices, lost)
 
 
 def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str, tuple[str, ...]]:
-    """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does.
-
-    A large file in LIBSVM's format is read once for all of them.
-    """
-    if _is_streamed(path, loader, ""):
-        (table, notices), sha256 = _streamed(path, None, loader)
-        return table, sha256, notices
+    """Return the rows of a user's own file, the digest (hex) of its bytes, and notices, as `read` does."""
     as_of = FileState.of(path)
     sha256 = file_sha256(path)
     table, notices = read(path, sha256, loader, as_of=as_of)
@@ -87,23 +85,16 @@ def read_file(path: Path, loader: Mapping[str, Any]) -> tuple[LabelledRows, str,
 
 def comes_in_pieces(path: Path) -> bool:
     """Whether a file that is given by its path is so large that its rows should not be in memory together."""
-    loader = loader_of(path)
-    if loader["format"] == "npy":
-        return path.stat().st_size >= _mapped.LARGE
-    return _is_streamed(path, loader, "")
+    large = {"npy": _mapped.LARGE, "svmlight": STREAMED_FROM}.get(loader_of(path, unlabelled=True)["format"])
+    return large is not None and path.stat().st_size >= large
 
 
-def in_pieces(
-    path: Path, *, zero_based: bool | None = None
-) -> Iterator[tuple[LabelledRows, tuple[str, ...]]]:
-    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time.
-
-    With each come the notices of the file up to its end.
-    """
-    from fwsvm.data.formats import npy, svmlight_stream
+def in_pieces(path: Path, *, zero_based: bool | None = None) -> Iterator[Parsed]:
+    """Yield the rows of a large file (`comes_in_pieces`), with or without labels, some at a time, and notices."""
+    from fwsvm.data.formats import npy, svmlight
 
     if loader_of(path)["format"] != "npy":
-        yield from svmlight_stream.tables(path, zero_based=zero_based, unlabelled=True)
+        yield from svmlight.tables(path, zero_based=zero_based)
         return
     whole, notices = npy.read(path, unlabelled=True, checked=False)
     for some in blocks(whole.X):
@@ -112,58 +103,10 @@ def in_pieces(
         yield LabelledRows(rows, whole.labels[some]), notices
 
 
-def _is_streamed(path: Path, loader: Mapping[str, Any], member: str) -> bool:
-    """Whether a file's rows go to their parsed copy as they are read, and are never in memory together."""
-    from fwsvm.data.formats.svmlight_stream import is_large
-
-    plain = loader["format"] == "svmlight" and not member and not set(loader) - {"format", "zero_based"}
-    return plain and is_large(path)
-
-
-def _streamed(
-    path: Path, sha256: str | None, loader: Mapping[str, Any]
-) -> tuple[tuple[LabelledRows, tuple[str, ...]], str]:
-    """Return rows and notices by way of a parsed copy, without which they are read into memory; and the digest."""
-    from fwsvm.data.formats import decompression, svmlight_stream
-    from fwsvm.data.formats.text_file import HEAD_BYTES
-
-    zero_based = loader.get("zero_based")
-    with path.open("rb") as source:
-        is_plain = decompression.detect(source.read(HEAD_BYTES)) is None
-    how = parsed_copies.Streamed(
-        lambda place: svmlight_stream.copy(path, place, zero_based=zero_based),
-        {**loader, "member": ""},
-        is_plain,
-    )
-    try:
-        return parsed_copies.streamed(path, sha256, how, file_sha256)
-    except OSError as error:
-        lost = f"no parsed copy of {path} was kept in {parsed_folder()}: {error.strerror or error}"
-    as_of = FileState.of(path)
-    try:
-        table, notices = _read(path, loader, "")
-    except DataError as error:
-        raise DataError(
-            f"{error}; {lost}, and rows that do not fit in memory are read only from such a copy"
-        ) from None
-    found = file_sha256(path)
-    if sha256 not in (None, found):
-        raise changed(path)
-    as_of.refuse_change(path)
-    return (table, (*notices, lost)), found
-
-
-def read_path(
-    path: Path, *, zero_based: bool | None = None, unlabelled: bool = False
-) -> tuple[LabelledRows, tuple[str, ...]]:
-    """Return the rows of a file that is given by its path, in the format that its suffix says, else svmlight.
-
-    With ``unlabelled``, rows in svmlight and in ``.npy`` may be without labels.
-    """
-    loader = loader_of(path, zero_based=zero_based)
-    if loader["format"] in {"svmlight", "npy"}:
-        loader["unlabelled"] = unlabelled
-    return _read(path, loader, "")
+def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False) -> Parsed:
+    """Return the rows of a user's own file without a parsed copy; with ``unlabelled`` they may be without labels."""
+    more = {"unlabelled": unlabelled} if loader["format"] in {"svmlight", "npy"} else {}
+    return _read(path, {**loader, **more}, "", None)
 
 
 def reader_of_plugin(loader: Mapping[str, Any]) -> dict[str, str]:
@@ -177,40 +120,39 @@ def reader_of_plugin(loader: Mapping[str, Any]) -> dict[str, str]:
     return {"reader": plugin_digest(module)}
 
 
-def _read(path: Path, loader: Mapping[str, Any], member: str) -> tuple[LabelledRows, tuple[str, ...]]:
-    if member:
-        from fwsvm.data.formats import zip_archives
-
-        with zip_archives.extracted(path, member) as plain:
-            try:
-                table, notices = _read(plain, loader, "")
-            except DataError as error:
-                raise DataError(_of_member(str(error), plain, path, member)) from None
-            return table, tuple(_of_member(notice, plain, path, member) for notice in notices)
+def _read(path: Path, loader: Mapping[str, Any], member: str, writer: CopyWriter | None) -> Parsed:
+    """Return rows and notices; with a writer the rows go to it."""
     options = dict(loader)
-    name = options.pop("format")
-    module = format_of(name).module
-    reader = importlib.import_module(module).read
-    if module.startswith(f"{__name__}."):
-        table, notices = reader(path, **options)
-        return table, tuple(notices)
+    found = format_of(options.pop("format"))
+    reader = getattr(importlib.import_module(found.module), found.function)
+    is_ours = found.module.startswith(f"{__name__}.")
+    if member:
+        if not is_ours:
+            raise DataError(
+                f"{path}: the format {loader['format']} is not read from archives; unpack {member} first"
+            )
+        options["member"] = member
+    if writer and loader["format"] == "svmlight":
+        return reader(path, begin=writer.begin_again, **options)
+    table, notices = reader(path, **options) if is_ours else _of_plugin(reader, found.module, path, options)
+    if writer:
+        writer.add(table.X)
+    return table, notices
+
+
+def _of_plugin(reader: Any, module: str, path: Path, options: Mapping[str, Any]) -> Parsed:
+    """Return what the reader of another package returns, as all readers return it."""
     try:
         table, notices = reader(path, **options)
         return _canonical(table), tuple(map(str, notices))
     except FwsvmError:
         raise
     except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
-        said = f"{path}: the reader of the format {name} ({module}) failed: {kind_and_words(error)}"
-        raise DataError(said) from None
-
-
-def _of_member(said: str, plain: Path, path: Path, member: str) -> str:
-    """Return a sentence about the file that a member of an archive is unpacked to as one about the member."""
-    return said.replace(str(plain), f"{path}: {member}")
+        raise DataError(f"{path}: the reader {module} failed: {kind_and_words(error)}") from None
 
 
 def _canonical(table: LabelledRows) -> LabelledRows:
-    """Return a plug-in's rows as all readers return theirs; ValueError where they cannot be."""
+    """Return a plug-in's rows as float64, C-contiguous or CSR, with labels as `LabelledRows` has them."""
     X, labels = table.X, np.asarray(table.labels)
     if issparse(X):
         X = csr_array(X, dtype=np.float64)
@@ -221,8 +163,6 @@ def _canonical(table: LabelledRows) -> LabelledRows:
         raise ValueError(f"rows of shape {X.shape} and labels of shape {labels.shape}")
     if not all_finite(X):
         raise ValueError("a value is not a finite number")
-    if labels.dtype.kind in "biuf":
-        labels = labels.astype(np.float64)
-    elif labels.dtype.kind != "U":
+    if labels.dtype.kind not in "biufU":
         raise ValueError("labels are neither numbers nor text")
-    return LabelledRows(X, labels)
+    return LabelledRows(X, labels if labels.dtype.kind == "U" else labels.astype(np.float64))

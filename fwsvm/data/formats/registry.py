@@ -25,6 +25,8 @@ class Format:
     ----------
     module : str
         The module with ``read(path, **options)``, which returns a `fwsvm.data.dataset.LabelledRows` and notices.
+    function : str
+        The name of that function, where it is another one.
     options : mapping of str to callable (LockValue) -> value
         The reader's options, as a lock gives them.
     suffixes : tuple of str
@@ -37,6 +39,7 @@ class Format:
     options: Mapping[str, Callable[[LockValue], Any]] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
     objection: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+    function: str = "read"
 
 
 FORMATS: dict[str, Format] = {}
@@ -61,14 +64,49 @@ def format_of(name: str) -> Format:
     return entry_of(FORMATS, "format", name)
 
 
-def loader_of(path: Path, *, zero_based: bool | None = None) -> dict[str, Any]:
-    """Return how a file that is given by its path is read: by its suffix, else as svmlight."""
+def loader_of(
+    path: Path,
+    *,
+    zero_based: bool | None = None,
+    label: str | None = None,
+    columns: tuple[str, ...] = (),
+    unlabelled: bool = False,
+) -> dict[str, Any]:
+    """Return how a file that is given by its path is read: by its suffix, else as svmlight.
+
+    Parameters
+    ----------
+    path : Path
+    zero_based : bool, optional
+        Of files in LIBSVM's format, whether indices start at 0; without it that is seen from the file.
+    label : str, optional
+        Of CSV files, the column of the labels (`fwsvm.data.formats.tables.layout_of`).
+    columns : tuple of str
+        Of CSV files with a header, the features in their order; all columns but the label if empty.
+    unlabelled : bool
+        Whether a CSV file may be without labels.
+    """
     ending = path.with_suffix("").suffix if path.suffix in COMPRESSED else path.suffix
     found = next((name for name, each in FORMATS.items() if ending in each.suffixes), "svmlight")
     if found == "svmlight":
+        if label is not None:
+            raise UsageError(
+                f"{path}: a column of labels is for CSV files; call the file NAME.csv if it is one"
+            )
         return {"format": found, "zero_based": zero_based}
     if zero_based:
         raise UsageError(f"{path}: zero-based indices are for files in LIBSVM's format, not in {found}")
+    if found == "csv":
+        from fwsvm.data.formats.tables import layout_of
+
+        layout = layout_of(path, label, unlabelled=unlabelled)
+        return {
+            "format": found,
+            **layout,
+            **({"columns": list(columns)} if columns and layout["header"] else {}),
+        }
+    if label is not None:
+        raise UsageError(f"{path}: a column of labels is for CSV files")
     return {"format": found}
 
 
@@ -92,7 +130,8 @@ _HERE = __name__.rpartition(".")[0]
 register("svmlight", f"{_HERE}.svmlight", options={"zero_based": LockValue.boolean})
 register(
     "csv",
-    f"{_HERE}.delimited",
+    f"{_HERE}.tables",
+    suffixes=(".csv", ".tsv"),
     options={
         "delimiter": _text_or_nothing,
         "header": LockValue.boolean,
@@ -113,5 +152,5 @@ register(
         ".npy file by its path, or write the rows in LIBSVM's format"
     ),
 )
-register("kdd99", f"{_HERE}.kdd99")
-register("miniboone", f"{_HERE}.miniboone")
+register("kdd99", f"{_HERE}.tables", function="read_kdd99")
+register("miniboone", f"{_HERE}.tables", function="read_miniboone")

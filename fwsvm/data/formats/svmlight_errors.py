@@ -13,14 +13,13 @@ from fwsvm.data.formats.svmlight_parser import (
     MAX_FEATURES,
     MAX_INDEX_DIGITS,
     NEWLINE,
-    TextFormat,
+    Rules,
     count_newlines_and_colons,
 )
 from fwsvm.errors import DataError, clipped
 
 QUOTED = 40  # characters of a token
 MAX_TOKEN_BYTES = 10_000  # of an invalid token that are examined
-MAX_COMPLAINT = 200  # characters of a complaint
 TOKEN_PATTERN = re.compile(rb"[^ #\t-\r]*")  # to what `fwsvm.data.formats.svmlight_parser.ends_token` names
 INDEX_ZERO = re.compile(rb"0+:")
 NOT_FINITE = re.compile(rb"[-+]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -35,17 +34,8 @@ class FormatError(DataError):
         self.why = why
 
 
-class IndexZeroError(FormatError):
-    """An index 0 in a file that is read as one whose indices start at 1."""
-
-
 class NoRowsError(FormatError):
     """A text without rows: empty lines and comments at most."""
-
-
-def one_line(error: Exception) -> str:
-    """Return another library's error message on one line, cut off at `MAX_COMPLAINT` characters."""
-    return clipped(" ".join(str(error).split()), MAX_COMPLAINT)
 
 
 def line_number(text: NDArray[np.uint8], at: int) -> int:
@@ -53,11 +43,11 @@ def line_number(text: NDArray[np.uint8], at: int) -> int:
     return int(count_newlines_and_colons(text[:at])[0]) + 1
 
 
-def explain(text: NDArray[np.uint8], at: int, rules: TextFormat) -> str:
+def explain(text: NDArray[np.uint8], at: int, rules: Rules) -> str:
     """Return what is wrong with the token at ``text[at]``, where a parser following ``rules`` stopped."""
     before = _line_before(text, at)
     first, last = before.split(None, 1), before.rsplit(None, 1)
-    token = _token(text, at)
+    token = token_at(text, at)
     if any(byte < 32 or byte == 127 for byte in token):
         return "the file is binary, not text"
     shown = _quoted(token)
@@ -74,14 +64,14 @@ def explain(text: NDArray[np.uint8], at: int, rules: TextFormat) -> str:
             .partition(b"\n")[0]
             .lstrip(b" \t")
         )
-        token += _token(np.frombuffer(ahead, np.uint8), 0)
+        token += token_at(np.frombuffer(ahead, np.uint8), 0)
         shown = _quoted(token)
     return _entry_reason(token, shown, last[-1] if last else b"", rules)
 
 
 def is_index_zero(text: NDArray[np.uint8], at: int) -> bool:
     """Whether an entry of index 0 stands at ``text[at]``."""
-    return INDEX_ZERO.match(_token(text, at)) is not None
+    return INDEX_ZERO.match(token_at(text, at)) is not None
 
 
 def _line_before(text: NDArray[np.uint8], at: int) -> bytes:
@@ -95,10 +85,10 @@ def _line_before(text: NDArray[np.uint8], at: int) -> bytes:
         length *= 4
 
 
-def _token(text: NDArray[np.uint8], at: int) -> bytes:
-    """Return the token at ``text[at]``, cut off at `MAX_TOKEN_BYTES`."""
-    found = TOKEN_PATTERN.match(text[at : at + MAX_TOKEN_BYTES].tobytes())
-    return found[0] if found else b""
+def token_at(text: NDArray[np.uint8], at: int, most: int = MAX_TOKEN_BYTES) -> bytes:
+    """Return the token at ``text[at]``, of at most so many bytes."""
+    found = TOKEN_PATTERN.match(text.data, at, at + most)
+    return bytes(found[0]) if found else b""
 
 
 def _quoted(token: bytes) -> str:
@@ -109,20 +99,19 @@ def _label_reason(token: bytes, shown: str) -> str:
     if COLON in token:
         return f"the row has no label: it starts with '{shown}'"
     if b"," in token:
-        remedy = "Rows are `label index:value ...` here; read others in Python and call fwsvm.train(X, y)"
-        return f"'{shown}' is more than one label; is the file comma-separated? {remedy}"
+        return f"'{shown}' is more than one label; if the file is comma-separated, call it NAME.csv"
     endless = NOT_FINITE.fullmatch(token) or labels.number(token.decode("latin-1"))
     return f"label '{shown}' is not {'finite' if endless else 'a number'}"
 
 
-def _entry_reason(token: bytes, shown: str, before: bytes, rules: TextFormat) -> str:
+def _entry_reason(token: bytes, shown: str, before: bytes, rules: Rules) -> str:
     index, colon, value = token.partition(b":")
     if not colon:
         return f"'{shown}' is not index:value"
     return _index_reason(index, shown, rules) or _value_reason(value, shown, before)
 
 
-def _index_reason(index: bytes, shown: str, rules: TextFormat) -> str:
+def _index_reason(index: bytes, shown: str, rules: Rules) -> str:
     if not index:
         return f"'{shown}' has no index before the colon"
     if not index.isdigit():

@@ -19,11 +19,12 @@ from scipy.sparse import csr_array
 
 from fwsvm._mapped import RowMatrix, stacked
 from fwsvm._memory import require
-from fwsvm.data.dataset import ENTRY, ROW, Dataset, LabelledRows
+from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.errors import DataError, UsageError, nearest
 
 #: Rows that share a random stream; part of what defines the data.
 CELL = 4096
+ENTRY, ROW = 8 + 4, 3 * 8  # bytes of a stored number with its index; of a row's label and places
 KINDS = ("checkerboard", "gaussians", "clusters", "sparse-text", "overlapping-text", "adult-like")
 TRAIN, TEST = 1, 2
 

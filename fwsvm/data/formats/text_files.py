@@ -1,0 +1,178 @@
+"""Text of data files: plain, compressed (seen from the first bytes, not from the name), or inside a zip archive."""
+
+import bz2
+import contextlib
+import fnmatch
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwsvm.data.formats.lzw import MAGIC, decompress
+from fwsvm.errors import DataError
+
+#: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
+#: Real data sets expand 3 to 50 times.
+ALWAYS_ALLOWED_BYTES, MAX_EXPANSION = 16 << 20, 250
+HEAD_BYTES, PIECE_BYTES, LONGEST_LINE_BYTES = 4096, 1 << 24, 1 << 30
+NEWLINE = 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+#: First bytes of compressed files, and what opens them.
+COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    MAGIC: lambda file: io.BytesIO(decompress(file.read())),
+}
+NOT_TEXT = {
+    b"PK\x03\x04": "is a zip archive; unpack it and give the file inside",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it, or compress it with gzip, bzip2 or xz",
+    b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
+}
+HTML_STARTS = (b"<!doctype", b"<html", b"<head", b"<body", b"<?xml", b"<!--")
+
+
+def is_compressed(head: bytes) -> bool:
+    """Whether a file that starts with ``head`` is compressed."""
+    return head.startswith(tuple(COMPRESSIONS))
+
+
+class _LimitedStream(io.RawIOBase):
+    """A stream that is read no further than a number of bytes."""
+
+    def __init__(self, path: Path, stream: IO[bytes], left: int) -> None:
+        self.path, self.stream, self.left = path, stream, left
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        self.left -= len(data)
+        if self.left < 0:
+            raise DataError(
+                f"{self.path} expands to more than {MAX_EXPANSION} times its own size, as no data set does; if it is "
+                "right, unpack it first"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@contextlib.contextmanager
+def open_text(path: Path, member: str = "") -> Iterator[IO[bytes]]:
+    """Open the decompressed bytes of a text file, without a byte order mark.
+
+    Parameters
+    ----------
+    path : Path
+    member : str
+        The name inside a zip archive, possibly with ``*``; empty for the file itself.
+
+    Raises
+    ------
+    DataError
+        There is no such file or member; it is a directory, empty, truncated, damaged, larger inside than a data set can
+        be, an HTML page, or not text. Damage far inside is found when it is read.
+    """
+    if path.is_dir():
+        raise DataError(f"{path} is a directory; give a data file")
+    named = f"{path}: {member}" if member else str(path)
+    try:
+        with contextlib.ExitStack() as stack:
+            most = max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * path.stat().st_size)
+            stream: Any = stack.enter_context(path.open("rb"))
+            if member:
+                archive = stack.enter_context(zipfile.ZipFile(stream))
+                stream = _limited(
+                    path, stack.enter_context(archive.open(_find_member(archive, path, member))), most
+                )
+            head = stream.peek(HEAD_BYTES)
+            kind = next((opened for magic, opened in COMPRESSIONS.items() if head.startswith(magic)), None)
+            if kind is not None:
+                stream = _limited(path, kind(stream), most)
+                head = stream.peek(HEAD_BYTES)
+            refuse_not_text(named, head[:HEAD_BYTES])
+            if head.startswith(BYTE_ORDER_MARK):
+                stream.read(len(BYTE_ORDER_MARK))
+            yield stream
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except EOFError:
+        raise DataError(f"{named} is a truncated file; fetch it again") from None
+    except (OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise DataError(f"{named} cannot be read: {error.strerror}") from None
+        raise DataError(f"{named} is damaged ({error}); fetch it again") from None
+
+
+def _limited(path: Path, stream: IO[bytes], most: int) -> io.BufferedReader:
+    return io.BufferedReader(_LimitedStream(path, stream, most), 1 << 16)
+
+
+def _find_member(archive: zipfile.ZipFile, path: Path, member: str) -> zipfile.ZipInfo:
+    fits = [info for info in archive.infolist() if fnmatch.fnmatchcase(info.filename, member)]
+    if len(fits) != 1:
+        there = ", ".join(ascii(name) for name in archive.namelist()[:8])
+        raise DataError(f"{path}: {len(fits)} members are called {member}; it has: {there}")
+    if fits[0].flag_bits & 1:
+        raise DataError(f"{path}: {member} inside it is encrypted; unpack it first")
+    return fits[0]
+
+
+def refuse_not_text(named: str | Path, head: bytes) -> None:
+    """Raise DataError where the first bytes of a file show that it is something else than text."""
+    for start, complaint in NOT_TEXT.items():
+        if head.startswith(start):
+            raise DataError(f"{named} {complaint}")
+    if head.removeprefix(BYTE_ORDER_MARK).lstrip().lower().startswith(HTML_STARTS):
+        raise DataError(f"{named} is an HTML page, not data: most likely a server's error page")
+    if b"\0" in head:
+        raise DataError(f"{named} is binary, not text")
+    if not head:
+        raise DataError(f"{named} is empty")
+
+
+def read_text(path: str | Path, member: str = "") -> str:
+    """Return the text of a small file; `DataError` as of `open_text`, or where it is not UTF-8."""
+    with open_text(Path(path), member) as stream:
+        try:
+            return stream.read().decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{path} is not UTF-8 text") from None
+
+
+def lines_in_pieces(path: Path, member: str = "") -> Iterator[tuple[NDArray[np.uint8], int, bool]]:
+    """Yield the whole lines of a file, about `PIECE_BYTES` at a time.
+
+    Yields
+    ------
+    text : ndarray of uint8, read-only, ending in a newline
+    before : int, lines of the file before them
+    ended : bool, whether the file has that newline, which only its last line may lack
+    """
+    with open_text(path, member) as stream:
+        rest, before = b"", 0
+        while block := stream.read(PIECE_BYTES):
+            head, newline, tail = block.rpartition(b"\n")
+            if not newline:
+                rest += block
+                if len(rest) > LONGEST_LINE_BYTES:
+                    raise DataError(
+                        f"{path}:{before + 1}: the line has more than {LONGEST_LINE_BYTES >> 20:,} MiB"
+                    )
+                continue
+            text = np.frombuffer(rest + head + newline, np.uint8)
+            rest = tail
+            yield text, before, True
+            before += int(np.count_nonzero(text == NEWLINE))
+        if rest:
+            yield np.frombuffer(rest + b"\n", np.uint8), before, False
