@@ -212,7 +212,7 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
         if pieces is not None:
             yield from (table for table, _ in pieces)
             return
-        table = unseen.load(data, zero_based=base).table
+        table = unseen.load(data, zero_based=base, feature_names=model.feature_names).table
     elif isinstance(data, Dataset | LabelledRows):
         table = unseen.rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)

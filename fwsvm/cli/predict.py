@@ -163,7 +163,7 @@ def _loaded(
     """Return the rows to predict, and what is to be known of them."""
     from fwsvm.data import unseen
 
-    rows = unseen.load(data, zero_based=zero_based)
+    rows = unseen.load(data, zero_based=zero_based, feature_names=machine.feature_names)
     if rows.scaling == "none" or machine.ranges is not None:
         return rows.table, rows.notices
     said = (
