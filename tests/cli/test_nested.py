@@ -52,8 +52,8 @@ def test_the_row_is_of_the_samples_problem(trained):
 def test_a_sample_has_an_identity_of_its_own(trained):
     row, _, _ = trained
     settings = Settings("nested", {"first": 500}, tolerance=0.1, time_limit=1e-6)
-    assert row["run_id"] == run_id(DATA, row["data_sha256"], "", settings)
-    assert row["run_id"] != run_id(DATA, fwsvm.data.load(DATA).fingerprint, "", settings)
+    assert row["run_id"] == run_id(row["dataset"], row["data_sha256"], "", settings)
+    assert row["run_id"] != run_id(row["dataset"], fwsvm.data.load(DATA).fingerprint, "", settings)
 
 
 def test_the_message_and_the_model_say_it(trained):

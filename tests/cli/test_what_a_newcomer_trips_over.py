@@ -111,7 +111,7 @@ def test_a_cache_that_is_a_file_is_one_line(rows, monkeypatch):
     "words",
     [
         "train {}", "train --test {} rows", "cv {}", "easy {}", "predict {} rows", "check {}",
-        "summary {}", "scale {}", "scale -r {} rows", "subset {} 10 new", "data add mine {}", "warmup --to {}",
+        "summary {}", "scale {}", "scale -r {} rows", "subset {} 10 new", "data add mine {}",
     ],
 )  # fmt: skip
 def test_a_folder_that_may_not_be_entered_is_one_line(rows, monkeypatch, words):
@@ -195,7 +195,6 @@ def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
         ("train --scale [0,2]", "[0,1]"),
         ("cv --score acc", "accuracy"),
         ("cv --score balanced_accuracy", "balanced-accuracy"),
-        ("warmup --processor x86-64-v5", "x86-64-v4"),
         ("plot --format pgn", "png"),
         ("plot --out figures --figure sweeep", "sweep"),
         ("table --layout 003-33", "003-3"),

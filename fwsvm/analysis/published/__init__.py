@@ -139,7 +139,7 @@ def cells(paper: str) -> pd.DataFrame:
     frame["runs"] = frame["used"] = 1
     for column in ("search", "stop", "width_rule", "protocol"):
         frame[column] = ""
-    for column in ("degree", "coef0", "gamma_set"):
+    for column in ("degree", "coef0", "gamma_set", "time_limit", "max_iterations"):
         frame[column] = float("nan")
     return frame
 
