@@ -40,7 +40,7 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
     if len(single):
         label, where = clipped(classes[int(single[0])], QUOTED), f"{name}: " if name else ""
         raise DataError(
-            f"{where}class {label} has one row only, and probabilities need two of each (one sample of a class cannot be held out)"
+            f"{where}class {label} has one row only, and probabilities need two of each (one sample)"
         )
 
 
