@@ -36,12 +36,11 @@ def refuse_probability(name: str, codes: np.ndarray, classes: Sequence[str], set
             f"--probability is for kernel methods, and {settings.method} is linear; take another method with "
             "--kernel linear"
         )
-    single = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 1)
-    if len(single):
+    counts = np.bincount(codes, minlength=len(classes))
+    single = np.flatnonzero(counts == 1)
+    if len(single) and np.count_nonzero(counts) > 1:  # of one class alone `fit` says that there is no other
         label, where = clipped(classes[int(single[0])], QUOTED), f"{name}: " if name else ""
-        raise DataError(
-            f"{where}class {label} has one row only, and probabilities need two of each (one sample)"
-        )
+        raise DataError(f"{where}class {label} has one row only, and probabilities need two of each")
 
 
 def with_probabilities(

@@ -88,8 +88,8 @@ def test_a_protocol_of_a_method_or_a_data_set_is_that_of_its_runs(tmp_path: Path
     frame = results.read([write(tmp_path, runs, config)]).frame
     found = {(r["dataset"], r["method"]): r["protocol"] for r in frame.to_dict("records")}
     assert found == {
-        ("a1a", "cvm"): "fw-svms", ("a1a", "fw"): "libcvm", ("a1a", "mfw(protocol=paper)"): "paper",
-        ("w1a", "cvm"): "fw-svms", ("w1a", "fw"): "default", ("w1a", "mfw(protocol=paper)"): "paper",
+        ("a1a", "cvm"): "fw-svms", ("a1a", "fw"): "libcvm", ("a1a", "mfw"): "paper",
+        ("w1a", "cvm"): "fw-svms", ("w1a", "fw"): "default", ("w1a", "mfw"): "paper",
         ("a1a", "pegasos"): "libcvm",
     }  # fmt: skip
 

@@ -37,7 +37,7 @@ OPTIONS = [
     *(
         (
             f"--protocol paper --{name.replace('_', '-')} {value}",
-            {**PUBLISHED, "method": f"cvm({name}={value})"},
+            {**PUBLISHED, "method": "cvm", "parameters": json.dumps({name: value})},
             {"protocol": "paper", name: value},
         )
         for name, value in (("retries", 2), ("first_level", 0.5), ("candidates", "outside"),

@@ -182,8 +182,8 @@ def test_a_file_that_is_cut_off_under_way_is_a_sentence(cluster, data, tmp_path,
     path.write_bytes(data.read_bytes())
     cut = partitions.cut
 
-    def cutting(place):
-        found = cut(place)
+    def cutting(place, **options):
+        found = cut(place, **options)
         path.write_bytes(data.read_bytes()[:-100])
         return found
 

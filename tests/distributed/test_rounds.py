@@ -281,7 +281,7 @@ def test_what_cannot_be_trained_on_a_cluster_is_a_sentence(tmp_path):
     X, codes = clouds(9, 50)
     with pytest.raises(DataError, match="all rows have the same label"):
         table_of(written(tmp_path, X, codes * 0))
-    with pytest.raises(UsageError, match="needs all rows at once; give gamma"):
+    with pytest.raises(UsageError, match="needs all rows in one place; give --gamma"):
         train(table_of(written(tmp_path, X, codes)), chosen(kernel="laplacian", gamma=None))
 
 

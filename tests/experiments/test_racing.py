@@ -37,7 +37,7 @@ def with_errors(errors: dict[float, float], rows: Rows | None = None, **odd: str
     rows = rows or {}
     return rows | {
         cell.run_id: {
-            "status": "converged", "message": "", "objective": "1",
+            "status": "converged", "flags": "", "objective": "1",
             "test_accuracy": repr(1.0 - errors[cell.settings.C or 0.0] / 500.0), **odd,
         }
         for cell in search(rows).cells
@@ -82,7 +82,7 @@ def test_a_candidate_is_judged_by_its_errors_on_all_folds_so_far() -> None:
     for errors in ((40, 40), (40, 55), (40, 70)):  # 80 + 3 sqrt(81) = 107 < 40 + 70
         rows |= {
             cell.run_id: {
-                "status": "converged", "message": "", "objective": "1",
+                "status": "converged", "flags": "", "objective": "1",
                 "test_accuracy": repr(1.0 - errors[cell.settings.C == 8.0] / validation_count(1000, THREE, fold)),
             }
             for cell in racing.selection_runs(EXPERIMENT, three, FACTS, rows).cells

@@ -53,7 +53,7 @@ def test_another_reader_is_another_run_and_no_stale_copy_is_read(folder):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("float(value)", "1 / 0 + value", "the reader of the format json-lines (json_lines) failed: ZeroDivisionError"),
+        ("float(value)", "1 / 0 + value", "rows.jsonl: the reader json_lines failed: ZeroDivisionError"),
         ("float(value)", "float('nan')", "failed: ValueError: a value is not a finite number"),
         ("np.array(labels)", "np.array(labels[1:])", "ValueError: rows of shape (40, 2) and labels of shape (39,)"),
         ("found[row]", "found['rows']", "rows.jsonl:1: no row in JSON: KeyError('rows')"),

@@ -35,7 +35,8 @@ def test_its_rules_decide_its_width_and_its_row_names_its_parameter(folder):
     mean, box, own = map(json.loads, printed(folder, *([*TRAIN, *words] for words in more)))
     assert (mean["width_rule"], box["width_rule"]) == ("mean", "box")
     assert mean["gamma"] > box["gamma"]
-    assert (own["kernel"], own["gamma"], own["width_rule"]) == ("rational(power=3)", 0.5, None)
+    assert (own["kernel"], own["gamma"], own["width_rule"]) == ("rational", 0.5, None)
+    assert own["parameters"] == '{"kernel.power": 3}'
     assert own["certified"]
     assert len({mean["run_id"], box["run_id"], own["run_id"]}) == 3
 
@@ -65,7 +66,7 @@ def test_an_experiment_runs_it_beside_the_kernels_of_the_package(folder):
     )
     fwsvm(folder, "grid", "trial.yaml", "--workers", "2")
     rows = (folder / "results" / "trial" / "runs.csv").read_text().splitlines()
-    assert sum("rational(power=2)" in row for row in rows) == 1
+    assert sum('""kernel.power"": 2' in row for row in rows) == 1
     (folder / "trial.yaml").write_text(
         "name: trial\ndatasets: [wdbc]\nmethods: [swap]\nkernel: rational\nkernel_parameters:\n  powr: 2\n"
     )

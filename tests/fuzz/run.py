@@ -51,6 +51,7 @@ def problems(words: list[object], folder: Path) -> Iterator[str]:
         yield f"exit code {result.exit_code}"
     if "Traceback" in result.stderr:
         yield result.stderr[-3000:]
-    said = [line for line in result.stderr.splitlines() if line.startswith(("fwsvm: ", "Error: "))]
+    # `check` lists wrong lines as results, on stdout
+    said = [line for line in result.output.splitlines() if line.startswith(("fwsvm: ", "Error: ", "Found "))]
     if result.exit_code and not (said and len(said[-1]) < LONGEST):
         yield f"exit code {result.exit_code}, and no short reason in {result.stderr[-500:]!r}"

@@ -12,6 +12,7 @@ from fwsvm.analysis.figures import Drawing
 from fwsvm.cli import main
 from fwsvm.experiments.store import ResultsStore
 from fwsvm.results.columns import COLUMNS
+from fwsvm.results.schemas import updated
 
 pytestmark = pytest.mark.slow
 
@@ -98,6 +99,6 @@ def test_a_committed_folder_is_merged_and_continued_without_losing_a_field(
         assert set(store.rows) == {row["run_id"] for row in before}
     after = rows(tmp_path)
     assert list(after[0]) == list(COLUMNS)
-    assert after == [dict.fromkeys(COLUMNS, "") | row for row in before]
+    assert after == [dict.fromkeys(COLUMNS, "") | updated(row) for row in before]
     last = {row["run_id"]: row for row in before}
     assert {row["run_id"] for row in rows(tmp_path / "merged")} == set(last)
