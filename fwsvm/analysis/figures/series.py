@@ -97,9 +97,9 @@ def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
 
 def _of_series(cells: pd.DataFrame, known: pd.DataFrame, present: list[str]) -> "pd.Series[bool]":
     """Return which cells belong to series that are drawn, without those in whose place others are drawn."""
-    replaced = set(published.standing_in(set(known["dataset"])).values())
-    drawn = [_inside(cells, one) & ~cells["dataset"].isin(replaced) for one in present]
-    return pd.concat(drawn, axis=1).any(axis=1)
+    measured = set(known["dataset"])
+    drawn = {dataset for one in present for dataset in members(one, measured)}
+    return cells["dataset"].isin(drawn - set(published.standing_in(measured).values()))
 
 
 def members(name: str, datasets: Collection[str]) -> list[str]:
