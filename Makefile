@@ -23,6 +23,7 @@ help: ## list the commands
 
 install: .venv/installed ## create .venv and install fwsvm there, editable, with all extras
 
+EXTRAS := plots,report,distributed,sklearn
 # $(call pip,WHAT,ARGUMENTS): say what is installed; pip shows its progress where there is a terminal to show it on
 define pip
 	@echo "installing $(1) into .venv"
@@ -40,7 +41,7 @@ endef
 	@touch $@
 
 .venv/installed: .venv/fwsvm
-	$(call pip,what its extras (figures, clusters, scikit-learn) and tests need,--editable ".[plots,report,distributed,sklearn]" --group dev)
+	$(call pip,what its extras (figures, clusters, scikit-learn) and tests need,--editable ".[$(EXTRAS)]" --group dev)
 	@touch $@
 
 run: .venv/fwsvm ## a small experiment on data that ships with fwsvm, offline
