@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fwsvm.cli import _paths
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli import _types
 from fwsvm.cli._lines import has_cursor, tell
+from fwsvm.cli._types import NearestChoice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fwsvm.analysis.results import Results
 
-results_argument = click.argument("results", nargs=-1, type=_paths.ANY, metavar="[RESULTS]...")
+results_argument = click.argument("results", nargs=-1, type=_types.ANY, metavar="[RESULTS]...")
 where_option = click.option(
     "--where",
     multiple=True,
@@ -33,7 +33,7 @@ mixed_load_option = click.option(
 out_option = click.option(
     "--out",
     "-o",
-    type=_paths.FILE,
+    type=_types.FILE,
     help="Write to this file instead of stdout.",
 )
 

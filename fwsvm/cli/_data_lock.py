@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _paths
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli import _types
 from fwsvm.cli._data_options import (
     fetch_options,
     find_entries,
@@ -15,6 +14,7 @@ from fwsvm.cli._data_options import (
     seconds_option,
     source_option,
 )
+from fwsvm.cli._types import NearestChoice
 from fwsvm.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def _comparison(fetched: "FetchedFile") -> list[str]:
 
 @click.command()
 @click.argument("name")
-@click.argument("files", nargs=-1, required=True, type=_paths.ANY, metavar="FILE...")
-@click.option("--test", type=_paths.ANY, help="Test rows of a new data set.")
+@click.argument("files", nargs=-1, required=True, type=_types.ANY, metavar="FILE...")
+@click.option("--test", type=_types.ANY, help="Test rows of a new data set.")
 @click.option("--scaling", type=NearestChoice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
 @click.option("--title", help="Of a new data set.")
 @checkout_option

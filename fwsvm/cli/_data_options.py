@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fwsvm.cli._types import FiniteFloat
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ seconds_option = click.option(
     "--time-limit",
     "seconds",
     metavar="S",
-    type=click.FloatRange(0, 1e6, min_open=True),
+    type=FiniteFloat(0, 1e6, min_open=True),
     help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
 )
 source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm.cli import _names
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,26 +17,27 @@ _OPTIONS = (
                  help="One of `fwsvm methods`."),
     click.option("--param", "parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter of the method's own, see `fwsvm methods NAME`; may be repeated."),
-    click.option("-C", "C", type=float, help="Penalty of errors [default: 1]."),
-    click.option("--lambda", "lambda_", type=float, help="Instead of C: lambda = 1 / (C m), with m training rows."),
+    click.option("-C", "C", type=FiniteFloat(), help="Penalty of errors [default: 1]."),
+    click.option("--lambda", "lambda_", type=FiniteFloat(),
+                 help="Instead of C: lambda = 1 / (C m), with m training rows."),
     click.option("--class-weight", "class_weight", metavar="LABEL=W", multiple=True,
                  help="Multiply C for the rows of a class by W; may be repeated. balanced: all classes count alike."),
     click.option("--kernel", shell_complete=_names.kernels, help="One of `fwsvm kernels` [default: the method's]."),
     click.option("--kernel-param", "kernel_parameters", metavar="NAME=VALUE", multiple=True,
                  help="A parameter that only this kernel has, see `fwsvm kernels`; may be repeated."),
-    click.option("--gamma", type=float,
+    click.option("--gamma", type=FiniteFloat(),
                  help="Kernel parameter: exp(-gamma |x-z|^2) for rbf; a larger gamma is narrower."),
-    click.option("--sigma2", type=float, help="Instead of gamma: gamma = 1 / (2 sigma2)."),
+    click.option("--sigma2", type=FiniteFloat(), help="Instead of gamma: gamma = 1 / (2 sigma2)."),
     click.option("--width-rule",
                  help="Default width from the mean squared distance D: paper 1/(2D), readme 1/D, libcvm 2/D "
                  "of 5,000 rows [default: paper; libcvm under --protocol libcvm and fw-svms]."),
     click.option("--degree", type=int, default=3, show_default=True, help="Of the poly kernel."),
-    click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the poly kernel."),
+    click.option("--coef0", type=FiniteFloat(), default=1.0, show_default=True, help="Of the poly kernel."),
     click.option("--stop",
                  help="relative, gap or meb (kernel methods on the simplex); relative, gap or eps (linear); relative "
                  "or eps (wolfe, scs) [default: relative; meb under the papers' protocols]. `fwsvm methods NAME` says "
                  "what each bounds."),
-    click.option("--tol", "tolerance", type=float,
+    click.option("--tol", "tolerance", type=FiniteFloat(),
                  help="Tolerance of the stopping rule [default: 1e-3; 1e-6 for meb under the papers' protocols]."),
     click.option("--search",
                  help="Kernel methods on the simplex: look at all rows for the next vertex (full) or at 59 random ones "
@@ -47,7 +48,7 @@ _OPTIONS = (
     click.option("--retries", type=int, metavar="N",
                  help="Sampled search: stop after so many samples without a violator [default: the protocol's, 7; 1 "
                  "under fw-svms]."),
-    click.option("--first-level", type=float, metavar="TOL",
+    click.option("--first-level", type=FiniteFloat(), metavar="TOL",
                  help="Start at this tolerance and halve it down to --tol [default: the protocol's: 0.1 for libcvm, "
                  "0.005 for fw-svms, else none]."),
     click.option("--candidates",
@@ -56,7 +57,7 @@ _OPTIONS = (
     click.option("--gradient",
                  help="Sampled search: computed (recompute q of each candidate), kept (keep q of all rows), or "
                  "cheaper (computed until kept costs less) [default: cheaper]."),
-    click.option("--time-limit", type=float, metavar="SECONDS",
+    click.option("--time-limit", type=FiniteFloat(), metavar="SECONDS",
                  help="Stop after this time; with too many rows for it, auto returns a model trained on a sample."),
     click.option("--max-iterations", type=int, metavar="N", help="Stop after so many iterations."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers."),

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 
 
 @click.command("archive")
-@click.argument("results", type=_paths.ANY)
+@click.argument("results", type=_types.ANY)
 @click.option(
     "--out",
     "-o",
-    type=_paths.FILE,
+    type=_types.FILE,
     help="Where to write it [default: RESULTS.zip].",
 )
 def command(results: Path, out: Path | None) -> None:

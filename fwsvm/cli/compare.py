@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 from fwsvm.cli._analysis import (
     coloured,
     emit,
@@ -16,17 +16,17 @@ from fwsvm.cli._analysis import (
     read_results,
     where_option,
 )
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli._types import FiniteFloat, NearestChoice
 
 
 @click.command("compare")
-@click.argument("old", type=_paths.ANY)
-@click.argument("new", type=_paths.ANY)
+@click.argument("old", type=_types.ANY)
+@click.argument("new", type=_types.ANY)
 @click.option("--measure", "measures", multiple=True, type=NearestChoice(["accuracy", "time"]),
               help="Compare only this; may be repeated [default: both].")  # fmt: skip
-@click.option("--accuracy-margin", type=click.FloatRange(0, 100), default=0.5, show_default=True, metavar="POINTS",
+@click.option("--accuracy-margin", type=FiniteFloat(0, 100), default=0.5, show_default=True, metavar="POINTS",
               help="Smallest difference of accuracies that counts, in percentage points.")  # fmt: skip
-@click.option("--time-margin", type=click.FloatRange(1, min_open=True), default=1.2, show_default=True,
+@click.option("--time-margin", type=FiniteFloat(1, min_open=True), default=1.2, show_default=True,
               metavar="FACTOR", help="Smallest ratio of times that counts.")  # fmt: skip
 @format_option("terminal", "markdown", "latex", "csv", "html")
 @mixed_load_option

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli._types import NearestChoice
 from fwsvm.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")

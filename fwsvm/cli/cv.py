@@ -11,13 +11,13 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli import _names
-from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._display import Display
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
 from fwsvm.cli._progress import loading
 from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
 from fwsvm.cli._streams import end_where_unread
+from fwsvm.cli._types import NearestChoice
 from fwsvm.errors import FwsvmError
 
 #: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.

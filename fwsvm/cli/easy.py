@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli import _names, _paths
+from fwsvm.cli import _names, _types
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._progress import loading
+from fwsvm.cli._types import FiniteFloat
 from fwsvm.errors import ModelError
 from fwsvm.numerics.threads import MOST_THREADS
 
@@ -48,15 +49,15 @@ class Steps:
 
 @click.command()
 @click.argument("train", shell_complete=_names.datasets)
-@click.argument("test", type=_paths.ANY, required=False)
+@click.argument("test", type=_types.ANY, required=False)
 @click.option(
     "--model",
-    type=_paths.ANY,
+    type=_types.ANY,
     help="Where to write the model [default: TRAIN.model in this folder].",
 )
 @click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True,
               help="Parts of the training rows that are held out in turn to choose C and width.")  # fmt: skip
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+@click.option("--time-limit", type=FiniteFloat(0, min_open=True), metavar="SECONDS",
               help="For the whole: the choice gets three fifths, the training what is left.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the folds.")
 @click.option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names, _paths
+from fwsvm.cli import _names, _types
 from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command("grid")
-@click.argument("config", type=_paths.ANY, required=False, shell_complete=_names.experiments)
+@click.argument("config", type=_types.ANY, required=False, shell_complete=_names.experiments)
 @click.option("--list", "list_shipped", is_flag=True, help="List the experiments that come with fwsvm.")
 @click.option("--copy", "copied", metavar="NAME",
               help="Copy an experiment that comes with fwsvm, and what it extends, into this folder.")  # fmt: skip
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @click.option(
     "--profile", metavar="NAME", help="Size at which to run [default: small, where the file has it]."
 )
-@click.option("--out", metavar="DIR", type=_paths.FOLDER,
+@click.option("--out", metavar="DIR", type=_types.FOLDER,
               help="Folder for the results [default: results/NAME of the experiment].")  # fmt: skip
 @click.option("--reuse", "lenders", multiple=True, metavar="DIR",
-              type=_paths.FOLDER,
+              type=_types.FOLDER,
               help="Take runs that this results folder holds already; may be repeated.")  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(1, 1000), metavar="N", help="Worker processes [default: the file's]."

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 from fwsvm.errors import UsageError, shown
 
 
 @click.command("man")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @click.option("--install", is_flag=True, help="Write all pages where `man` looks for the user's own.")
-@click.option("--out", type=_paths.FOLDER, help="Write all pages to this folder.")
+@click.option("--out", type=_types.FOLDER, help="Write all pages to this folder.")
 def command(words: tuple[str, ...], install: bool, out: Path | None) -> None:
     """Print the manual page of COMMAND, or of fwsvm itself, for `man`.
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 
 
 @click.command("merge")
-@click.argument("folders", nargs=-1, required=True, type=_paths.ANY, metavar="DIR...")
-@click.option("--out", "-o", required=True, type=_paths.FOLDER,
+@click.argument("folders", nargs=-1, required=True, type=_types.ANY, metavar="DIR...")
+@click.option("--out", "-o", required=True, type=_types.FOLDER,
               help="New folder for the joined results.")  # fmt: skip
 @click.option(
     "--allow-mixed", is_flag=True, help="Accept different code, data, settings or results of one run."

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 from fwsvm.cli._analysis import mixed_load_option, read_results, refuse_both, results_argument, where_option
-from fwsvm.cli._choice import NearestChoice
 from fwsvm.cli._lines import echo
+from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteFloat(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Level of the critical difference.",
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     "-o",
-    type=_paths.FOLDER,
+    type=_types.FOLDER,
     help="Folder for the pictures [default: figures/ in the first results folder, or here].",
 )
 @mixed_load_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import _names, _paths
+from fwsvm.cli import _names, _types
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting
 from fwsvm.cli._libsvm_words import libsvm_command
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 @libsvm_command("predict")
-@click.argument("model", type=_paths.ANY)
+@click.argument("model", type=_types.ANY)
 @click.argument("data", shell_complete=_names.datasets)
-@click.argument("output", type=_paths.ANY, required=False)
+@click.argument("output", type=_types.ANY, required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
 @click.option(
     "--probability", is_flag=True, help="Write the classes' probabilities after the most probable label."

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
 
 
 @click.command("report")
-@click.argument("folders", nargs=-1, required=True, type=_paths.ANY, metavar="DIR...")
-@click.option("--out", "-o", type=_paths.FILE,
+@click.argument("folders", nargs=-1, required=True, type=_types.ANY, metavar="DIR...")
+@click.option("--out", "-o", type=_types.FILE,
               help="Where to write it [default: report.html in the first DIR].")  # fmt: skip
 @mixed_load_option
 @where_option

@@ -1,28 +1,36 @@
 """``fwsvm scale``: LIBSVM's svm-scale."""
 
 import contextlib
-import math
 import sys
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from fwsvm.cli import _paths
+from fwsvm.cli import _types
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._streams import end_where_unread
+from fwsvm.cli._types import FiniteFloat
 from fwsvm.errors import UsageError
 
 
 @click.command()
-@click.option("-l", "--lower", type=float, default=-1.0, show_default=True, help="What minima are mapped to.")
-@click.option("-u", "--upper", type=float, default=1.0, show_default=True, help="What maxima are mapped to.")
 @click.option(
-    "-y", "--target", type=(float, float), metavar="LOWER UPPER", help="Scale labels, too, to this interval."
+    "-l", "--lower", type=FiniteFloat(), default=-1.0, show_default=True, help="What minima are mapped to."
 )
-@click.option("-s", "--save", type=_paths.ANY, help="Save the ranges to this file.")
-@click.option("-r", "--restore", type=_paths.ANY, help="Take interval and ranges from this file.")
-@click.option("-o", "--output", type=_paths.ANY, help="Write to this file instead of stdout.")
+@click.option(
+    "-u", "--upper", type=FiniteFloat(), default=1.0, show_default=True, help="What maxima are mapped to."
+)
+@click.option(
+    "-y",
+    "--target",
+    type=(FiniteFloat(), FiniteFloat()),
+    metavar="LOWER UPPER",
+    help="Scale labels, too, to this interval.",
+)
+@click.option("-s", "--save", type=_types.ANY, help="Save the ranges to this file.")
+@click.option("-r", "--restore", type=_types.ANY, help="Take interval and ranges from this file.")
+@click.option("-o", "--output", type=_types.ANY, help="Write to this file instead of stdout.")
 @click.option(
     "--digits",
     type=click.IntRange(1, 17),
@@ -62,13 +70,9 @@ def command(
     given = click.get_current_context().get_parameter_source
     if restore and any(given(name) is ParameterSource.COMMANDLINE for name in ("lower", "upper")):
         raise UsageError("-l, -u and -r cannot be used together: the interval is that of the restored ranges")
-    for low, high, options in ((lower, upper, "-l and -u"), *([(*target, "-y")] if target else [])):
+    for low, high in ((lower, upper), target or (0.0, 1.0)):
         if not high > low:
             raise UsageError("the lower end of an interval must be below its upper end")
-        if not math.isfinite(high - low):
-            raise UsageError(
-                f"{options}: {low:g} to {high:g} is too wide; give finite ends, closer to each other"
-            )
     refuse_overwriting([data, restore], [save, output])
     from fwsvm.data import ranges, training_rows
     from fwsvm.files import disk

@@ -17,7 +17,7 @@ from fwsvm.cli._analysis import (
     results_argument,
     where_option,
 )
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ BETWEEN = r",(?![^()]*\))"
 @click.option("--table", "numbers", type=NearestChoice(["5", "6", "7"]), multiple=True,
               help="Only this table of 003, ours beside the printed one; may be repeated.")  # fmt: skip
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
+@click.option("--alpha", type=FiniteFloat(0, 1, min_open=True, max_open=True), default=0.05,
               show_default=True, help="Level of the critical difference.")  # fmt: skip
 @format_option("terminal", "markdown", "latex", "csv", "html")
 @mixed_load_option

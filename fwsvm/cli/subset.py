@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from fwsvm.cli import _paths
-from fwsvm.cli._choice import NearestChoice
+from fwsvm.cli import _types
 from fwsvm.cli._files import refuse_overwriting
 from fwsvm.cli._streams import end_where_unread
+from fwsvm.cli._types import NearestChoice
 
 
 @click.command()
@@ -28,8 +28,8 @@ from fwsvm.cli._streams import end_where_unread
 )
 @click.argument("data")
 @click.argument("size", type=int)
-@click.argument("output", type=_paths.ANY, required=False)
-@click.argument("rest", type=_paths.ANY, required=False)
+@click.argument("output", type=_types.ANY, required=False)
+@click.argument("rest", type=_types.ANY, required=False)
 def command(method: str, seed: int, data: str, size: int, output: Path | None, rest: Path | None) -> None:
     """Draw SIZE rows of DATA.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fwsvm import exit_codes
-from fwsvm.cli import _names, _paths
+from fwsvm.cli import _names, _types
 from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
 from fwsvm.cli._libsvm_words import libsvm_command
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @training_options
 @scale_option
-@click.option("--test", type=_paths.ANY, help="File of test rows.")
-@click.option("--model", type=_paths.ANY, help="Write the model to this file.")
+@click.option("--test", type=_types.ANY, help="File of test rows.")
+@click.option("--model", type=_types.ANY, help="Write the model to this file.")
 @click.option(
     "--trace",
-    type=_paths.ANY,
+    type=_types.ANY,
     help="Write time, iteration, objective, gap and size to this CSV file; two classes only.",
 )
 @click.option(

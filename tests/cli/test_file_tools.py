@@ -126,10 +126,6 @@ def test_scale_says_what_becomes_of_zeros_and_unknown_features(tmp_path, heart):
     [
         (["-l", "1", "-u", "1"], 2, "the lower end of an interval must be below its upper end"),
         (["-y", "1", "-1"], 2, "the lower end"),
-        (["-l", "nan"], 2, "the lower end"),
-        (["-u", "inf"], 2, "-l and -u: -1 to inf is too wide; give finite ends"),
-        (["-l", "-1e308", "-u", "1e308"], 2, "-l and -u: -1e+308 to 1e+308 is too wide"),
-        (["-y", "-inf", "1"], 2, "-y: -inf to 1 is too wide"),
         (["-s", "a", "-r", "b"], 2, "-s and -r cannot be used together"),
         (["-l", "-1", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
         (["-u", "2", "-r", "b"], 2, "-l, -u and -r cannot be used together"),
