@@ -35,6 +35,11 @@ def enter(phase: Phase) -> None:
         listener(phase)
 
 
+def is_listened_to() -> bool:
+    """Whether somebody shows the phases to the user."""
+    return _listener.get() is not None
+
+
 def inside(what: str, part: float | None = None) -> None:
     """Announce a long step of the present phase, in a word or two, and what part of it is done (0 to 1) if known."""
     listener = _inside.get()

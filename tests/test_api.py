@@ -16,6 +16,7 @@ from fwsvm.data import load
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import DataError, FwsvmError, UsageError
+from fwsvm.solvers.warm_up import announce_compiling
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(80, 4)) * (RNG.random(size=(80, 4)) < 0.7)
@@ -292,3 +293,18 @@ def test_scaled_copies_of_mapped_arrays_are_not_taken_for_each_other(monkeypatch
         in_memory = fwsvm.train(rows, Y, scale="[0,1]", gamma=1.0)
         assert found[-1] == pytest.approx(in_memory.objective, rel=2e-3)
     assert found[0] != pytest.approx(found[1], rel=1e-2)
+
+
+def test_a_result_is_shown_in_five_lines(trained):
+    lines = repr(trained).splitlines()
+    assert len(lines) == 5
+    assert "converged" in lines[1]
+    assert f"{trained.support_vectors:,} support vectors" in lines[3]
+
+
+def test_the_first_fit_says_once_that_it_compiles(monkeypatch, tmp_path, caplog):
+    monkeypatch.setenv("FWSVM_CACHE", str(tmp_path))
+    announce_compiling.cache_clear()
+    for _ in range(2):
+        announce_compiling()
+    assert caplog.messages == ["fwsvm: compiling for this computer (once)"]

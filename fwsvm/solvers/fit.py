@@ -29,7 +29,7 @@ from fwsvm.solvers.scheduler import solve_all
 from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Subproblems
 from fwsvm.solvers.warm_start import WarmStart
-from fwsvm.solvers.warm_up import compile_runs
+from fwsvm.solvers.warm_up import announce_compiling, compile_runs
 
 MOST_FEATURES = 2**31 - 1  # their numbers are int32
 
@@ -71,6 +71,7 @@ def fit(
     DataError
         As of `resolve`; a precomputed matrix that is not symmetric or not positive semidefinite.
     """
+    announce_compiling()
     with blas_on(1):
         X, codes, weights, present, kept = checked(X, codes, classes, weights, settings.class_weight)
         named = tuple(classes[k] for k in present)

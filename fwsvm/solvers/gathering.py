@@ -18,7 +18,7 @@ from fwsvm.solvers.subproblems import Part, Solved, SolvedPairs, Subproblems
 from fwsvm.status import Status
 
 #: What a run by `auto` says that its time limit ended.
-NESTED = "For the exact model of as many rows as the time allows, take --method nested."
+NESTED = "--method nested is made for this: it returns the exact model of as many rows as the time allows."
 
 
 class Trained(NamedTuple):

@@ -30,7 +30,7 @@ class SampleFacts:
     of: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A trained machine and everything measured on the way; the fields that results files have bear their names.
 
@@ -97,6 +97,18 @@ class Result:
     support: np.ndarray | None = None
     sample: SampleFacts | None = None
     flags: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return five lines: the run, how it ended, its certificate, what it took, and the model."""
+        kind, settings = type(self.model).__name__, self.settings
+        chosen = f" ({self.chosen})" if self.chosen else ""
+        return (
+            f"Result of {settings.get('method')}{chosen}, {settings.get('kernel')} kernel, C = {settings.get('C'):g}\n"
+            f"  {self.status}: {self.message}\n"
+            f"  objective {self.objective:.6g}, relative gap {self.relative_gap:.3g} ({self.gap_kind})\n"
+            f"  {self.iterations:,} iterations in {self.train_seconds:.3g} s, {self.support_vectors:,} support vectors\n"
+            f"  model: {kind} of {len(self.model.classes):,} classes and {self.model.features:,} features"
+        )
 
     def with_rows(
         self,

@@ -1,5 +1,7 @@
 """Compile what a run needs before its clock starts, by some steps on a tiny problem."""
 
+import functools
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -8,9 +10,11 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from fwsvm import phases
 from fwsvm._mapped import RowMatrix, is_mapped, taken_for_large
 from fwsvm.kernels.dense_tiles import DENSE
 from fwsvm.kernels.rows import Rows
+from fwsvm.numerics.compiled_cache import is_cache_empty
 from fwsvm.problems.binary import Binary
 from fwsvm.solvers import certify
 from fwsvm.solvers.resolve import Resolved
@@ -40,6 +44,13 @@ def once(what: Hashable, work: Callable[[], None]) -> float:
                 _HERE.compiling = before
             _DONE.add(what)
     return time.perf_counter() - started
+
+
+@functools.cache
+def announce_compiling() -> None:
+    """Log once in a process that everything has to be compiled, where no display says it."""
+    if is_cache_empty() and not phases.is_listened_to():
+        logging.getLogger("fwsvm").warning("fwsvm: compiling for this computer (once)")
 
 
 def is_compiling() -> bool:
