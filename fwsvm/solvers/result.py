@@ -106,7 +106,7 @@ class Result:
             f"Result of {settings.get('method')}{chosen}, {settings.get('kernel')} kernel, C = {settings.get('C'):g}\n"
             f"  {self.status}: {self.message}\n"
             f"  objective {self.objective:.6g}, relative gap {self.relative_gap:.3g} ({self.gap_kind})\n"
-            f"  {self.iterations:,} iterations in {self.train_seconds:.3g} s, {self.support_vectors:,} support vectors\n"
+            f"  {self.support_vectors:,} support vectors, {self.iterations:,} iterations, {self.train_seconds:.3g} s\n"
             f"  model: {kind} of {len(self.model.classes):,} classes and {self.model.features:,} features"
         )
 
