@@ -137,9 +137,7 @@ def test_drawn_rows_are_written_no_further_than_somebody_reads(
 
 
 @broken
-@pytest.mark.parametrize(
-    "words", ["--help", "-V", "methods --help", "methods", "data list", "completion bash"]
-)
+@pytest.mark.parametrize("words", ["--help", "-V", "methods --help", "methods", "data list"])
 def test_what_only_prints_ends_in_one_sentence_or_quietly(
     monkeypatch, capsys, outputs, words, kind, code, said
 ):

@@ -45,9 +45,7 @@ def test_rows_that_a_disk_has_no_room_for_are_exit_code_4(words: str) -> None:
     assert done(*words.split(), code=4).stderr == f"fwsvm: /dev/full {NO_SPACE}\n"
 
 
-@pytest.mark.parametrize(
-    "words", ["grid --copy quickstart", "man --out pages", "completion --install bash", "data add mine rows"]
-)
+@pytest.mark.parametrize("words", ["grid --copy quickstart", "data add mine rows"])
 def test_files_that_a_disk_has_no_room_for_are_exit_code_4(
     rows: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:

@@ -200,7 +200,6 @@ def test_an_option_that_would_do_nothing_is_refused(rows, command, words, said):
         ("table --layout 003-33", "003-3"),
         ("table --layout timee", "time"),
         ("compare --measure tim", "time"),
-        ("completion bsh", "bash"),
     ],
 )
 def test_the_nearest_of_a_few_words_is_named(rows, words, meant):
