@@ -190,23 +190,15 @@ reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 
 	$(BIN)/fwsvm report $(RESULTS)/avsf --out $(RESULTS)/002/report.html
 	$(BIN)/fwsvm report $(RESULTS)/scs --out $(RESULTS)/004/report.html
 
-bench: .venv/installed ## compare speeds with other packages, side by side (hours); figures go to results/bench/, ratios to results/reference/bench/history.csv
-	@$(MAKE) peers || echo "note: not all other packages can be installed here; what is missing is left out"
+bench: .venv/peers ## compare speeds with other packages, one thread and two (hours); results go to results/bench/
 	mkdir -p $(BENCH)
-	$(BIN)/python benchmarks/parse.py $(FWSVM_MIRROR) --csv $(BENCH)/parse.csv
-	$(BIN)/python benchmarks/training.py --csv $(BENCH)/training.csv
-	$(BIN)/python benchmarks/large_c.py --csv $(BENCH)/large-c.csv
+	$(BIN)/benchopt run benchmarks --config benchmarks/peers.yml --no-display --output $(CURDIR)/$(BENCH)/peers.parquet
+	$(BIN)/benchopt run benchmarks -o "SVM[problem=linear]" --no-display --output $(CURDIR)/$(BENCH)/linear.parquet
 	$(BIN)/python benchmarks/grids.py --csv $(BENCH)/grids.csv
-	$(BIN)/python benchmarks/predicting.py --csv $(BENCH)/predicting.csv
-	$(BIN)/python benchmarks/starting.py --csv $(BENCH)/starting.csv
-	$(BIN)/python benchmarks/scale.py cache --csv $(BENCH)/cache.csv
-	$(BIN)/python benchmarks/scale.py threads --csv $(BENCH)/threads.csv
-	$(BIN)/python benchmarks/scale.py sizes --csv $(BENCH)/sizes.csv --out $(BENCH)
-	$(BIN)/python benchmarks/linear.py steps --csv $(BENCH)/linear-steps.csv
-	$(BIN)/python benchmarks/linear.py gap --csv $(BENCH)/linear-gap.csv
-	$(BIN)/python benchmarks/linear.py factor --csv $(BENCH)/linear-factor.csv
-	$(BIN)/python benchmarks/stochastic.py --reference 600 --csv $(BENCH)/stochastic.csv
-	$(BIN)/python benchmarks/history.py $(BENCH) --figure $(BENCH)/history.png
+	$(BIN)/python benchmarks/reading.py --csv $(BENCH)/reading.csv
+	$(BIN)/python benchmarks/starting.py --cold 3 --csv $(BENCH)/starting.csv
+	for what in rows cache threads memory; do \
+		$(BIN)/python benchmarks/scale.py $$what --csv $(BENCH)/scale-$$what.csv || exit 1; done
 
 docs: .venv/docs ## build the documentation into .cache/site, offline; links that lead nowhere and pages that overflow are errors
 	rm -rf .cache/site

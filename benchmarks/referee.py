@@ -1,7 +1,7 @@
 """Our runs under `--protocol fw-svms` beside those of the program of 003's authors: counts, gaps and accuracies.
 
-    python benchmarks/referee.py [--mirror FOLDER] [--repeat 5] [--csv FILE] [SET:METHOD ...]
-    python benchmarks/referee.py --candidates [--mirror FOLDER] [--repeat 5] [--csv FILE] [SET ...]
+    python benchmarks/referee.py [--repeat 5] [--csv FILE] [SET:METHOD ...]
+    python benchmarks/referee.py --candidates [--repeat 5] [--csv FILE] [SET ...]
 
 Medians over seeds 0, 1, ...; theirs are single runs, in `THEIRS`: the licence of their program is restrictive, so it is
 not run here. Their CVM counts each inner step twice, here each counts once. The second form compares what cvm draws its
@@ -9,9 +9,10 @@ candidates from, under `--protocol libcvm` at the width 1/(2D), by the gap over 
 """
 
 import statistics
+from itertools import product
 from typing import Any, NamedTuple
 
-import side_by_side as bench
+import processes as bench
 
 
 class Theirs(NamedTuple):
@@ -64,7 +65,7 @@ def median_row(repeat: int, name: str, *words: object) -> dict[str, Any]:
         for seed in range(repeat)
     ]
     row = {key: statistics.median(run[key] for run in runs) for key in FIGURES}
-    return row | {f"{key}_all": bench.listed((run[key] for run in runs), 7) for key in ("iterations", "gap")}
+    return row | {f"{key}_all": " ".join(f"{run[key]:.7g}" for run in runs) for key in ("iterations", "gap")}
 
 
 def beside_theirs(case: str, repeat: int) -> dict[str, Any]:
@@ -86,23 +87,17 @@ def by_candidates(name: str, candidates: str, repeat: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print a line a case, and write them as CSV if asked to."""
+    """Measure."""
     asked = bench.parser(__doc__, 5)
     asked.add_argument("cases", nargs="*", metavar="SET[:METHOD]")
     asked.add_argument("--candidates", action="store_true", help="compare what cvm draws its candidates from")
-    given = bench.parse(asked)
-    rows = []
+    given = asked.parse_intermixed_args()
     if given.candidates:
-        pairs = [
-            (name, which) for name in given.cases or ADULT for which in ("uniform", "outside", "balanced")
-        ]
+        pairs = product(given.cases or ADULT, ("uniform", "outside", "balanced"))
         lines = (by_candidates(name, which, given.repeat) for name, which in pairs)
     else:
         lines = (beside_theirs(case, given.repeat) for case in given.cases or THEIRS)
-    for row in lines:
-        rows.append(row)
-        bench.show(row)
-        bench.write(given.csv, rows)
+    bench.report(lines, given.csv)
 
 
 if __name__ == "__main__":

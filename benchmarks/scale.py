@@ -1,170 +1,141 @@
-"""Cost against size: seconds, memory and kernel evaluations as the rows grow, slopes fitted and drawn.
+"""Cost against size: rows, kernel cache, threads, and files larger than the memory that a process may have.
 
-    python benchmarks/scale.py sizes   [--mirror FOLDER] [--out FOLDER] [--csv FILE] [KIND ...]
-    python benchmarks/scale.py cache   [--mirror FOLDER] [--csv FILE] [SET]
-    python benchmarks/scale.py threads [--mirror FOLDER] [--csv FILE] [SET ...]
+    python benchmarks/scale.py rows    [--most 60] [--csv FILE] [KIND ...]
+    python benchmarks/scale.py cache   [--csv FILE] [SET ...]
+    python benchmarks/scale.py threads [--csv FILE] [SET ...]
+    python benchmarks/scale.py memory  [--rows 2000000] [--limit 512] [--csv FILE] [METHOD ...]
 
-sizes    `swap-2o`, C = 1, rbf with gamma = 1/(2D), n = 1,000 ... 500,000 rows of each KIND (generated, or a data
-         set that has so many). Sampled search under the papers' rule (MEB, 1e-6), and full search to a relative gap
-         of 1e-2 as long as a run takes less than --most seconds. A fresh process each. Slopes: least squares of the
-         logarithms.
-cache    full search with room for 100, 90, 75, 50, 25 and 10 per cent of the columns that a run with room for all
-         keeps.
-threads  seconds with one and with two threads.
+rows     `swap-2o`, C = 1, on 1,000 ... 200,000 generated rows of each KIND, as long as a run takes less than --most
+         seconds: sampled search under the papers' rule (meb, 1e-4), and full search to a relative gap of 1e-2. The last
+         lines are exponents of growth, by least squares of the logarithms.
+cache    full search with room for 100, 90, 75, 50, 25 and 10 per cent of the kernel columns that a run computes.
+threads  seconds with one and with two threads, by turns.
+memory   `fwsvm train` on --rows dense rows of 100 features, in a file of float32, by a process that may have --limit
+         MiB of memory of its own (RLIMIT_DATA). Two classes are normal distributions; the best machine is right on all
+         but 3 in a million rows.
+
+Every run is a fresh process of `fwsvm train --json`.
 """
 
 import argparse
-import json
+import functools
+import resource
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import side_by_side as bench
+import processes as bench
 
-KINDS = ("adult-like", "checkerboard", "covtype", "kdd99-10pc")
-SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
-FEWEST = {"kdd99-10pc": 100_000}  # its rarest class has 52 rows of 494,021
+SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 SHARES = (100, 90, 75, 50, 25, 10)
-WARM = "synthetic:adult-like?rows=500&test=0"
-
-SCRIPT = """
-import json, sys
-from dataclasses import replace
-import numpy as np
-from fwsvm.experiments import samples, training
-from fwsvm.experiments.experiment import DataSpec
-from fwsvm.solvers import Settings
-
-name, rows, told = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-np.ones(1 << 29)  # 4 GiB touched, see training.py
-found = samples.load(DataSpec(name=name, rows=float(rows) if rows else None))
-result, row = training.train(replace(found, test=None), Settings(**told))
-columns = ("rows", "features", "status", "relative_gap", "support_vectors", "iterations", "steps", "kernel_evaluations",
-           "peak_memory_mib", "load_seconds")
-print(json.dumps({"seconds": result.train_seconds} | {name: row[name] for name in columns}))
-"""
-SAMPLED = {"search": "sampled", "stop": "meb", "final_gap": False}
-FULL = {"tolerance": 1e-2}
+SEARCHES = {
+    "sampled": ("--search", "sampled", "--stop", "meb", "--tol", "1e-4", "--no-final-gap"),
+    "full": ("--tol", "1e-2"),
+}
+MEASURED = (
+    *("status", "rows", "train_seconds", "relative_gap", "certified", "support_vectors"),
+    *("steps", "kernel_evaluations", "peak_memory_mib"),
+)
+FEATURES, BLOCK, CENTRE = 100, 1 << 16, 0.45
 
 
-def trained(name: str, rows: int | None, **told: Any) -> dict[str, Any]:
-    """Return what a run in a fresh process needed."""
-    return bench.run(bench.python(SCRIPT, name, rows or "", json.dumps(told)))
+def trained(*words: object, limit: int | None = None) -> dict[str, Any]:
+    """Return what a run measured, of a process with at most ``limit`` MiB of its own."""
+    before = None
+    if limit is not None:
+        before = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (limit << 20, limit << 20))
+    row = bench.run(bench.fwsvm("train", "--json", *words), before)
+    return {name: row[name] for name in MEASURED}
 
 
-def sizes(kinds: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure all sizes of all kinds under both searches; then fit the slopes."""
-    rows: list[dict[str, Any]] = []
-    for search, told in (("sampled", SAMPLED | {"tolerance": given.sampled}), ("full", FULL)):
-        trained(WARM, None, method="swap-2o", C=1.0, **told)
+def rows(kinds: list[str], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield all sizes of all kinds under both searches, then the exponents."""
+    for search, options in SEARCHES.items():
         for kind in kinds:
-            for size in (size for size in SIZES if size >= FEWEST.get(kind, 0)):
-                generated = f"synthetic:{kind}?rows={size}&test=0"
-                real = kind in {"covtype", "kdd99-10pc"}
-                found = trained(kind if real else generated, size if real else None, method="swap-2o", C=1.0,
-                                time_limit=given.most, **told)  # fmt: skip
-                rows.append({"kind": kind, "search": search, **found})
-                bench.show(rows[-1])
-                bench.write(given.csv, rows)
-                if found["status"] == "time_limit" or found["rows"] < size:  # those were all that there are
+            done = []
+            for size in SIZES:
+                name = f"synthetic:{kind}?rows={size}&test=0"
+                found = trained("--method", "swap-2o", *options, "--time-limit", given.most, name)
+                yield {"kind": kind, "search": search, **found}
+                if found["status"] == "time_limit":
                     break
-    rows += slopes(rows)
-    bench.write(given.csv, rows)
-    if given.out:
-        draw(rows, Path(given.out))
-    return rows
+                done.append(found)
+            growth: dict[str, Any] = {"kind": kind, "search": search, "status": "exponent"}
+            n = np.log([each["rows"] for each in done])
+            for column in ("train_seconds", "kernel_evaluations", "peak_memory_mib"):
+                growth[column] = float(np.polyfit(n, np.log([each[column] for each in done]), 1)[0])
+            yield growth
 
 
-def slopes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the exponents of growth of each kind and search, over runs that ended by their rule."""
-    found = []
-    for kind, search in dict.fromkeys((row["kind"], row["search"]) for row in rows):
-        mine = [r for r in rows if (r["kind"], r["search"]) == (kind, search) and r["status"] != "time_limit"]
-        if len(mine) < 3:
-            continue
-        n = np.log([row["rows"] for row in mine])
-        line: dict[str, Any] = {"kind": kind, "search": search, "status": "slope"}
-        for column in ("seconds", "kernel_evaluations", "peak_memory_mib", "steps"):
-            line[column] = float(np.polyfit(n, np.log([max(row[column], 1e-9) for row in mine]), 1)[0])
-        found.append(line)
-        bench.show(line)
-    return found
-
-
-def draw(rows: list[dict[str, Any]], folder: Path) -> None:
-    """Draw seconds, kernel evaluations and memory against rows."""
-    from fwsvm.analysis.figures.style import legend, log_axis, panels, set_titles
-
-    folder.mkdir(parents=True, exist_ok=True)
-    labels = {
-        "seconds": "training time (s)",
-        "kernel_evaluations": "kernel evaluations",
-        "peak_memory_mib": "peak memory (MiB)",
-    }
-    figure, axes = panels(3)
-    colours = dict(zip(KINDS, ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=True))
-    for panel, (column, label) in zip(axes, labels.items(), strict=True):
-        for kind, search in dict.fromkeys((row["kind"], row["search"]) for row in rows):
-            mine = [r for r in rows if (r["kind"], r["search"]) == (kind, search) and r["status"] != "slope"]
-            panel.plot(
-                [float(r["rows"]) for r in mine], [float(r[column]) for r in mine],
-                "o-" if search == "sampled" else "s--", color=colours.get(kind, "black"),
-                label=f"{kind}, {search}", markersize=4, linewidth=1.4,
-            )  # fmt: skip
-        log_axis(panel, "x")
-        log_axis(panel, "y")
-        set_titles(panel, "", "training rows", label)
-    legend(figure, axes)
-    figure.savefig(folder / "scale.png", dpi=150)
-
-
-def cache(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure a run under ever smaller budgets of memory for columns."""
-    rows: list[dict[str, Any]] = []
+def cache(sets: list[str], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield a run under ever smaller budgets for columns."""
     for name in sets:
-        whole = trained(name, None, method="swap-2o", C=1.0)
-        columns, base = whole["kernel_evaluations"] / whole["rows"], 1.0
+        words = ("--method", "swap-2o", name)
+        whole = trained(*words)["kernel_evaluations"] * 4 / (1 << 20)
         for share in SHARES:
-            mib = max(1, round(share / 100 * columns * whole["rows"] * 4 / (1 << 20)) + (share == 100))
-            runs = [trained(name, None, method="swap-2o", C=1.0, cache_mib=mib) for _ in range(given.repeat)]
-            row = (
-                {"set": name, "percent": share, "cache_mib": mib} | runs[-1] | {"seconds": bench.median(runs)}
-            )
-            base = row["seconds"] if share == SHARES[0] else base
-            rows.append(row | {"slower": row["seconds"] / base})
-            bench.show(rows[-1])
-            bench.write(given.csv, rows)
-    return rows
+            mib = max(1, round(share / 100 * whole) + (share == 100))
+            runs = [trained("--cache-mb", mib, *words) for _ in range(given.repeat)]
+            yield {"set": name, "percent": share, "cache_mib": mib, **runs[-1]} | {
+                "train_seconds": bench.median(runs, "train_seconds")
+            }
 
 
-def threads(sets: list[str], given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure one and two threads by turns."""
-    rows: list[dict[str, Any]] = []
+def threads(sets: list[str], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield one and two threads by turns."""
     for name in sets:
-        runs: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
-        for _ in range(given.repeat + 1):
-            for count, mine in runs.items():
-                mine.append(trained(name, None, method="swap-2o", C=1.0, threads=count))
-        one, two = (bench.median(runs[count][1:]) for count in (1, 2))
-        rows.append({"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two,
-                     "one_all": bench.spread(runs[1][1:]), "two_all": bench.spread(runs[2][1:])})  # fmt: skip
-        bench.show(rows[-1])
-        bench.write(given.csv, rows)
-    return rows
+        commands = {
+            n: bench.fwsvm("train", "--json", "--method", "swap-2o", "--threads", n, name) for n in "12"
+        }
+        runs = bench.by_turns(commands, given.repeat)
+        one, two = (bench.median(runs[n], "train_seconds") for n in "12")
+        yield {"set": name, "one_seconds": one, "two_seconds": two, "ratio": one / two}
+
+
+def memory(methods: list[str], given: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield a training of each method on a file that is written first."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.npy"
+        write(file, given.rows)
+        for method in methods:
+            linear = method in {"avsf", "liblinear"}
+            options = ("-C", 1e-5) if linear else ("-C", 1.0, "--cache-mb", given.limit // 4)
+            found = trained("--method", method, *options, file, limit=given.limit)
+            yield {"method": method, "file_mb": file.stat().st_size >> 20, "limit_mib": given.limit, **found}
+
+
+def write(file: Path, count: int) -> None:
+    """Write rows of two classes and their labels, block by block."""
+    rng, labels = np.random.default_rng(0), np.empty(count)
+    with file.open("wb") as stream:
+        head = {"descr": "<f4", "fortran_order": False, "shape": (count, FEATURES)}
+        np.lib.format.write_array_header_1_0(stream, head)
+        for first in range(0, count, BLOCK):
+            y = np.where(rng.random(min(BLOCK, count - first)) < 0.5, np.float32(1), np.float32(-1))
+            X = rng.standard_normal((len(y), FEATURES), dtype=np.float32) + np.float32(CENTRE) * y[:, None]
+            stream.write(X.data)
+            labels[first : first + len(y)] = y
+    np.save(file.with_suffix(".labels.npy"), labels)
 
 
 def main() -> None:
     """Measure what is asked for."""
+    work: dict[str, Any] = {
+        "rows": (rows, ["adult-like", "checkerboard"]),
+        "cache": (cache, ["a5a"]),
+        "threads": (threads, ["a7a", "usps"]),
+        "memory": (memory, ["chunking", "avsf", "scs"]),
+    }
     asked = bench.parser(__doc__, 3)
-    asked.add_argument("what", choices=["sizes", "cache", "threads"])
-    asked.add_argument("sets", nargs="*")
+    asked.add_argument("what", choices=work)
+    asked.add_argument("names", nargs="*")
     asked.add_argument("--most", type=float, default=60.0, help="seconds a run may take")
-    asked.add_argument("--sampled", type=float, default=1e-4, help="tolerance of sampled search")
-    asked.add_argument("--out", help="folder for the picture")
-    given = bench.parse(asked)
-    what = {"sizes": (sizes, KINDS), "cache": (cache, ("a7a",)), "threads": (threads, ("a7a", "w7a", "usps"))}
-    work, usual = what[given.what]
-    work(given.sets or list(usual), given)
+    asked.add_argument("--rows", type=int, default=2_000_000)
+    asked.add_argument("--limit", type=int, default=512, help="MiB")
+    given = asked.parse_intermixed_args()
+    measure, usual = work[given.what]
+    bench.report(measure(given.names or usual, given), given.csv)
 
 
 if __name__ == "__main__":

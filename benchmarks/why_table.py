@@ -81,7 +81,7 @@ def main() -> None:
     """Print the tables."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)
-    rows = pd.read_csv(asked.parse_args().folder / "runs.csv", low_memory=False)
+    rows = pd.read_csv(asked.parse_intermixed_args().folder / "runs.csv", low_memory=False)
     varied = variants.variants(rows[rows["role"].eq("final") & rows["train_seconds"].notna()])
     for dataset, runs in varied.groupby("dataset", sort=False):
         cells = runs.groupby(["method", "setting", "value"])["repetition"].nunique()

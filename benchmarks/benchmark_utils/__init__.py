@@ -1,0 +1,1 @@
+"""What the objective and its solvers share."""

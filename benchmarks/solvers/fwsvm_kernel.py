@@ -1,0 +1,48 @@
+"""fwsvm's kernel methods."""
+
+from benchmark_utils.machines import Machine, kernel_norms
+from benchopt import BaseSolver
+
+import fwsvm
+
+
+class Solver(BaseSolver):
+    """``fwsvm.train`` as a user calls it, with the certificate in its time."""
+
+    name = "fwsvm"
+    requirements = ["fwsvm"]
+    parameters = {"method": ["auto"], "threads": [1], "tolerance": [1e-3], "time_limit": [None]}
+
+    def skip(self, problem, **_):
+        """Take the kernel problem alone."""
+        return problem != "kernel", "solves the kernel problem"
+
+    def set_objective(self, problem, X, y, C, gamma):  # noqa: ARG002
+        """Keep the problem."""
+        self.X, self.y, self.C, self.gamma = X, y, C, gamma
+
+    def pre_run_hook(self, _):
+        """Compile what this problem needs, off the clock."""
+        self.run(None)
+
+    def run(self, _):
+        """Train."""
+        self.result = fwsvm.train(
+            self.X,
+            self.y,
+            method=self.method,
+            C=self.C,
+            gamma=self.gamma,
+            threads=self.threads,
+            tolerance=self.tolerance,
+            time_limit=self.time_limit,
+        )
+
+    def get_result(self):
+        """Return the machine with its certificate."""
+        found, model = self.result, self.result.model
+        norms = kernel_norms(model.decision, model.support, model.counts, model.coefficients, model.biases)
+        machine = Machine(lambda X: fwsvm.predict(found, X), list(model.labels), model.decision, norms)
+        names = ("support_vectors", "relative_gap", "certified", "chosen", "train_seconds")
+        facts = {name: getattr(found, name) for name in names}
+        return {"machine": machine, "facts": facts}

@@ -1,0 +1,58 @@
+"""scikit-learn's SVC, and that of scikit-learn-intelex."""
+
+import numpy as np
+from benchmark_utils.machines import Machine, kernel_norms, with_short_indices
+from benchopt import BaseSolver
+
+
+class Solver(BaseSolver):
+    """SVC at its own tolerance: the hinge loss with a free bias, one thread; intelex with ``threads``."""
+
+    name = "SVC"
+    requirements = ["scikit-learn", "pip::scikit-learn-intelex"]
+    parameters = {"package, threads": [("sklearn", 1), ("sklearnex", 1)]}
+
+    def skip(self, problem, **_):
+        """Take the kernel problem alone, where the package is installed."""
+        from importlib.util import find_spec
+
+        if find_spec(self.package) is None:
+            return True, f"{self.package} is not installed"
+        return problem != "kernel", "solves the kernel problem"
+
+    def set_objective(self, problem, X, y, C, gamma):  # noqa: ARG002
+        """Keep the problem, and set the threads of intelex."""
+        if self.package == "sklearnex":
+            import daal4py
+            from sklearnex.svm import SVC
+
+            daal4py.daalinit(self.threads)
+        else:
+            from sklearn.svm import SVC
+        self.X, self.y, self.SVC, self.settings = with_short_indices(X), y, SVC, {"C": C, "gamma": gamma}
+
+    def warm_up(self):
+        """Load what a first fit loads."""
+        few = np.concatenate([np.flatnonzero(self.y == label)[:50] for label in np.unique(self.y)])
+        self.SVC(**self.settings).fit(self.X[few], self.y[few])
+
+    def run(self, _):
+        """Train."""
+        self.machine = self.SVC(**self.settings, decision_function_shape="ovo").fit(self.X, self.y)
+
+    def get_result(self):
+        """Return the machine; of two classes scikit-learn has the second for +1."""
+        found = self.machine
+        sign = -1.0 if len(found.classes_) == 2 else 1.0
+
+        def decide(X):
+            return sign * found.decision_function(with_short_indices(X)).reshape(X.shape[0], -1)
+
+        coefficients = (
+            found.dual_coef_.toarray() if hasattr(found.dual_coef_, "toarray") else found.dual_coef_
+        )
+        norms = kernel_norms(
+            decide, self.X[found.support_], found.n_support_, sign * coefficients.T, sign * found.intercept_
+        )
+        machine = Machine(lambda X: found.predict(with_short_indices(X)), list(found.classes_), decide, norms)
+        return {"machine": machine, "facts": {"support_vectors": int(np.sum(found.n_support_))}}

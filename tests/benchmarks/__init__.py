@@ -1,0 +1,1 @@
+"""The benchmarks run, and what they say of a machine is true."""
