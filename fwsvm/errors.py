@@ -71,6 +71,26 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Return text cut to ``most`` characters, the last of them an ellipsis, for messages and labels.
+
+    >>> shortened("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def listed(said: Iterable[str], between: str = ", ", most: int = 5) -> str:
+    """Return the first ``most`` of several texts, and how many more there are.
+
+    >>> listed("abcdefg")
+    'a, b, c, d, e, 2 more'
+    """
+    texts = list(said)
+    more = [f"{len(texts) - most} more"] if len(texts) > most else []
+    return between.join([*texts[:most], *more])
+
+
 def kind_and_words(error: BaseException) -> str:
     """Return the kind and the words of an error in one line, of which a long one is cut off.
 

@@ -15,8 +15,7 @@ from fwsvm.analysis.bounds import cut_in_part
 from fwsvm.analysis.measures import BOUND_COLUMNS, EMPTY, MEASURED_COLUMNS, named, plain
 from fwsvm.analysis.reported import SETTING, final_rows
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import ResultsError, listed, shortened
 from fwsvm.status import SEVERITY
 
 #: Two thousand data sets with ten methods.

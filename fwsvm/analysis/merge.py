@@ -11,24 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fwsvm.analysis.configuration import configuration_text, files, settings
+from fwsvm.analysis.configuration import files, settings
 from fwsvm.analysis.results import DONE, result_folders
 from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.writing import csv_bytes
-from fwsvm.errors import ResultsError, shown
+from fwsvm.errors import ResultsError, listed, shortened, shown
 from fwsvm.files.atomic import write_whole
 from fwsvm.results.agreement import contradictions
-from fwsvm.results.archives import OF_FOLDER
-from fwsvm.results.columns import COLUMNS
-from fwsvm.results.files import opened, present, text_of, unreadable
-from fwsvm.results.kinds import listed, shortened
-from fwsvm.results.latest import keep_latest
-from fwsvm.results.reading import MOST_BYTES, refuse_too_many, runs_table, trace_table
+from fwsvm.results.files import OF_FOLDER, bytes_of, present, text_of
+from fwsvm.results.reading import keep_latest, read_runs, read_trace, records
 
 CODE = ("fwsvm", "commit")
 #: What may differ between the configurations of two machines.
 MACHINE_KEYS = frozenset({"workers", "scheduler"})
-MAX_LOG_BYTES = 2**27
 
 Row = dict[str, str]
 
@@ -53,14 +48,12 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
 
     Columns that some folders lack, as those of an older schema do, are empty in their rows.
 
-    Raises ResultsError if ``out`` already has results or would have more bytes than are read, if columns that fwsvm
+    Raises ResultsError if ``out`` already has results, if columns that fwsvm
     does not know differ, or (unless ``allow_mixed``) if code, data, configurations or the results of one run differ.
     """
     folders: list[_Folder] = []
     for path in paths:
-        for inside in result_folders(path):
-            folders.append(_read(inside))
-            refuse_too_many(sum(len(folder.rows) for folder in folders))
+        folders += map(_read, result_folders(path))
     for name in (*OF_FOLDER, *(path.name for path in files(out))):
         if present(out / name):
             raise ResultsError(
@@ -82,30 +75,23 @@ def merge(paths: Sequence[Path], out: Path, *, allow_mixed: bool = False) -> Mer
 
 def _read(path: Path) -> _Folder:
     runs = path / "runs.csv"
-    try:
-        table = runs_table(runs, path)
-    except FileNotFoundError as error:
-        raise unreadable(runs, error) from None
+    table = read_runs(runs)
     if not table.header:
         raise ResultsError(f"{runs}: empty; run the experiment again with fwsvm grid")
     if table.torn:
         raise ResultsError(f"{runs}: the last line is incomplete; run that experiment again first")
-    return _Folder(path, table.header, [dict(zip(table.header, line.fields, strict=True)) for line in table])
+    return _Folder(path, tuple(table.frame.columns), records(table.frame))
 
 
 def _common_header(folders: list[_Folder]) -> tuple[str, ...]:
-    """Return the columns of all folders: the known ones in their order, then unknown ones, which all must have."""
+    """Return the columns of all folders, which all must have."""
     first = folders[0]
-    if all(folder.header == first.header for folder in folders):
-        return first.header
-    beside = [name for name in first.header if name not in COLUMNS]
     for folder in folders[1:]:
-        unlike = sorted({name for name in folder.header if name not in COLUMNS} ^ set(beside))
-        if unlike:
+        if unlike := sorted({*folder.header} ^ {*first.header}):
             raise ResultsError(
                 f"{folder.path} and {first.path} have different columns: {listed(map(shortened, unlike))}"
             )
-    return (*(name for name in COLUMNS if any(name in folder.header for folder in folders)), *beside)
+    return first.header
 
 
 def _mixed_code(folders: list[_Folder]) -> Iterator[str]:
@@ -173,8 +159,6 @@ def _write(
     """Write traces, logs and configurations, and runs.csv last: with it the folder is complete."""
     table = csv_bytes([header, *([row.get(name, "") for name in header] for row, _ in kept.values())])
     logs = b"".join(log for folder in folders if (log := _log(folder.path)) is not None)
-    _refuse_unreadable(out / "runs.csv", table, MOST_BYTES)
-    _refuse_unreadable(out / "log.jsonl", logs, MAX_LOG_BYTES)
     for run_id, (_, place) in kept.items():
         trace = _trace(place, run_id)
         if trace is not None:
@@ -186,40 +170,24 @@ def _write(
         for path, content in _configurations(folder.path):
             if present(path) and content not in written:
                 name = "experiment.yaml" if not written else f"experiment-{len(written) + 1}.yaml"
-                write_whole(out / name, configuration_text(path).encode())
+                write_whole(out / name, bytes_of(path))
                 written.append(content)
     write_whole(out / "runs.csv", table)
 
 
-def _refuse_unreadable(path: Path, content: bytes, most: int) -> None:
-    """Raise ResultsError if a file would be larger than is read again."""
-    if len(content) > most:
-        raise ResultsError(
-            f"{path}: would have {len(content) / 2**20:,.1f} MiB, and at most {most / 2**20:,.1f} MiB are read; "
-            "merge fewer folders: table, stats, plot, claims and report take several"
-        )
-
-
 def _trace(folder: Path, run_id: str) -> bytes | None:
-    """Return the bytes of a run's trace, after checking every line."""
-    path = folder / "traces" / f"{run_id}.csv"
-    try:
-        table = trace_table(path, folder)
-        for _ in table:
-            pass
-        with opened(path, folder, table.whole) as stream:
-            return stream.read(table.whole)
-    except FileNotFoundError:
+    """Return the bytes of a run's trace, which is one; None without one."""
+    if read_trace(folder, run_id) is None:
         return None
+    return bytes_of(folder / "traces" / f"{run_id}.csv")
 
 
 def _log(folder: Path) -> bytes | None:
     """Return the whole lines of log.jsonl, once each is known to be an event; None without one."""
     path = folder / "log.jsonl"
-    try:
-        content = text_of(path, folder, MAX_LOG_BYTES)
-    except FileNotFoundError:
+    if not present(path):
         return None
+    content = text_of(path)
     whole = content[: content.rfind("\n") + 1]
     for number, line in enumerate(whole.split("\n")[:-1], start=1):
         try:

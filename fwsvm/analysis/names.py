@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from fwsvm.analysis import published
-from fwsvm.results.kinds import shortened
+from fwsvm.errors import shortened
 
 MOST = 40  # characters
 _SYNTHETIC = "synthetic:"

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis.results import DONE
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import ResultsError, listed, shortened
 
 #: Columns that identify a cell; ``gamma_set`` is gamma if no rule derives it from the data, ``protocol`` is that of
 #: `fwsvm.analysis.results.protocols`.

@@ -5,28 +5,21 @@ A folder has ``runs.csv`` (one row for each run), ``traces/<run id>.csv``, and `
 
 import functools
 import operator
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import configuration
 from fwsvm.analysis.measures import named, plain
-from fwsvm.errors import ResultsError, UsageError
-from fwsvm.results import archives
-from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
+from fwsvm.errors import ResultsError, UsageError, shortened
+from fwsvm.results import reading
 from fwsvm.results.files import no_results, present, unreadable
-from fwsvm.results.kinds import Number, Truth, shortened
-from fwsvm.results.reading import CsvTable, refuse_too_many, runs_table, trace_table
+from fwsvm.results.reading import TRUTHS
 from fwsvm.results.schemas import method_label
 from fwsvm.status import Status
 
-NUMBERS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Number)]
-TRUTHS = [name for name, column in COLUMNS.items() if isinstance(column.kind, Truth)]
 DONE = frozenset(str(status) for status in Status if status.done)
 
 
@@ -72,22 +65,16 @@ def read(paths: Iterable[Path]) -> Results:
 
     Raises ResultsError naming file, line and remedy when a file is absent or damaged.
     """
-    folders = {folder: path for path in paths for folder in result_folders(path)}
+    folders = dict.fromkeys(folder for path in paths for folder in result_folders(path))
     frames, notices = [], []
-    for folder, path in folders.items():
-        # an archive's folder is gone when the process ends
-        named = path if archives.is_archive(path) else folder
-        try:
-            frame, torn = read_runs(folder / "runs.csv")
-            ran, said = protocols(frame, folder)
-        except ResultsError as error:
-            raise ResultsError(str(error).replace(str(folder), str(named))) from None
+    for folder in folders:
+        frame, torn = read_runs(folder / "runs.csv")
+        ran, said = protocols(frame, folder)
         frames.append(frame.assign(folder=str(folder), protocol=ran))
         notices += said
-        refuse_too_many(sum(map(len, frames)))
         if torn:
             notices.append(
-                f"{named / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
+                f"{folder / 'runs.csv'}: the last line is incomplete (a run was killed while writing) and is left out"
             )
     if not frames:
         raise UsageError("name at least one results folder")
@@ -126,13 +113,8 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
 
 
 def result_folders(path: Path) -> list[Path]:
-    """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it.
-
-    An archive is unpacked; its folder is there until the process ends.
-    """
+    """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
     try:
-        if archives.is_archive(path):
-            return [archives.unpacked(path)]
         if path.name == "runs.csv" and path.is_file():
             return [path.parent]
         if present(path / "runs.csv"):
@@ -150,55 +132,19 @@ def read_runs(path: Path) -> tuple[pd.DataFrame, bool]:
 
     The frame has every column of `COLUMNS` and no other; what an older schema lacks is empty.
     """
-    try:
-        table = runs_table(path, path.parent)
-    except FileNotFoundError as error:
-        raise unreadable(path, error) from None
+    table = reading.read_runs(path)
     if not table.header:
         raise ResultsError(f"{path}: empty; run the experiment again with fwsvm grid")
-    columns, rows = _columns(table)
-    frame = pd.DataFrame({name: _typed(name, columns.get(name), rows) for name in COLUMNS})
+    frame = reading.typed(table.frame, path)
     frame["method"] = [*map(method_label, frame["method"], frame["parameters"])]
     return frame, table.torn
 
 
-def _columns(table: CsvTable) -> tuple[dict[str, Any], int]:
-    """Return the values of each known column, numbers in typed arrays, and the number of rows."""
-    places = [(i, name) for i, name in enumerate(table.header) if name in table.columns]
-    columns: dict[str, Any] = {
-        name: array("d") if isinstance(table.columns[name].kind, Number) else [] for _, name in places
-    }
-    adders = [(place, columns[name].append) for place, name in places]
-    for line in table:
-        for place, add in adders:
-            add(line.values[place])
-    return columns, len(next(iter(columns.values()), ()))
-
-
-def _typed(name: str, values: Any, rows: int) -> "pd.Series[Any]":
-    """Return a column as a series, of empty values if the file has no such column."""
-    kind = float if name in NUMBERS else bool if name in TRUTHS else object
-    if values is None:
-        values = np.full(rows, np.nan if name in NUMBERS else name not in TRUTHS and "", dtype=kind)
-    return pd.Series(values, dtype=kind)
-
-
-def read_trace(folder: Path, run_id: str) -> pd.DataFrame | None:
-    """Return one run's trace (seconds, iteration, objective, gap, support_vectors), or None without one."""
-    try:
-        table = trace_table(folder / "traces" / f"{run_id}.csv", folder)
-    except FileNotFoundError:
-        return None
-    columns, _ = _columns(table)
-    return pd.DataFrame({name: pd.Series(columns.get(name, ()), dtype=float) for name in TRACE_COLUMNS})
-
-
 def _matches(column: "pd.Series[str]", value: str, condition: str) -> "pd.Series[bool]":
     if pd.api.types.is_bool_dtype(column):
-        try:
-            return column == Truth().read(str(column.name), value)
-        except ValueError as error:
-            raise UsageError(f"--where {condition}: {error}; give true or false") from None
+        if value.lower() not in TRUTHS:
+            raise UsageError(f"--where {condition}: give true or false")
+        return column == TRUTHS[value.lower()]
     if pd.api.types.is_numeric_dtype(column):
         if not value:
             return column.isna()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from fwsvm.results.kinds import shortened
+from fwsvm.errors import shortened
 
 #: Rows alike in these must have seen the same data.
 SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")

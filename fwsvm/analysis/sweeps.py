@@ -3,7 +3,7 @@
 import pandas as pd
 
 from fwsvm.analysis.results import DONE
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import listed, shortened
 
 
 def without_sweeps(cells: pd.DataFrame) -> pd.DataFrame:

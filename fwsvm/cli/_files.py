@@ -28,7 +28,7 @@ def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Pa
 
 def refuse_overwriting_results(folders: Iterable[Path], out: Path, *, read: Iterable[Path] = ()) -> None:
     """Refuse as ``out`` what is ``read``, and every file of results folders, their traces included."""
-    from fwsvm.results.archives import FURTHER, OF_FOLDER
+    from fwsvm.results.files import FURTHER, OF_FOLDER
 
     name = Path(os.path.realpath(out)).name
     own = (*OF_FOLDER, f"traces/{name}", *([name] if FURTHER.fullmatch(name) else []))

@@ -38,7 +38,7 @@ def command(
 ) -> None:  # fmt: skip
     """Say where NEW is better, the same or worse than OLD.
 
-    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
+    OLD and NEW are folders that `fwsvm grid` wrote. Runs are paired by data set, method, setting
     and repetition. Lines with enough pairs are tested (Wilcoxon, Holm; r is the effect size); the others are judged by
     the margin alone. Times from different machines or loads are not compared.
 

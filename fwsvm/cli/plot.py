@@ -106,13 +106,12 @@ def command(
     """
     from fwsvm.analysis import figures
     from fwsvm.files.atomic import write_whole
-    from fwsvm.results.files import refuse_link, refuse_reference
+    from fwsvm.results.files import refuse_reference
 
     refuse_both(results, published)
     folder = out or (results[0] / "figures" if results and results[0].is_dir() else Path("figures"))
     if out is None:
         refuse_reference(folder)
-        refuse_link(folder, folder.parent)
     if window and (others := {*measures} & {*figures.TRACED} - {"objective", "suboptimality"}):
         raise UsageError(
             "--window draws the objective above the lowest, with --measure objective the objective itself: "

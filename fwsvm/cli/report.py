@@ -24,15 +24,13 @@ def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where
     """
     from fwsvm.analysis.report import page
     from fwsvm.files.atomic import write_whole
-    from fwsvm.results.archives import is_archive
-    from fwsvm.results.files import refuse_link, refuse_reference
+    from fwsvm.results.files import refuse_reference
 
     results = read_results(folders, where, out)
     first = folders[0]
     beside = first if first.is_dir() else first.parent  # of a runs.csv
-    path = out or (first.with_suffix(".html") if is_archive(first) else beside / "report.html")
+    path = out or beside / "report.html"
     if out is None:
         refuse_reference(path)
-        refuse_link(path, path.parent)
     write_whole(path, page(results, mixed_load=mixed_load).encode())
     click.echo(f"wrote {path}")

@@ -128,7 +128,7 @@ def _design(
         raise UsageError(f"--methods: {shown(twice[0])} stands there twice; name each method once")
     unknown = [method for method in wanted if method not in present]
     if unknown or len(wanted) < 2:
-        from fwsvm.results.kinds import listed, shortened
+        from fwsvm.errors import listed, shortened
 
         raise UsageError(f"--methods: choose at least two of {listed(map(shortened, present))}")
     return comparisons.all_pairs(wanted, measures or measured(cells, ("time", "accuracy")))

@@ -10,8 +10,7 @@ from fwsvm import promises
 from fwsvm.data.dataset import Dataset
 from fwsvm.errors import PluginWarning, kind_and_words
 from fwsvm.experiments.environment import environment
-from fwsvm.results.columns import COLUMNS, SCHEMA
-from fwsvm.results.writing import csv_field
+from fwsvm.results.columns import COLUMNS, NUMBER, SCHEMA
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
@@ -95,7 +94,8 @@ def _measured(result: Result, row: Row) -> Row:
             continue
         try:
             value = column.measure(result, row)
-            column.kind.read(name, csv_field(value))
+            if column.kind == NUMBER and value is not None:
+                float(value)
         except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything, and the run is made)
             said = f"the column {name} is left empty: {kind_and_words(error)}"
             warnings.warn(said, PluginWarning, stacklevel=2)

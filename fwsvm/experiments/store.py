@@ -18,22 +18,23 @@ from typing import Any, Self
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
-from fwsvm.files.atomic import replacing
+from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.results.files import no_results, present, refuse_link, refuse_reference
-from fwsvm.results.latest import keep_latest
-from fwsvm.results.reading import runs_table, trace_table, whole_part
+from fwsvm.results.files import bytes_of, no_results, present, refuse_reference
+from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, read_trace, records
 from fwsvm.results.writing import csv_field, csv_fields, utc_now
 from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
+
+TextRow = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class ReusableRun:
     """A finished run of another results folder: its row and that folder."""
 
-    row: Mapping[str, str]
+    row: TextRow
     folder: Path
 
 
@@ -52,7 +53,7 @@ class ResultsStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs = folder / "runs.csv"
-        self.rows: dict[str, dict[str, str]] = {}
+        self.rows: dict[str, TextRow] = {}
         self.notices: list[str] = []
         self._open = contextlib.ExitStack()
         self._file = self._log = -1
@@ -62,7 +63,6 @@ class ResultsStore:
         refuse_reference(self.folder)
         try:
             (self.folder / "traces").mkdir(parents=True, exist_ok=True)
-            refuse_link(self.folder / "traces", self.folder)
             self._open.enter_context(exclusive(self.runs, ResultsError, wait=False))
         except BlockingIOError:
             raise ResultsError(
@@ -71,10 +71,11 @@ class ResultsStore:
         except OSError as error:
             raise _unwritable(self.folder, error) from error
         try:
-            self.rows = read_rows(self.runs, self.notices)
-            prepare_runs_file(self.runs)
+            table = read_table(self.runs, self.notices)
+            self.rows = _by_run(table)
+            self._prepare(table)
             self._file = self._append_to(self.runs)
-            self._log = self._append_to(self.folder / "log.jsonl", whole_lines=True)
+            self._log = self._append_to(self.folder / "log.jsonl")
         except BaseException:
             self._open.close()
             raise
@@ -98,42 +99,49 @@ class ResultsStore:
         WriteError
             There is no space, or no permission; the rows before stay whole.
         """
-        written = csv_fields(row)
-        points = list(trace)
-        if points:
+        if points := list(trace):
             write_trace(self.folder / "traces" / f"{row['run_id']}.csv", points)
-        self._write(self._file, self.runs, _csv_line(written.values()))
-        keep_latest(self.rows, written)
+        self._add_fields(csv_fields(row))
 
-    def copy_from(self, run: "ReusableRun", cell: Cell) -> None:
+    def copy_from(self, run: ReusableRun, cell: Cell) -> None:
         """Write a run of another folder, and its trace, as this cell."""
-        row, folder = run.row, run.folder
-        name = f"traces/{row['run_id']}.csv"
-        with contextlib.suppress(FileNotFoundError):
-            trace = trace_table(folder / name, folder)
-            with replacing(self.folder / name, WriteError) as stream:
-                stream.write(_csv_line(trace.header))
-                stream.writelines(_csv_line(line.fields) for line in trace)
-        taken = {**row, "experiment": cell.experiment}
-        self._write(self._file, self.runs, _csv_line(taken.values()))
-        keep_latest(self.rows, taken)
+        run_id = run.row["run_id"]
+        if read_trace(run.folder, run_id) is not None:
+            name = f"traces/{run_id}.csv"
+            write_whole(self.folder / name, bytes_of(run.folder / name))
+        self._add_fields({**run.row, "experiment": cell.experiment})
 
     def log(self, event: str, **facts: Any) -> None:
         """Write one event with its facts to log.jsonl."""
         record = {"time": utc_now(), "event": event, **facts}
         self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
 
-    def _append_to(self, path: Path, *, whole_lines: bool = False) -> int:
-        refuse_link(path, self.folder)
+    def _add_fields(self, row: TextRow) -> None:
+        self._write(self._file, self.runs, _csv_line(row.values()))
+        keep_latest(self.rows, row)
+
+    def _prepare(self, table: ResultsTable | None) -> None:
+        """Make runs.csv one to which rows of this version can be appended: with a header, and all of its columns."""
+        if table is None or table.header != tuple(COLUMNS):
+            held = [] if table is None else table.frame.to_numpy().tolist()
+            with replacing(self.runs, WriteError) as stream:
+                stream.writelines(map(_csv_line, [COLUMNS, *held]))
+        elif table.torn:
+            try:
+                os.truncate(self.runs, table.whole)
+            except OSError as error:
+                raise _unwritable(self.runs, error) from error
+
+    def _append_to(self, path: Path) -> int:
+        """Return a file to which lines are appended; a part of a line at its end, left by a kill, is cut off."""
         try:
-            if whole_lines and path.exists():
-                with path.open("rb") as stream:
-                    end, _ = whole_part(stream)
-                os.truncate(path, end)
-            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+            number = os.open(path, flags, 0o644)
+            self._open.callback(os.close, number)
+            content = path.read_bytes()
+            os.truncate(number, content.rfind(b"\n") + 1)
         except OSError as error:
             raise _unwritable(path, error) from error
-        self._open.callback(os.close, number)
         return number
 
     @staticmethod
@@ -159,20 +167,17 @@ def write_trace(path: Path, points: Iterable[TracePoint]) -> None:
         )
 
 
-def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
-    """Return the rows of a runs.csv by run id: of each run the latest finished one, else the latest.
-
-    A torn last line is left out, with a notice; columns that an older schema lacks are empty.
+def read_table(path: Path, notices: list[str]) -> ResultsTable | None:
+    """Return a runs.csv to which this version can add, or None where there is none; a notice tells of a torn end.
 
     Raises
     ------
     ResultsError
         The file has columns that are not known, or a line that is not a row.
     """
-    try:
-        table = runs_table(path, path.parent)
-    except FileNotFoundError:
-        return {}
+    if not present(path):
+        return None
+    table = read_runs(path)
     if odd := [name for name in table.header if name not in COLUMNS]:
         raise ResultsError(
             f"{path}:1: the columns are not this version's ({shown(odd[0])}); give another folder with --out"
@@ -181,9 +186,18 @@ def read_rows(path: Path, notices: list[str]) -> dict[str, dict[str, str]]:
         notices.append(
             f"{path}: the last line was incomplete, as after a kill while it was written, and is removed"
         )
-    rows: dict[str, dict[str, str]] = {}
-    for line in table:
-        keep_latest(rows, dict.fromkeys(COLUMNS, "") | dict(zip(table.header, line.fields, strict=True)))
+    return table
+
+
+def read_rows(path: Path, notices: list[str]) -> dict[str, TextRow]:
+    """Return the latest finished row of each run of a runs.csv, else its latest; see `read_table`."""
+    return _by_run(read_table(path, notices))
+
+
+def _by_run(table: ResultsTable | None) -> dict[str, TextRow]:
+    rows: dict[str, TextRow] = {}
+    for row in [] if table is None else records(table.frame):
+        keep_latest(rows, row)
     return rows
 
 
@@ -195,9 +209,7 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
     Raises
     ------
     ResultsError
-        A folder has rows of another version.
-    WriteError
-        It is one of ``results/reference``, whose runs are of another machine and time.
+        A folder cannot be read, or is one of ``results/reference``, whose runs are of another machine and time.
     """
     found: dict[str, ReusableRun] = {}
     for folder in folders:
@@ -210,39 +222,12 @@ def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, Reus
     return found
 
 
-def with_reusable(
-    rows: Mapping[str, Mapping[str, str]], reusable: Mapping[str, ReusableRun]
-) -> dict[str, Mapping[str, str]]:
+def with_reusable(rows: Mapping[str, TextRow], reusable: Mapping[str, ReusableRun]) -> dict[str, TextRow]:
     """Return a folder's rows by run id, with the reusable runs that it has not finished itself."""
     own = {
         run_id: row for run_id, row in rows.items() if run_id not in reusable or Status(row["status"]).done
     }
     return {run_id: run.row for run_id, run in reusable.items()} | own
-
-
-def prepare_runs_file(path: Path) -> None:
-    """Create or update a runs.csv so that rows of this version can be appended.
-
-    An incomplete last line is truncated. A file of an older schema is rewritten with empty fields in the new columns,
-    atomically.
-
-    Raises
-    ------
-    WriteError
-        The file cannot be written; it is unchanged.
-    """
-    table = runs_table(path, path.parent) if present(path) else None
-    if table is None or table.header != tuple(COLUMNS):
-        with replacing(path, WriteError) as stream:
-            stream.write(_csv_line(COLUMNS))
-            if table is not None:
-                held = (dict(zip(table.header, line.fields, strict=True)) for line in table)
-                stream.writelines(_csv_line(row.get(name, "") for name in COLUMNS) for row in held)
-    elif table.torn:
-        try:
-            os.truncate(path, table.whole)
-        except OSError as error:
-            raise _unwritable(path, error) from error
 
 
 def _csv_line(fields: Iterable[str]) -> str:

@@ -9,8 +9,8 @@ optimum, and the intervals of two honest runs have the optimum in common. Rows a
 import math
 from collections.abc import Mapping
 
+from fwsvm.errors import shortened
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.kinds import shortened
 
 Row = Mapping[str, str]
 

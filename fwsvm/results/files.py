@@ -1,51 +1,37 @@
-"""Files of a results folder: regular ones, inside it, read up to a bound."""
+"""Files of a results folder, and the folders that are never written to."""
 
 import os
-import stat
+import re
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO
 
 from fwsvm.errors import ResultsError
 
+#: Files of a results folder besides its traces, and the configurations of its further experiments.
+OF_FOLDER = ("runs.csv", "experiment.yaml", "log.jsonl")
+FURTHER = re.compile(r"experiment-[1-9][0-9]{0,3}\.yaml")
+MAX_BYTES = 1 << 28  # of a file: half a million runs
 
-def opened(path: Path, folder: Path, most: int) -> BinaryIO:
-    """Open a file of a results folder for reading.
 
-    Parameters
-    ----------
-    path : Path
-    folder : Path
-        The results folder: links that lead out of it are not followed, because merge and report copy what they read.
-    most : int
-        Bytes that the file may have.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file.
-    ResultsError
-        It is no regular file, lies elsewhere, is too large, or cannot be read.
-    """
-    refuse_link(path, folder)
+def bytes_of(path: Path) -> bytes:
+    """Return the content of a file; `ResultsError` where it cannot be read."""
     try:
-        # without O_NONBLOCK a pipe of that name would wait for a writer
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        stream = os.fdopen(number, "rb")
-    except FileNotFoundError:
-        raise
-    except (OSError, RuntimeError) as error:
+        if (size := path.stat().st_size) > MAX_BYTES:
+            raise ResultsError(
+                f"{path}: {size / 2**20:,.0f} MiB, and at most {MAX_BYTES >> 20} MiB are read; divide it over "
+                "several folders"
+            )
+        return path.read_bytes()
+    except OSError as error:
         raise unreadable(path, error) from None
-    held = os.fstat(stream.fileno())
-    if not stat.S_ISREG(held.st_mode) or held.st_size > most:
-        stream.close()
-        if not stat.S_ISREG(held.st_mode):
-            raise ResultsError(f"{path}: not a regular file; give a folder that fwsvm grid wrote")
-        raise ResultsError(
-            f"{path}: {held.st_size / 2**20:,.1f} MiB, and at most {most / 2**20:,.1f} MiB are read; "
-            "divide it over several folders, or delete what is not needed"
-        )
-    return stream
+
+
+def text_of(path: Path) -> str:
+    """Return a text in UTF-8; errors as `bytes_of`."""
+    try:
+        return bytes_of(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
 
 
 def refuse_reference(folder: Path) -> None:
@@ -55,32 +41,6 @@ def refuse_reference(folder: Path) -> None:
         raise ResultsError(
             f"{folder}: committed results are never written to; give another folder with --out"
         )
-
-
-def refuse_link(path: Path, folder: Path) -> None:
-    """Raise ResultsError if a name in a results folder is, or lies below, a link that leads out of it or nowhere."""
-    try:
-        outside = present(path) and not path.resolve().is_relative_to(folder.resolve())
-        nowhere = path.is_symlink() and not path.exists()
-    except (OSError, RuntimeError) as error:
-        raise unreadable(path, error) from None
-    if outside:
-        raise ResultsError(
-            f"{path}: a link that leads out of the folder; replace it with a copy of what it points to"
-        )
-    if nowhere:
-        raise ResultsError(f"{path}: a link to something that does not exist; delete the link")
-
-
-def text_of(path: Path, folder: Path, most: int) -> str:
-    """Return a UTF-8 file of a results folder; errors as `opened`."""
-    with opened(path, folder, most) as stream:
-        try:
-            return stream.read(most).decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ResultsError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-        except OSError as error:
-            raise unreadable(path, error) from None
 
 
 def present(path: Path) -> bool:

@@ -1,12 +1,15 @@
 """The values of a row as fields of runs.csv and as JSON."""
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from fwsvm.results.columns import COLUMNS
-from fwsvm.results.kinds import Text
+
+#: Characters that move the cursor of a terminal or end a line, which names of files may have.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def json_values(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,17 +32,14 @@ def csv_field(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, float) else " ".join(str(value).split())
+    if isinstance(value, float):
+        return repr(value)
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(str(value).split()))
 
 
 def csv_fields(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row as the fields of runs.csv, in the order of the columns, in the form that `reading` accepts."""
-    fields = {name: csv_field(row[name]) for name in COLUMNS}
-    kinds = {name: column.kind for name, column in COLUMNS.items()}
-    return {
-        name: kind.fitted(field) if isinstance(kind := kinds[name], Text) else field
-        for name, field in fields.items()
-    }
+    """Return a row as the fields of runs.csv, in the order of the columns."""
+    return {name: csv_field(row[name]) for name in COLUMNS}
 
 
 def utc_now() -> str:

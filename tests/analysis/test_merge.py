@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from fwsvm.analysis.merge import merge
-from fwsvm.cli import main
 from fwsvm.errors import ResultsError
 from tests.analysis.folders import row, write, write_trace
 
@@ -164,17 +162,3 @@ def test_within_a_folder_the_latest_finished_row_of_a_run_counts(tmp_path: Path)
     one, two = write(tmp_path / "one", runs), write(tmp_path / "two", runs[1:2])
     merge([one, two], tmp_path / "out")
     assert rows_of(tmp_path / "out") == rows_of(two)
-
-
-@pytest.mark.parametrize(("name", "limit"), [("runs.csv", "MOST_BYTES"), ("log.jsonl", "MAX_LOG_BYTES")])
-def test_what_would_be_too_large_to_read_is_refused_before_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: str
-) -> None:
-    folders = [write(tmp_path / d, [row(dataset=d, method="fw")]) for d in ("a1a", "a2a")]
-    for folder in folders:
-        (folder / "log.jsonl").write_text('{"n": 1}\n')
-    monkeypatch.setattr(f"fwsvm.analysis.merge.{limit}", (folders[0] / name).stat().st_size)
-    done = CliRunner().invoke(main, ["merge", *map(str, folders), "--out", str(tmp_path / "out")])
-    assert done.exit_code == 2
-    assert done.stderr.startswith(f"fwsvm: {tmp_path / 'out' / name}: would have ")
-    assert not (tmp_path / "out").exists()

@@ -281,7 +281,7 @@ def test_merge_joins_folders_and_refuses_mixtures(tmp_path: Path) -> None:
     assert run("table", tmp_path / "out", "-l", "accuracy").exit_code == 0
 
 
-@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report", "archive"])
+@pytest.mark.parametrize("command", ["table", "stats", "plot", "claims", "report"])
 def test_a_folder_without_results_is_one_line(command: str, tmp_path: Path) -> None:
     for folder, lacks in ((tmp_path, "no runs.csv here"), (tmp_path / "nothing", "no such folder")):
         result = run(command, folder)
@@ -297,10 +297,7 @@ def test_what_is_read_is_not_written_over(
     here = write(tmp_path / "here", [row(dataset=d, method=m) for d in ("a1a", "a2a") for m in ("fw", "cvm")])
     monkeypatch.chdir(here)
     (here / "experiment-2.yaml").write_text((here / "experiment.yaml").read_text())
-    assert run("archive", ".").exit_code == 0
-    packed = tmp_path / "here.zip"
-    own = [(here, here / name) for name in ("runs.csv", "experiment.yaml", "experiment-2.yaml")]
-    for source, out in (*own, (packed, packed)):
+    for source, out in [(here, here / name) for name in ("runs.csv", "experiment.yaml", "experiment-2.yaml")]:
         before = out.read_bytes()
         result = run(command, *([source, source] if command == "compare" else [source]), "--out", out)
         assert result.exit_code == 2, result.output
@@ -308,7 +305,7 @@ def test_what_is_read_is_not_written_over(
         assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats", "archive"])
+@pytest.mark.parametrize("command", ["report", "table", "compare", "claims", "stats"])
 @pytest.mark.parametrize("out", ["runs.csv", "page"])
 def test_links_that_lead_to_themselves_are_refused(command: str, out: str, tmp_path: Path) -> None:
     here = tmp_path / "here"

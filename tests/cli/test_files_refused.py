@@ -28,7 +28,6 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "stats -o /dev/full",
         "claims -o /dev/full",
         "report -o /dev/full",
-        "archive -o /dev/full",
     ],
 )
 def test_results_that_a_disk_has_no_room_for_are_exit_code_4(folder: Path, words: str) -> None:

@@ -11,15 +11,12 @@ from click.testing import CliRunner
 
 from fwsvm.analysis import cells, figures, results
 from fwsvm.analysis.comparisons import all_pairs, evaluate
-from fwsvm.analysis.merge import merge
 from fwsvm.analysis.report import page
 from fwsvm.analysis.tables.drawing import draw_tables
 from fwsvm.analysis.tables.render import render
 from fwsvm.analysis.writing import without_formula
 from fwsvm.cli import main
-from fwsvm.errors import ResultsError
-from fwsvm.results import reading
-from fwsvm.results.kinds import shortened
+from fwsvm.errors import ResultsError, shortened
 from tests.analysis.folders import row, write, write_trace
 from tests.analysis.markup import no_markup
 
@@ -125,27 +122,11 @@ def test_infinite_and_immense_numbers_are_left_out_of_pictures(tmp_path: Path) -
             assert drawing.content("svg")
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "said"),
-    [
-        (reading, "MOST_LINES", r"runs\.csv: more than 3 rows; divide it over several folders"),
-        (cells, "MAX_CELLS", "4 cells .* at most 3 are averaged; choose with --where"),
-    ],
-)
-def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch, module, name: str, said: str) -> None:
+def test_too_many_cells_are_refused(tmp_path: Path, monkeypatch) -> None:
     folder = write(tmp_path, [row(dataset=f"d{i}", method="fw") for i in range(4)])
-    monkeypatch.setattr(module, name, 3)
-    with pytest.raises(ResultsError, match=said):
+    monkeypatch.setattr(cells, "MAX_CELLS", 3)
+    with pytest.raises(ResultsError, match=r"4 cells .* at most 3 are averaged; choose with --where"):
         cells.cells_of_runs(results.read([folder]).frame)
-
-
-def test_too_many_rows_in_all_are_refused(tmp_path: Path, monkeypatch) -> None:
-    for name in ("one", "two"):
-        write(tmp_path / name, [row(dataset=f"{name}{i}", method="fw") for i in range(2)])
-    monkeypatch.setattr(reading, "MOST_LINES", 3)
-    for read in (lambda: results.read([tmp_path]), lambda: merge([tmp_path], tmp_path / "out")):
-        with pytest.raises(ResultsError, match="more than 3 rows in all; name fewer folders"):
-            read()
 
 
 def test_more_than_can_be_drawn_or_compared_is_refused(tmp_path: Path, monkeypatch) -> None:

@@ -10,8 +10,7 @@ from fwsvm.analysis.method_matrix import method_matrix
 from fwsvm.analysis.published import without_made_here
 from fwsvm.analysis.statistics import Friedman, Nemenyi, Wilcoxon, friedman, holm, nemenyi, wilcoxon
 from fwsvm.analysis.sweeps import without_sweeps
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import ResultsError, listed, shortened
 
 #: Exact tests of more take minutes: the distribution of ranks grows with the square of the data sets.
 MAX_METHODS, MAX_DATASETS = 40, 1000

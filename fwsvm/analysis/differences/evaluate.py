@@ -22,8 +22,7 @@ from fwsvm.analysis.results import DONE
 from fwsvm.analysis.same_data import different_data
 from fwsvm.analysis.statistics.holm import holm
 from fwsvm.analysis.statistics.wilcoxon import Wilcoxon, wilcoxon
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed
+from fwsvm.errors import ResultsError, listed
 from fwsvm.status import SEVERITY
 
 Direction = Literal["better", "same", "worse"]

@@ -29,7 +29,8 @@ from fwsvm.analysis.figures.style import (
 )
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.reported import SETTING, final_rows
-from fwsvm.analysis.results import DONE, read_trace
+from fwsvm.analysis.results import DONE
+from fwsvm.results.reading import read_trace
 
 Axis = Literal["seconds", "iteration"]
 GRID_POINTS = 120

@@ -13,8 +13,7 @@ from fwsvm.analysis.names import short_name, short_names
 from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.reported import SETTING
 from fwsvm.analysis.tables.layout import in_order
-from fwsvm.errors import ResultsError, UsageError, nearest, shown
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import ResultsError, UsageError, listed, nearest, shortened, shown
 
 MAX_PICTURES = 200
 #: Data sets that a line in a picture names.

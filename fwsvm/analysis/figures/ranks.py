@@ -6,8 +6,7 @@ from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
 from fwsvm.analysis.measures import measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed
+from fwsvm.errors import ResultsError, listed
 
 STEP = 0.32  # from one label to the next, in inches
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.errors import ResultsError, UsageError
-from fwsvm.results.kinds import shortened
+from fwsvm.errors import ResultsError, UsageError, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,8 @@ from fwsvm.analysis.report.summary import summary_words
 from fwsvm.analysis.reported import refuse_mixed_load
 from fwsvm.analysis.results import Results
 from fwsvm.analysis.tables.html import with_short_dataset_names
-from fwsvm.errors import FwsvmError
+from fwsvm.errors import FwsvmError, listed, shortened
 from fwsvm.files.atomic import as_utf8
-from fwsvm.results.kinds import listed, shortened
 
 MOST_BYTES = 3_000_000
 OWN_BYTES = 50_000  # at most, of the page's head, style and scripts

@@ -10,12 +10,13 @@ import pandas as pd
 from fwsvm.analysis import comparisons, papers
 from fwsvm.analysis.claims.evaluate import caveats, check_claims
 from fwsvm.analysis.claims.show import html_list
-from fwsvm.analysis.configuration import configuration_text, files, settings
+from fwsvm.analysis.configuration import files, settings
 from fwsvm.analysis.measures import measured, plain
 from fwsvm.analysis.tables import drawing
 from fwsvm.analysis.tables.html import html_table
 from fwsvm.analysis.tables.model import Table
 from fwsvm.errors import FwsvmError
+from fwsvm.results.files import text_of
 
 #: Columns that say what a run was made with.
 ENVIRONMENT = (
@@ -92,7 +93,7 @@ def configuration(folders: Sequence[Path]) -> str:
 def _settings(path: Path) -> str:
     """Return the text of a configuration, after checking that it is valid."""
     settings(path)
-    text = html.escape(configuration_text(path))
+    text = html.escape(text_of(path))
     return f"<details><summary>{html.escape(str(path))}</summary><pre>{text}</pre></details>"
 
 

@@ -14,8 +14,7 @@ from fwsvm.analysis.published import METHOD_NAMES
 from fwsvm.analysis.reported import final_rows
 from fwsvm.analysis.results import DONE
 from fwsvm.analysis.tables.html import abbreviated, folded
-from fwsvm.errors import ResultsError
-from fwsvm.results.kinds import listed, shortened
+from fwsvm.errors import ResultsError, listed, shortened
 
 NAMED = 12  # methods and machines in a sentence
 MOST_MISSING = 200  # data sets in the folded list

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fwsvm.analysis.names import short_names
 from fwsvm.analysis.tables.model import Table, TableEntry, TableRow
-from fwsvm.results.kinds import shortened
+from fwsvm.errors import shortened
 
 #: Heads of label columns that hold names of data sets.
 DATASETS = ("data set", "problem")

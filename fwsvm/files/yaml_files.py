@@ -1,0 +1,98 @@
+"""Read YAML files of users: of plain values alone, up to a size, without a key twice in one mapping."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fwsvm.errors import FwsvmError, UsageError
+
+MAX_BYTES = 1 << 20
+#: What to do about errors of PyYAML's that have these words.
+REMEDIES = {
+    "tab": "indent with spaces, not tabs",
+    "start any token": "put the value in quotes",
+    "expected ',' or": "is a bracket before this not closed?",
+    "node content": "is a bracket before this not closed?",
+    "unexpected end of stream": "is a quote before this not closed?",
+    "expected key": "keys of a mapping begin in one column; is this one indented otherwise?",
+    "mapping values are not allowed": "keys begin in one column, and a value with a colon stands in quotes",
+}
+_Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
+    """The safe loader, which takes a date for text and refuses a key that stands twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys = [key.value for key, _ in node.value]
+        for (key, _), name in zip(node.value, keys, strict=True):
+            if (
+                isinstance(name, str)
+                and name != "<<"
+                and keys.count(name) > 1
+                and not hasattr(node, "merged")
+            ):
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {name!r} stands there twice", key.start_mark
+                )
+        node.merged = True  # of a mapping with <<, PyYAML adds the keys of others to those of the node
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
+
+
+def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
+    """Return the document of a YAML file; None of an empty one.
+
+    Raises
+    ------
+    error
+        The file cannot be read, is no YAML, or has more than `MAX_BYTES`; file, line and reason are named.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as wrong:
+        raise error(f"{path}: cannot be read: {getattr(wrong, 'strerror', None) or wrong}") from wrong
+    if len(content) > MAX_BYTES:
+        raise error(f"{path}: cannot be read: more than {MAX_BYTES >> 20} MiB")
+    return parse_yaml(content, str(path), error)
+
+
+def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) -> Any:
+    """Return the document of a text in UTF-8; ``name`` is that of the file in messages. Else like `read_yaml`."""
+    try:
+        text = content.decode("utf-8-sig")
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is the safe loader
+    except UnicodeDecodeError as wrong:
+        line = content.count(b"\n", 0, wrong.start) + 1
+        raise error(f"{name}:{line}: not text in UTF-8") from None
+    except yaml.YAMLError as wrong:
+        mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
+        said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())
+        remedy = next((f"; {remedy}" for words, remedy in REMEDIES.items() if words in said), "")
+        raise error(f"{name}:{mark.line + 1 if mark else 1}: not YAML: {said}{remedy}") from None
+    except (RecursionError, ValueError) as wrong:  # nested too deeply, or a scalar that is not of its type
+        raise error(f"{name}: not YAML: {wrong}") from None
+
+
+def line_of(path: Path, keys: tuple[str | int, ...]) -> int:
+    """Return the line of a value in a YAML file that `read_yaml` reads, by the keys and places that lead to it."""
+    node: Any = yaml.compose(path.read_text("utf-8-sig"), Loader=_Safe)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+            node = node.value[key]
+            line = node.start_mark.line + 1
+            continue
+        held = (
+            [pair for pair in node.value if pair[0].value == str(key)]
+            if isinstance(node, yaml.MappingNode)
+            else []
+        )
+        if not held:  # it is from another place, by YAML's merge key
+            break
+        line, node = held[0][0].start_mark.line + 1, held[0][1]
+    return line
