@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from fwsvm.analysis.cells import sweeps, without_sweeps
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.published import without_made_here
-from fwsvm.analysis.sweeps import sweeps, without_sweeps
 
 #: What is one problem: methods are compared on the same data set and kernel, of a sweep also at the same C, and where a
 #: method has several tolerances also at the same tolerance.

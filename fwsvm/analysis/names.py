@@ -1,57 +1,61 @@
-"""Short names of data sets, for tables and pictures that have no room for paths and the numbers of synthetic sets."""
+"""Short names of data sets and methods, for tables and pictures that have no room for paths and parameters."""
 
 from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from fwsvm.analysis import published
-from fwsvm.errors import shortened
 
 MOST = 40  # characters
-_SYNTHETIC = "synthetic:"
 
 
 def short_name(dataset: str) -> str:
-    """Return the papers' name of a data set, a synthetic one's kind and rows, a long path's last part."""
+    """Return the papers' name of a data set, a synthetic one's kind and rows, a long path's last part.
+
+    >>> short_name("synthetic:blobs?rows=300&seed=1"), short_name("a1a")
+    ('blobs 300', 'a1a')
+    """
     title = published.title(dataset)
-    if title.startswith(_SYNTHETIC):
-        kind, numbers = _synthetic(title)
-        return shortened(f"{kind} {numbers.get('rows', '')}".strip(), MOST)
+    if title.startswith("synthetic:"):
+        kind, _, numbers = title.removeprefix("synthetic:").partition("?")
+        return middle_cut(f"{kind} {dict(parse_qsl(numbers)).get('rows', '')}".strip())
     if len(title) > MOST:
         title = title.replace("\\", "/").rstrip("/").rpartition("/")[2] or title
-    return shortened(title, MOST)
+    return middle_cut(title)
+
+
+def middle_cut(name: str, most: int = MOST) -> str:
+    """Return a name with its middle left out where it is too long.
+
+    >>> middle_cut("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(name) <= most:
+        return name
+    return f"{name[: most // 2]}…{name[len(name) - (most - 1) // 2 :]}"
 
 
 def short_names(datasets: Iterable[str]) -> dict[str, str]:
-    """Return a short name of each data set, no two alike: what tells two apart is added, or else a number."""
+    """Return a short name of each data set, no two alike."""
     every = list(dict.fromkeys(datasets))
     short = {dataset: short_name(dataset) for dataset in every}
-    alike = {name for name, times in Counter(short.values()).items() if times > 1}
-    for name in alike:
-        among = [dataset for dataset in every if short[dataset] == name]
-        short |= {dataset: shortened(f"{name}{_difference(dataset, among)}", MOST) for dataset in among}
+    counts = Counter(short.values())
+    return distinct({d: name if counts[name] == 1 else middle_cut(d) for d, name in short.items()})
+
+
+def method_names(methods: Iterable[str], most: int = 28) -> dict[str, str]:
+    """Return what tables and pictures call each method, no two alike."""
+    return distinct({m: published.METHOD_NAMES.get(m, middle_cut(m, most)) for m in dict.fromkeys(methods)})
+
+
+def distinct(names: dict[str, str]) -> dict[str, str]:
+    """Return the names, with a number behind those that occurred before."""
+    found: dict[str, str] = {}
     taken: set[str] = set()
-    for dataset in every:
-        name, number = short[dataset], 2
-        while short[dataset] in taken:
-            short[dataset] = f"{shortened(name, MOST - 6)} ({number})"
-            number += 1
-        taken.add(short[dataset])
-    return short
-
-
-def _synthetic(dataset: str) -> tuple[str, dict[str, str]]:
-    """Return the kind of a synthetic set, and its numbers by name."""
-    kind, _, numbers = dataset.removeprefix(_SYNTHETIC).partition("?")
-    return kind, dict(parse_qsl(numbers))
-
-
-def _difference(dataset: str, among: list[str]) -> str:
-    """Return the numbers of a synthetic set that others of the same short name have otherwise."""
-    if not dataset.startswith(_SYNTHETIC):
-        return ""
-    mine = _synthetic(dataset)[1]
-    others = [_synthetic(other)[1] for other in among]
-    return "".join(
-        f", {key} {value}" for key, value in mine.items() if any(other.get(key) != value for other in others)
-    )
+    for full, name in names.items():
+        unlike, number = name, 2
+        while unlike in taken:
+            unlike, number = f"{name} ({number})", number + 1
+        taken.add(unlike)
+        found[full] = unlike
+    return found

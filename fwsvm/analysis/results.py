@@ -112,6 +112,31 @@ def protocols(frame: pd.DataFrame, folder: Path) -> tuple["pd.Series[str]", list
     return found.mask(~configured & (found == ""), UNKNOWN), notices
 
 
+#: Rows alike in these must have seen the same data.
+SAME_DATA = ("experiment", "profile", "role", "dataset", "seed", "fold", "repetition")
+
+
+def different_data(frame: pd.DataFrame, alike: Sequence[str] = SAME_DATA) -> list[str]:
+    """Return a sentence for each data set of which rows that are ``alike`` have seen different data.
+
+    ``frame`` has rows of runs.csv and the column ``folder``. Rows that ran on no data have no digest.
+    """
+    rows = frame.loc[frame["data_sha256"] != "", [*alike, "data_sha256", "folder"]].drop_duplicates()
+    said: dict[str, str] = {}
+    for _, here in rows.groupby([*alike], dropna=False, sort=False):
+        if here["data_sha256"].nunique() > 1:
+            first = here.drop_duplicates("data_sha256").head(2)
+            name, places = str(first["dataset"].iloc[0]), first["folder"].tolist()
+            one, other = (digest[:12] for digest in first["data_sha256"])
+            said.setdefault(
+                name,
+                f"different data under the name {shortened(name)}"
+                + (f": {one} in {places[0]}, {other} in {places[1]}" if places[0] != places[1]
+                   else f" in {places[0]}: {one}, then {other}"),
+            )  # fmt: skip
+    return list(said.values())
+
+
 def result_folders(path: Path) -> list[Path]:
     """Return the folder with a runs.csv that ``path`` is or means, or all such folders directly inside it."""
     try:

@@ -1,8 +1,9 @@
 """Options of table, stats, plot, claims and report, and their reading of results and writing of text."""
 
 import os
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fwsvm.analysis.results import Results
+    from fwsvm.analysis.tables import Table
 
 results_argument = click.argument("results", nargs=-1, type=_types.ANY, metavar="[RESULTS]...")
 where_option = click.option(
@@ -54,14 +56,18 @@ def format_option(*forms: str) -> Callable[[Any], Any]:
 def read_results(paths: tuple[Path, ...], where: tuple[str, ...], out: Path | None = None) -> "Results":
     """Read the result folders; print their notices on stderr. What is read is refused as ``out``."""
     from fwsvm.analysis import results
-    from fwsvm.analysis.same_data import different_in_folders
-    from fwsvm.analysis.sweeps import some_read_as_sweeps
+    from fwsvm.analysis.cells import some_read_as_sweeps
     from fwsvm.cli._files import refuse_overwriting_results
 
     read = results.read(paths).select(where)
     if out is not None:
         refuse_overwriting_results(read.folders, out, read=paths)
-    tell((*read.notices, *different_in_folders(read.frame), *some_read_as_sweeps(read.frame)))
+    one_folder = read.frame["folder"].nunique() == 1
+    meant = "of runs of one setting the later count" if one_folder else "they are counted as one data set"
+    differ = [
+        f"{said}; {meant}: choose with --where data_sha256=..." for said in results.different_data(read.frame)
+    ]
+    tell((*read.notices, *differ, *some_read_as_sweeps(read.frame)))
     return read
 
 
@@ -87,6 +93,14 @@ def emit(text: str, out: Path | None) -> None:
 
     write_whole(out, text.encode())
     click.echo(f"wrote {out}", err=True)
+
+
+def emit_tables(tables: "Sequence[Table]", form: str, out: Path | None) -> None:
+    """Write tables in one form; on a terminal as wide as it is, the best in bold."""
+    from fwsvm.analysis.tables import WIDTH, render
+
+    width = shutil.get_terminal_size().columns if out is None and sys.stdout.isatty() else WIDTH
+    emit(render(tables, form, width=width, colour=out is None and coloured()), out)
 
 
 def coloured() -> bool:

@@ -27,7 +27,7 @@ from fwsvm.errors import UsageError
     help="Only claims whose names begin so: 003, 000-web ...; may be repeated.",
 )
 @click.option("--summary", "brief", is_flag=True, help="Print the counts alone.")
-@format_option("terminal", "markdown", "html", "csv")
+@format_option("terminal", "markdown", "csv")
 @mixed_load_option
 @where_option
 @out_option

@@ -8,8 +8,7 @@ import click
 from fwsvm import exit_codes
 from fwsvm.cli import _types
 from fwsvm.cli._analysis import (
-    coloured,
-    emit,
+    emit_tables,
     format_option,
     mixed_load_option,
     out_option,
@@ -17,6 +16,7 @@ from fwsvm.cli._analysis import (
     where_option,
 )
 from fwsvm.cli._types import FiniteFloat, NearestChoice
+from fwsvm.errors import listed
 
 
 @click.command("compare")
@@ -28,7 +28,7 @@ from fwsvm.cli._types import FiniteFloat, NearestChoice
               help="Smallest difference of accuracies that counts, in percentage points.")  # fmt: skip
 @click.option("--time-margin", type=FiniteFloat(1, min_open=True), default=1.2, show_default=True,
               metavar="FACTOR", help="Smallest ratio of times that counts.")  # fmt: skip
-@format_option("terminal", "markdown", "latex", "csv", "html")
+@format_option("terminal", "markdown", "latex", "csv")
 @mixed_load_option
 @where_option
 @out_option
@@ -38,32 +38,23 @@ def command(
 ) -> None:  # fmt: skip
     """Say where NEW is better, the same or worse than OLD.
 
-    OLD and NEW are folders that `fwsvm grid` wrote. Runs are paired by data set, method, setting
-    and repetition. Lines with enough pairs are tested (Wilcoxon, Holm; r is the effect size); the others are judged by
-    the margin alone. Times from different machines or loads are not compared.
+    OLD and NEW are folders that `fwsvm grid` wrote, or archives of such. Runs are paired by data set, method, setting
+    and repetition. Lines of six pairs or more are tested (Wilcoxon, Holm); the others are judged by the margin alone.
+    Times from different machines or loads are not compared.
 
     Exit code: 0 if nothing is worse, 1 if something is, or if a run ends with a worse status than before.
     """
-    from fwsvm.analysis.differences.evaluate import compare_results
-    from fwsvm.analysis.differences.show import table
-    from fwsvm.analysis.tables.render import render
+    from fwsvm.analysis.compare import compare_results
     from fwsvm.cli._lines import echo, tell
 
     margins = {"accuracy": accuracy_margin / 100, "time": time_margin}
     before, after = (read_results((path,), where, out).frame for path in (old, new))
     found = compare_results(before, after, measures or tuple(margins), margins, mixed_load=mixed_load)
     tell(found.notices)
-    compared = dict.fromkeys(one.measure for one in found.differences)
-    emit(
-        render(
-            [table(found, name, margins[name]) for name in compared], form, colour=coloured() and out is None
-        ),
-        out,
-    )
-    for ending in found.endings:
-        echo(f"worse: {ending}", 2, err=True)
-    for labels, side in ((found.only_old, old), (found.only_new, new)):
-        if labels:
-            more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-            echo(f"only in {side}: {'; '.join(labels[:10])}{more}", 2, err=True)
-    sys.exit(exit_codes.WORSE if found.is_worse else 0)
+    emit_tables(found.tables, form, out)
+    for said in found.worse:
+        echo(f"worse: {said}", 2, err=True)
+    for names, side in ((found.only_old, old), (found.only_new, new)):
+        if names:
+            echo(f"only in {side}: {listed(names, '; ', 10)}", 2, err=True)
+    sys.exit(exit_codes.WORSE if found.worse else 0)

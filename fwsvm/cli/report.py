@@ -17,10 +17,9 @@ from fwsvm.cli._analysis import mixed_load_option, read_results, where_option
 def command(folders: tuple[Path, ...], out: Path | None, mixed_load: bool, where: tuple[str, ...]) -> None:
     """Write one HTML page of the results in the folders DIR.
 
-    The page says what was run, what won and what is uncertain, and has the details. It needs no
-    network and no other file. Its tables sort and filter. With Bokeh (pip install 'fwsvm[report]') figures
-    zoom, show what a point is and hide methods; without it they are pictures, which need matplotlib (pip install
-    'fwsvm[plots]').
+    The page says which method is the fastest and which the most accurate, how many runs are certified, and what is
+    uncertain or missing. It needs no network and no other file. Its tables sort. Figures need matplotlib: pip install
+    'fwsvm[plots]'.
     """
     from fwsvm.analysis.report import page
     from fwsvm.files.atomic import write_whole

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm.cli._analysis import (
-    coloured,
-    emit,
+    emit_tables,
     format_option,
     mixed_load_option,
     out_option,
@@ -19,6 +18,7 @@ from fwsvm.cli._analysis import (
 )
 from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import UsageError, shown
+from fwsvm.plugins import entry_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ BETWEEN = r",(?![^()]*\))"
 @click.option("--methods", metavar="A,B,...", help="Compare only these; for pairs only.")
 @click.option("--alpha", type=FiniteFloat(0, 1, min_open=True, max_open=True), default=0.05,
               show_default=True, help="Level of the critical difference.")  # fmt: skip
-@format_option("terminal", "markdown", "latex", "csv", "html")
+@format_option("terminal", "markdown", "latex", "csv")
 @mixed_load_option
 @where_option
 @out_option
@@ -72,10 +72,9 @@ def command(
     from fwsvm.analysis import comparisons, papers
     from fwsvm.analysis.cells import several_kinds
     from fwsvm.analysis.measures import measure
-    from fwsvm.analysis.papers.p003 import statistics
+    from fwsvm.analysis.papers import p003_tests
     from fwsvm.analysis.published import cells as published_cells
     from fwsvm.analysis.results import matching
-    from fwsvm.analysis.tables.render import render
 
     refuse_both(results, published)
     if published is not None:
@@ -95,11 +94,11 @@ def command(
     drawn = [] if numbers else comparisons.tables(evaluation, source)
     if of_003 and published is None:
         drawn += [
-            table for name, table in statistics.tables(evaluation).items() if name in numbers or not numbers
+            table for name, table in p003_tests.tables(evaluation).items() if name in numbers or not numbers
         ]
     elif of_003 and published == "003" and not where:
-        drawn.append(statistics.recomputed_table())
-    emit(render(drawn, form, colour=coloured() and out is None), out)
+        drawn.append(p003_tests.recomputed_table())
+    emit_tables(drawn, form, out)
 
 
 def _design(
@@ -121,7 +120,7 @@ def _design(
     if plan not in {None, "pairs"}:
         if measures or methods:
             raise UsageError(f"--measure and --methods go with --design pairs; design {plan} has its own")
-        return papers.design(str(plan))
+        return entry_of(papers.DESIGNS, "design", str(plan), [*papers.DESIGNS, "pairs"])
     wanted = [name.strip() for name in re.split(BETWEEN, methods)] if methods else present
     twice = [name for name in wanted if wanted.count(name) > 1]
     if twice:

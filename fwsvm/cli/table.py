@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from fwsvm.cli._analysis import (
-    coloured,
     emit,
+    emit_tables,
     format_option,
     mixed_load_option,
     out_option,
@@ -30,7 +30,7 @@ from fwsvm.errors import UsageError
     help="A paper's table (003-2, 000-speedup ...) or a measure (accuracy, time, size, gap ...); without it, "
     "all papers' tables that the results fill, else accuracy, time and size.",
 )
-@format_option("terminal", "markdown", "latex", "csv", "html")
+@format_option("terminal", "markdown", "latex", "csv")
 @click.option(
     "--published/--no-published", default=True, help="Set the paper's numbers and the ratio beside ours."
 )
@@ -53,10 +53,9 @@ def command(
     Ours stand beside the printed numbers. Without RESULTS, --layout draws the printed numbers alone. Only final runs
     count; means and standard deviations are over repetitions, and what is missing, failed or cut short stays visible.
     """
+    from fwsvm.analysis import layouts as known
     from fwsvm.analysis.cells import cells_of_runs
     from fwsvm.analysis.reported import refuse_mixed_load
-    from fwsvm.analysis.tables import drawing
-    from fwsvm.analysis.tables.render import render
 
     if listing:
         if out is not None:
@@ -71,26 +70,23 @@ def command(
                 "give RESULTS folders, or --layout NAME for the printed numbers alone (--list lists them)"
             )
         refuse_where(where)
-        drawn = drawing.draw_tables(None, layouts)
-        emit(render(drawn, form, colour=coloured() and out is None), out)
+        drawn = known.draw_tables(None, layouts)
+        emit_tables(drawn, form, out)
         return
     runs = read_results(results, where, out).frame
-    chosen = drawing.tables_for(cells_of_runs(runs), layouts)
-    if any(drawing.show_times(names) for _, names in chosen) and not mixed_load:
+    chosen = known.tables_for(cells_of_runs(runs), layouts)
+    if any(known.show_times(names) for _, names in chosen) and not mixed_load:
         refuse_mixed_load(runs)
     drawn = [
-        table
-        for some, names in chosen
-        for table in drawing.draw_tables(some, names, with_published=published)
+        table for some, names in chosen for table in known.draw_tables(some, names, with_published=published)
     ]
-    emit(render(drawn, form, colour=coloured() and out is None), out)
+    emit_tables(drawn, form, out)
 
 
 def _listing() -> list[str]:
     from fwsvm.analysis.measures import MEASURES
-    from fwsvm.analysis.papers import LAYOUTS, SIZES
+    from fwsvm.analysis.papers import LAYOUTS
 
     layouts = [f"{name:22} {layout.title}" for name, layout in LAYOUTS.items()]
-    sizes = [f"{name:22} {table.paper}, Table 1: data sets" for name, table in SIZES.items()]
     measures = [f"{name:22} {measure.title}" for name, measure in MEASURES.items() if not measure.derived]
-    return [*sizes, *layouts, *measures]
+    return [*layouts, *measures]

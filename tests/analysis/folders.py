@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fwsvm.analysis import published
+from fwsvm.analysis import cells, published
+from fwsvm.results.columns import COLUMNS as RUN_COLUMNS
+from fwsvm.results.columns import NUMBER
 
 COLUMNS = (  # noqa: SIM905 - a list of names reads better unquoted
     "run_id experiment profile role status message dataset data_sha256 rows features classes "
@@ -78,6 +80,20 @@ def row(**fields: Any) -> dict[str, Any]:
     return full
 
 
+def frame_of(*rows) -> pd.DataFrame:
+    """Return some rows as a DataFrame typed as `read_runs` types it."""
+    frame = pd.DataFrame(list(rows), dtype=object)
+    for name in (name for name, column in RUN_COLUMNS.items() if column.kind == NUMBER):
+        frame[name] = pd.to_numeric(frame[name].replace("", None))
+    frame["shared"] = frame["shared"] == "true"
+    return frame
+
+
+def cells_of(*rows) -> pd.DataFrame:
+    """Return the cells of some rows."""
+    return cells.cells_of_runs(frame_of(*rows))
+
+
 def write(folder: Path, rows: Iterable[Mapping[str, Any]], config: str | None = None) -> Path:
     """Write runs.csv and experiment.yaml, by default of the first row's experiment, into ``folder`` and return it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,9 +129,9 @@ def like_paper(
     ``scatter``, 0, times are a twentieth exactly and accuracies as printed.
     """
     rng = np.random.default_rng(seed)
-    cells = published.cells(paper)
+    printed = published.cells(paper)
     rows = []
-    for cell in cells[cells["kernel"] != "quadratic"].to_dict("records"):
+    for cell in printed[printed["kernel"] != "quadratic"].to_dict("records"):
         variants = {cell["method"]: 1.0} | (dict(extra or {}) if cell["method"] == "mfw" else {})
         for method, factor in variants.items():
             rows += [

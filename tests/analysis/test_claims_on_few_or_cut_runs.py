@@ -6,9 +6,8 @@ from fwsvm.analysis.claims.checks import ADULT, WEB, friedman_rejects, wilcoxon_
 from fwsvm.analysis.claims.evaluate import check_claims
 from fwsvm.analysis.claims.model import CheckResult, View, of_growth
 from fwsvm.analysis.comparisons import Hypothesis
-from fwsvm.analysis.papers.p003.checks import twice_as_fast
-from tests.analysis.folders import row
-from tests.analysis.test_results import cells_of
+from fwsvm.analysis.papers.p003 import twice_as_fast
+from tests.analysis.folders import cells_of, row
 
 METHODS = ("cvm", "fw", "mfw")
 

@@ -8,28 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.analysis import cells, results, sweeps
-from fwsvm.analysis.baseline import against_baseline
-from fwsvm.analysis.method_matrix import method_matrix
+from fwsvm.analysis import cells, results
+from fwsvm.analysis.cells import against_baseline
+from fwsvm.analysis.comparisons import method_matrix
 from fwsvm.analysis.reported import refuse_mixed_load
 from fwsvm.errors import ResultsError, UsageError
-from fwsvm.results.columns import COLUMNS, NUMBER
 from fwsvm.results.reading import read_trace
-from tests.analysis.folders import row, write, write_trace
-
-
-def frame_of(*rows) -> pd.DataFrame:
-    """Return some rows as a DataFrame typed as `read_runs` types it."""
-    frame = pd.DataFrame(list(rows), dtype=object)
-    for name in (name for name, column in COLUMNS.items() if column.kind == NUMBER):
-        frame[name] = pd.to_numeric(frame[name].replace("", None))
-    frame["shared"] = frame["shared"] == "true"
-    return frame
-
-
-def cells_of(*rows) -> pd.DataFrame:
-    """Return the cells of some rows."""
-    return cells.cells_of_runs(frame_of(*rows))
+from tests.analysis.folders import cells_of, frame_of, row, write, write_trace
 
 
 def test_a_folder_a_file_and_a_folder_of_folders_are_all_readable(tmp_path: Path) -> None:
@@ -192,15 +177,15 @@ def test_sweeps_are_told_from_single_values_of_the_penalty() -> None:
         *(row(dataset="b", method="fw", C=c, experiment="sweep") for c in (1, 2)),
         row(dataset="b", method="fw", C=4),
     )
-    assert sweeps.without_sweeps(table)["C"].tolist() == [1, 4]
-    assert sweeps.sweeps(table)["C"].tolist() == [1, 2]
+    assert cells.without_sweeps(table)["C"].tolist() == [1, 4]
+    assert cells.sweeps(table)["C"].tolist() == [1, 2]
 
 
 def test_what_looks_like_a_sweep_among_single_penalties_is_said() -> None:
     single = [row(dataset=data, method=method, C=1) for data in "ab" for method in ("fw", "cvm")]
     sweep = [row(dataset="a", method="fw", C=c, experiment="sweep") for c in (1, 2)]
-    assert sweeps.some_read_as_sweeps(frame_of(*single, *sweep)) == []
-    (said,) = sweeps.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
+    assert cells.some_read_as_sweeps(frame_of(*single, *sweep)) == []
+    (said,) = cells.some_read_as_sweeps(frame_of(*single, *sweep, row(dataset="b", method="fw", C=4)))
     assert "several values of C for b/fw, and one for the others" in said
 
 

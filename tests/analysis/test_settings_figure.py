@@ -3,8 +3,7 @@
 from fwsvm.analysis import published
 from fwsvm.analysis.figures import FigureData, draw
 from fwsvm.analysis.figures.style import texts
-from tests.analysis.folders import row
-from tests.analysis.test_results import cells_of
+from tests.analysis.folders import cells_of, row
 
 
 def why(dataset: str, method: str, seconds: float, **more):

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from fwsvm.analysis.claims.model import Check, CheckResult, View, listed_titles, of_growth
-from fwsvm.analysis.comparisons import Hypothesis, all_pairs
-from fwsvm.analysis.comparisons.evaluate import compare_methods, p_value
-from fwsvm.analysis.comparisons.show import probability
+from fwsvm.analysis.comparisons import Hypothesis, compare_methods, probability
 from fwsvm.analysis.measures import measure, three_digits
 from fwsvm.analysis.published import METHOD_NAMES, series
 from fwsvm.analysis.statistics import wilcoxon
@@ -256,7 +254,7 @@ def wilcoxon_rejects(
         if least_p > level:
             return None
         test = wilcoxon([a for _, a, _ in pairs], [b for _, _, b in pairs])
-        p = p_value(test, hypothesis)
+        p = test.p(hypothesis.alternative)
         said = f"W = {test.W:g}, exact p = {probability(p)} ({hypothesis.alternative}) on {test.n} data sets"
         said += cut_losers(view, hypothesis.measure, hypothesis.first, hypothesis.second, pairs)
         return CheckResult((p > level) if stands else (p <= level), said + coverage(len(pairs), on))
@@ -274,9 +272,8 @@ def friedman_rejects(methods: Sequence[str], name: str, level: float) -> Check:
             return None
         import pandas as pd
 
-        design = all_pairs(methods, [name])
         try:
-            f = compare_methods(pd.DataFrame(cells), list(design.methods), name).friedman
+            f = compare_methods(pd.DataFrame(cells), list(methods), name).friedman
         except ResultsError:  # of too few data sets has every method a value that is no bound
             return None
         if f.n < LEAST_DATASETS:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from fwsvm.analysis import published, variants
-from fwsvm.analysis.cells import cell_names
 from fwsvm.analysis.claims.model import CheckResult, Claim, View, listed_titles, of_methods
 from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURED_COLUMNS
 from fwsvm.analysis.papers import CLAIMS
@@ -167,30 +166,22 @@ def _printed(paper: str, methods: tuple[str, ...]) -> View:
 
 def caveats(cells: pd.DataFrame) -> list[str]:
     """Return how these cells differ from the papers' runs: fewer rows, limits, other protocols, unfinished runs."""
-    sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
-    rows = cells.groupby("dataset", sort=False)["rows"].max().dropna()
-    fewer = [
-        f"{published.title(str(d))} {m:.0f} of {sizes[str(d)]:.0f}"
-        for d, m in rows.items()
-        if str(d) in sizes and m < sizes[str(d)]
-    ]
-    found = [f"ours have fewer training rows than the papers': {', '.join(fewer)}"] if fewer else []
+    found = published.smaller_than_published(cells)
     unknown = cells[cells["protocol"] == UNKNOWN]
     if len(unknown):
-        named = ", ".join(dict.fromkeys(unknown["experiment"]))
         found.append(
             f"{len(unknown)} cells count for no claim: their folder has no configuration of their experiment "
-            f"({named}), so their protocol is not known; add that configuration as experiment-2.yaml"
+            f"({', '.join(dict.fromkeys(unknown['experiment']))}), so their protocol is not known; add that "
+            "configuration as experiment-2.yaml"
         )
     others = cells[~cells["protocol"].isin([*AS_PRINTED, *AS_RUN, UNKNOWN])]
     if len(others):
-        named = ", ".join(dict.fromkeys(others["protocol"]))
         found.append(
-            f"{len(others)} cells of the protocol {named}, which is neither as printed (paper) nor as run (fw-svms), "
-            "count as printed for claims on methods that have no others"
+            f"{len(others)} cells of the protocol {', '.join(dict.fromkeys(others['protocol']))}, which is neither as "
+            "printed (paper) nor as run (fw-svms), count as printed for claims on methods that have no others"
         )
     for status in ("time_limit", "max_iterations", "missing", "error"):
         here = cells[cells["status"] == status]
-        if len(here):
-            found.append(f"{status} in {', '.join(cell_names(here, cells))}")
+        names = dict.fromkeys(here["dataset"] + "/" + here["method"])
+        found += [f"{status} in {', '.join(names)}"] * bool(names)
     return found

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.bounds import is_certain
-from fwsvm.analysis.cells import unique_cells
+from fwsvm.analysis.cells import is_certain, unique_cells, without_sweeps
 from fwsvm.analysis.measures import measure
-from fwsvm.analysis.sweeps import without_sweeps
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from fwsvm.analysis.cells import unique_cells
 from fwsvm.analysis.figures.style import CUT_SHORT, plain_label
 from fwsvm.analysis.measures import EMPTY, Measure, measure, named, plain
 from fwsvm.analysis.names import short_name, short_names
-from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.published import METHOD_NAMES, in_order
 from fwsvm.analysis.reported import SETTING
-from fwsvm.analysis.tables.layout import in_order
 from fwsvm.errors import ResultsError, UsageError, listed, nearest, shortened, shown
 
 MAX_PICTURES = 200
@@ -125,6 +124,18 @@ def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.
     if kind.log_axis:
         low = low.clip(lower=values / 3)
     return low * kind.factor, high * kind.factor
+
+
+def is_noise(cells: pd.DataFrame, kind: Measure, by: str = "dataset") -> bool:
+    """Return whether methods differ nowhere by more than the standard deviation of their repetitions.
+
+    ``by`` is what the methods are compared at. Where a method ran once, its noise is not known.
+    """
+    at = cells.groupby(by)
+    apart = at[kind.column].max() - at[kind.column].min()
+    noise = at[f"{kind.column}_sd"].agg(lambda deviations: deviations.max(skipna=False))
+    several = at["method"].nunique() > 1
+    return bool(several.any() and (noise > 0)[several].all() and (apart <= noise)[several].all())
 
 
 def without_number(cells: pd.DataFrame, drawn: Iterable[str]) -> list[str]:

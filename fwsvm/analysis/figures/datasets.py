@@ -5,12 +5,13 @@ Bars from zero hide differences between accuracies of 97 and 98, and have no mea
 
 import pandas as pd
 
-from fwsvm.analysis.baseline import against_baseline
+from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,
     drawable,
     fewer_rows,
+    is_noise,
     labels_of,
     methods_of,
     records,
@@ -33,11 +34,11 @@ from fwsvm.analysis.figures.style import (
     log_axis,
     owned,
     panels,
+    say_noise,
     set_titles,
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.sweeps import without_sweeps
 
 
 @figure("datasets", 2)
@@ -96,6 +97,8 @@ def _picture(
     if kind.log_axis:
         log_axis(panel, "x")
     keep_within(panel, "x", kind)
+    if is_noise(known, kind):
+        say_noise(panel)
     title = title_of(kind, baseline)
     set_titles(panel, "", title, "")
     some_cut = bool(cut_short(known, kind).any())

@@ -34,10 +34,10 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
 
 def _diagram(compared: OverallComparison) -> Drawing:
-    k, ranks = len(compared.methods), compared.nemenyi.mean_ranks
+    k, ranks = len(compared.methods), compared.friedman.mean_ranks
     order = sorted(range(k), key=lambda i: ranks[i])
     left = order[: (k + 1) // 2]
-    groups = compared.nemenyi.groups()
+    groups = compared.groups
     lines = max(len(left), k - len(left))
     depth = 0.25 + 0.14 * len(groups)
     figure, axes = panels(1, width=5.6, height=STEP * lines + depth + 0.75)
@@ -59,8 +59,8 @@ def _diagram(compared: OverallComparison) -> Drawing:
     kind = measure(compared.measure)
     caption = (
         f"Mean ranks in {kind.title} on {compared.friedman.n} data sets (1 is best); bars join methods "
-        f"within the critical difference {compared.nemenyi.critical_difference:.3f} (Nemenyi, alpha "
-        f"{compared.nemenyi.alpha:g})"
+        f"within the critical difference {compared.difference:.3f} (Nemenyi, alpha "
+        f"{compared.alpha:g})"
     )
     if compared.left_out:
         caption += f"; left out: {listed(map(label_of, compared.left_out), most=MOST_NAMED)}"
@@ -69,7 +69,7 @@ def _diagram(compared: OverallComparison) -> Drawing:
 
 
 def _critical_difference(panel, compared: OverallComparison) -> None:  # type: ignore[no-untyped-def]
-    cd = compared.nemenyi.critical_difference
+    cd = compared.difference
     panel.hlines(0.5, 1, 1 + cd, color=INK, linewidth=1.5)
     panel.vlines([1, 1 + cd], 0.45, 0.55, color=INK, linewidth=1.5)
     panel.text(1 + cd / 2, 0.56, f"CD = {cd:.2f}", ha="center", va="bottom", fontsize=8)

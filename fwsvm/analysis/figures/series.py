@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 
 from fwsvm.analysis import published
-from fwsvm.analysis.baseline import against_baseline
+from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import (
     FigureData,
     cut_short,
     drawable,
+    is_noise,
     methods_of,
     records,
     settings_apart,
@@ -32,12 +33,12 @@ from fwsvm.analysis.figures.style import (
     log_axis,
     panels,
     plain_label,
+    say_noise,
     set_titles,
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
 from fwsvm.analysis.published import METHOD_NAMES
-from fwsvm.analysis.sweeps import without_sweeps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,6 +124,8 @@ def _picture(
         if kind.log_axis:
             log_axis(axes[place], "y")
         keep_within(axes[place], "y", kind)
+        if is_noise(points[name], kind):
+            say_noise(axes[place])
         set_titles(axes[place], SERIES[name], "training rows m", title_of(kind, baseline))
         if differ:
             below = axes[len(present) + place]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from fwsvm.analysis import variants
-from fwsvm.analysis.baseline import against_baseline
+from fwsvm.analysis.cells import against_baseline
 from fwsvm.analysis.figures.data import FigureData, cut_short, drawable, labels_of, methods_of, records
 from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.series import title_of

@@ -242,6 +242,12 @@ def keep_within(panel: "Axes", which: Literal["x", "y"], kind: "Measure") -> Non
     (panel.set_xlim if which == "x" else panel.set_ylim)(max(0.0, low), min(100.0, high))
 
 
+def say_noise(panel: "Axes") -> None:
+    """Write into a panel that what it shows of the methods is no difference."""
+    panel.text(0.02, 0.02, "differences below the noise (one standard deviation)", transform=panel.transAxes,
+               fontsize=6, color=INK)  # fmt: skip
+
+
 def set_titles(panel: "Axes", title: str, x: str, y: str) -> None:
     """Set a panel's title and axis labels."""
     panel.set_title(title, fontsize=9, color=INK, loc="left")

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fwsvm.analysis.cells import sweeps
 from fwsvm.analysis.figures.data import (
     FigureData,
     fewer_rows,
+    is_noise,
     labels_of,
     methods_of,
     never_finished,
@@ -25,12 +27,12 @@ from fwsvm.analysis.figures.style import (
     legend,
     log_axis,
     panels,
+    say_noise,
     set_titles,
     style_of,
     tick_text,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.sweeps import sweeps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,6 +70,8 @@ def _picture(cells: pd.DataFrame, order: list[str], kind: Measure, setting: str,
         if kind.log_axis:
             log_axis(panel, "y")
         keep_within(panel, "y", kind)
+        if is_noise(cells[cells["dataset"] == dataset], kind, "C"):
+            say_noise(panel)
         set_titles(panel, labels[dataset], "C", kind.title)
     cut_short = bool(cells["censored"].any())
     legend(figure, axes[: len(order)], cut_short=cut_short)

@@ -24,10 +24,8 @@ from fwsvm.analysis.claims.checks import (
     wilcoxon_rejects,
 )
 from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View
-from fwsvm.analysis.comparisons.design import Design, Hypothesis, two_hypotheses
-from fwsvm.analysis.papers.paper import Paper
-from fwsvm.analysis.tables.layout import Layout, per_dataset
-from fwsvm.analysis.tables.sizes import KERNEL_COLUMNS, SizesTable
+from fwsvm.analysis.comparisons import Design, Hypothesis, two_hypotheses
+from fwsvm.analysis.layouts import Layout, per_dataset
 
 METHODS = ("cvm", "fw", "mfw", "swap", "swap-2o")
 QUADRATIC = ("shuttle", "reuters", *WEB)
@@ -225,6 +223,3 @@ LAYOUTS = {
                             "003", METHODS[1:], "quadratic", ("accuracy", "time"), per_dataset,
                             (ONLY_FIGURES,)),
 }  # fmt: skip
-SIZES = {"000-1": SizesTable("000", KERNEL_COLUMNS)}
-
-PAPER = Paper("000", CLAIMS, LAYOUTS, DESIGN, SIZES)

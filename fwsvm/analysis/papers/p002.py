@@ -4,10 +4,8 @@ import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, listed_titles
+from fwsvm.analysis.layouts import Layout, over_C
 from fwsvm.analysis.measures import three_digits
-from fwsvm.analysis.papers.paper import Paper
-from fwsvm.analysis.tables.layout import Layout, over_C
-from fwsvm.analysis.tables.sizes import SizesTable
 
 METHODS = ("liblinear", "avsf")
 OF_ONE = ["experiment", "profile"]  # columns of runs whose times are compared
@@ -315,6 +313,3 @@ LAYOUTS = {
     "002-2": Layout("002, Table 2, epsilon 0.01", "002", METHODS, None, ("time", "steps"), over_C(0.01)),
     "002-3": Layout("002, Table 3, epsilon 0.001", "002", METHODS, None, ("time", "steps"), over_C(0.001)),
 }  # fmt: skip
-SIZES = {"002-1": SizesTable("002", {"instances_l": "rows", "features_d": "features"})}
-
-PAPER = Paper("002", CLAIMS, LAYOUTS, sizes=SIZES)

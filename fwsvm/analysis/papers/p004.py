@@ -3,9 +3,8 @@
 from fwsvm.analysis import published
 from fwsvm.analysis.claims.checks import all_hold, better, coverage, quotient_range
 from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View
-from fwsvm.analysis.papers.paper import Paper
+from fwsvm.analysis.layouts import Layout, per_dataset
 from fwsvm.analysis.published import series
-from fwsvm.analysis.tables.layout import Layout, per_dataset
 
 METHODS = ("wolfe", "pegasos", "scs")
 UCI = series("uci")  # by size
@@ -64,5 +63,3 @@ LAYOUTS = {
     "004-1": Layout("004, Table 1: test accuracy (%) and training time (s)", "004", METHODS, None,
                     ("accuracy", "time"), per_dataset),
 }  # fmt: skip
-
-PAPER = Paper("004", CLAIMS, LAYOUTS)

@@ -7,7 +7,7 @@ and MFW), 004 Zhang and Sen (SCS). 000 prints its results as figures only: it ha
 """
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from importlib.resources import files
 
 import pandas as pd
@@ -69,6 +69,25 @@ def lock_name(printed: str) -> str:
 def title(lock: str) -> str:
     """Return the name our tables print for a data set: the papers', or its own if no paper has it."""
     return _titles().get(lock, lock)
+
+
+def in_order(datasets: Iterable[str]) -> list[str]:
+    """Return the distinct data sets in the papers' order, then the others as they come."""
+    present = list(dict.fromkeys(datasets))
+    known = [str(lock) for lock in names()["lock"] if lock in present]
+    return known + [name for name in present if name not in known]
+
+
+def smaller_than_published(cells: pd.DataFrame) -> list[str]:
+    """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
+    sizes = {d: m for paper in ("002", "003", "004") for d, m in training_rows(paper).items()}
+    rows = cells.groupby("dataset")["rows"].max()
+    fewer = [
+        f"{title(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
+        for name in in_order(cells["dataset"])
+        if rows[name] < sizes.get(name, 0)
+    ]
+    return [f"fewer training rows than published: {', '.join(fewer)}"] if fewer else []
 
 
 def series(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Checks of 003's claims that are more than a comparison."""
+"""003 (Frandi et al.): FW and MFW against CVM; claims, design and tables."""
 
 import math
 from functools import partial
@@ -6,21 +6,29 @@ from functools import partial
 import numpy as np
 
 from fwsvm.analysis import published
-from fwsvm.analysis.bounds import is_certain
+from fwsvm.analysis.cells import is_certain, sweeps
 from fwsvm.analysis.claims.checks import (
     ADULT,
     ALL,
+    SINGLE,
     WEB,
+    alike,
     all_hold,
     better,
     coverage,
+    friedman_rejects,
+    growing_speedup,
     is_bound,
+    peak_speedup,
+    quadratic_like_rbf,
     reaches,
     speedups,
+    wilcoxon_rejects,
 )
-from fwsvm.analysis.claims.model import CheckResult, View, of_growth
+from fwsvm.analysis.claims.model import Check, CheckResult, Claim, View, of_growth
+from fwsvm.analysis.comparisons import Design, Hypothesis, two_hypotheses
+from fwsvm.analysis.layouts import Layout, per_dataset
 from fwsvm.analysis.measures import three_digits
-from fwsvm.analysis.sweeps import sweeps
 
 METHODS = ("cvm", "fw", "mfw")
 SWEPT = ("shuttle", "kdd99-10pc", "pendigits", "reuters")
@@ -209,3 +217,126 @@ def below_cvm_at_most_C(view: View) -> CheckResult | None:  # noqa: N802 - C is 
             holds &= 2 * won > len(pairs)
             said.append(f"{method.upper()} faster than CVM at {won} of {len(pairs)} points (data set, C)")
     return CheckResult(holds, "; ".join(said)) if said else None
+
+
+CHARACTERS = ("letter", "pendigits", "mnist", "usps", "usps-ext")
+
+
+def _claim(name: str, place: str, statement: str, check: Check, printed: str | None = "003") -> Claim:
+    return Claim(f"003-{name}", place, statement, METHODS, check, printed)
+
+
+CLAIMS = [
+    _claim("web-faster", "5.3, Figure 3", "FW and MFW are faster than CVM on every Web data set.",
+           all_hold(better("fw", "cvm", "time", WEB), better("mfw", "cvm", "time", WEB))),
+    _claim("web-less-accurate", "5.3, Figure 3",
+           "FW and MFW are slightly less accurate than CVM on the Web data sets.",
+           all_hold(better("cvm", "fw", "accuracy", WEB), better("cvm", "mfw", "accuracy", WEB),
+                alike(METHODS, "accuracy", WEB, difference=0.02))),
+    _claim("web-fw-speedup-grows", "5.3 and 5.9, Figure 3",
+           "FW's speed-up over CVM increases monotonically along the Web series, from 12 to 107.",
+           growing_speedup("fw", WEB)),
+    _claim("web-mfw-speedup-grows", "5.3 and 5.9, Figure 3",
+           "MFW's speed-up over CVM increases monotonically along the Web series, from 2 to almost 10.",
+           growing_speedup("mfw", WEB)),
+    _claim("web-fw-peak", "5.9",
+           "On the Web series FW's speed-up peaks at two orders of magnitude, on the largest set.",
+           peak_speedup("fw", WEB, at="w8a", least=100)),
+    _claim("adult-fw-faster-but-two", "5.4, Figure 4",
+           "CVM beats FW in time on just the two smallest Adult data sets.",
+           better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a"))),
+    _claim("adult-mfw-faster", "5.4, Figure 4", "MFW is faster than CVM on every Adult data set.",
+           better("mfw", "cvm", "time", ADULT)),
+    _claim("adult-mfw-peak", "5.4, Figure 4",
+           "MFW's speed-up over CVM reaches 15 on the fifth Adult data set.",
+           peak_speedup("mfw", ADULT, at="a5a", least=14.5)),
+    _claim("adult-fw-moderate", "5.4",
+           "FW's speed-ups on the Adult series are more moderate than on the Web series.",
+           more_moderate),
+    _claim("adult-fw-more-accurate", "5.4, Figure 4", "On most Adult data sets FW is more accurate than CVM.",
+           better("fw", "cvm", "accuracy", ADULT, "most")),
+    _claim("adult-mfw-as-accurate", "5.4, Figure 4",
+           "MFW is as accurate as CVM on the Adult data sets (read as: nowhere a tenth of a point below).",
+           better("mfw", "cvm", "accuracy", ADULT, or_equal=True, within=0.001)),
+    _claim("adult-mfw-fastest", "5.9",
+           "MFW has a clear advantage in time over FW and CVM on the Adult series.",
+           all_hold(better("mfw", "fw", "time", ADULT), better("mfw", "cvm", "time", ADULT))),
+    _claim("adult-two-exceptions", "5.9", "Both FW and MFW beat CVM's time on all but two Adult data sets.",
+           all_hold(better("fw", "cvm", "time", ADULT, except_on=("a1a", "a2a")),
+                better("mfw", "cvm", "time", ADULT, except_on=()))),
+    _claim("adult-support", "5.9, Figure 4",
+           "On the Adult series some 60% of the rows are support vectors, in all methods (read as 50-70).",
+           large_support, None),
+    _claim("scales-better", "abstract, 5.3",
+           "FW and MFW scale better with m than CVM in most cases.",
+           flatter_growth),
+    _claim("friedman-time", "5.6, Table 6", "The three methods differ in training time (Friedman, 0.01).",
+           friedman_rejects(METHODS, "time", 0.01)),
+    _claim("friedman-accuracy", "5.6, Table 6", "The three methods differ in accuracy (Friedman, 0.01).",
+           friedman_rejects(METHODS, "accuracy", 0.01)),
+    _claim("fw-faster", "5.6, Table 7", "FW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+           wilcoxon_rejects(Hypothesis("time", "fw", "cvm", "less"), 0.01)),
+    _claim("mfw-faster", "5.6, Table 7", "MFW is faster than CVM (Wilcoxon, one-sided, 0.01).",
+           wilcoxon_rejects(Hypothesis("time", "mfw", "cvm", "less"), 0.01)),
+    _claim("fw-less-accurate", "5.6, Table 7", "CVM is more accurate than FW (Wilcoxon, one-sided, 0.01).",
+           wilcoxon_rejects(Hypothesis("accuracy", "fw", "cvm", "less"), 0.01)),
+    _claim("mfw-less-accurate", "5.6, Table 7", "CVM is more accurate than MFW (Wilcoxon, one-sided, 0.01).",
+           wilcoxon_rejects(Hypothesis("accuracy", "mfw", "cvm", "less"), 0.01)),
+    _claim("fw-mfw-equally-fast", "5.6, Table 7",
+           "That FW and MFW are equally fast cannot be rejected (Wilcoxon, two-sided, 0.1).",
+           wilcoxon_rejects(Hypothesis("time", "fw", "mfw", "two-sided"), 0.1, stands=True)),
+    _claim("mfw-more-accurate-than-fw", "5.6, Table 7",
+           "FW is less accurate than MFW (Wilcoxon, one-sided, 0.01).",
+           wilcoxon_rejects(Hypothesis("accuracy", "fw", "mfw", "less"), 0.01)),
+    _claim("loss-below-a-point", "5.6", "The loss in accuracy against CVM is usually below one per cent.",
+           loss_below_a_point),
+    _claim("C-faster", "5.7, Figures 7 and 8",
+           "As C grows, all methods become faster.",
+           faster_as_C_grows, None),
+    _claim("C-below-cvm", "5.7, Figures 7 and 8",
+           "Whatever C, the times of FW and MFW are most of the time below CVM's.",
+           below_cvm_at_most_C, None),
+    _claim("quadratic-accuracy", "5.8, Table 8",
+           "With the quadratic kernel accuracies are comparable to RBF's (read as: within two points).",
+           quadratic_like_rbf(("fw", "mfw"), QUADRATIC)),
+    _claim("quadratic-time", "5.8, Table 8",
+           "With the quadratic kernel times are comparable to RBF's (read as: within a factor of ten).",
+           quadratic_time),
+    _claim("single-fw-slower", "5.9",
+           "Among the single data sets CVM beats FW in time on just Pendigits, USPS and Shuttle.",
+           better("fw", "cvm", "time", SINGLE, except_on=("pendigits", "usps", "shuttle"))),
+    _claim("characters-alike", "5.9",
+           "On Letter, Pendigits, MNIST, USPS and USPS-Ext all methods test alike (read as: within a point).",
+           alike(METHODS, "accuracy", CHARACTERS, difference=0.01)),
+    _claim("ijcnn-reuters", "5.9", "On IJCNN and Reuters CVM is more accurate and slower than FW and MFW.",
+           all_hold(*(better("cvm", m, "accuracy", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")),
+                *(better(m, "cvm", "time", ["ijcnn1", "reuters"]) for m in ("fw", "mfw")))),
+    _claim("kdd10pc", "5.9",
+           "On KDD99-10pc CVM is more accurate, and speed-ups reach two orders of magnitude.",
+           up_to_two_orders),
+    _claim("protein-kddfull", "5.9",
+           "On Protein and KDD99-Full FW and MFW are as accurate as CVM (half a point) and faster (twice).",
+           all_hold(alike(METHODS, "accuracy", ["protein", "kdd99-full"], difference=0.005),
+                better("fw", "cvm", "time", ["protein", "kdd99-full"]),
+                better("mfw", "cvm", "time", ["protein", "kdd99-full"]),
+                twice_as_fast)),
+    _claim("table3-underlines", "Table 3", "The method underlined as best in Table 3 is the fastest.",
+           underlined_is_fastest),
+]  # fmt: skip
+
+DESIGN = Design(
+    "003, section 5.6 and Table 4",
+    METHODS,
+    ("time", "accuracy"),
+    (
+        *two_hypotheses("fw", "cvm", "less", "less"),
+        *two_hypotheses("mfw", "cvm", "less", "less"),
+        *two_hypotheses("fw", "mfw", "two-sided", "less"),
+    ),
+)
+LAYOUTS = {
+    "003-2": Layout("003, Table 2: test accuracy (%)", "003", METHODS, "rbf", ("accuracy",), per_dataset),
+    "003-3": Layout("003, Table 3: training time (s)", "003", METHODS, "rbf", ("time",), per_dataset),
+    "003-8": Layout("003, Table 8: quadratic kernel, test accuracy (%) and training time (s)", "003",
+                    ("fw", "mfw"), "quadratic", ("accuracy", "time"), per_dataset),
+}  # fmt: skip

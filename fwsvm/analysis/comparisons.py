@@ -1,0 +1,338 @@
+"""Compare methods over data sets: designs of tests, their evaluation, and the tables that show it.
+
+Friedman and Nemenyi compare all methods, Wilcoxon and Holm pairs of them (`fwsvm.analysis.statistics`). The papers'
+designs are in `fwsvm.analysis.papers`.
+"""
+
+import itertools
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from fwsvm.analysis import published, statistics
+from fwsvm.analysis.cells import unique_cells, without_sweeps
+from fwsvm.analysis.measures import BOUND_COLUMNS, MEASURES, measure
+from fwsvm.analysis.names import method_names
+from fwsvm.analysis.statistics import Friedman, Wilcoxon, friedman, holm, wilcoxon
+from fwsvm.analysis.tables import Entry, Row, Table
+from fwsvm.errors import ResultsError, listed, shortened
+
+Alternative = Literal["less", "greater", "two-sided"]
+LEVELS = (0.01, 0.05, 0.1)
+_WORDS = {
+    "time": ("faster", "slower", "not equally fast", "equally fast"),
+    "accuracy": ("less accurate", "more accurate", "not equally accurate", "equally accurate"),
+    "size": ("smaller", "larger", "not of one size", "of one size"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """H0: ``first`` and ``second`` perform alike in ``measure``; H1: first is less, greater, or different."""
+
+    measure: str
+    first: str
+    second: str
+    alternative: Alternative
+
+    def sentence(self, *, stands: bool = False) -> str:
+        """Return H1 as a sentence, or H0 where it ``stands``."""
+        a, b = method_names([self.first, self.second]).values()
+        words = _WORDS.get(self.measure, ("below", "above", "different", "equally good"))
+        if stands:
+            return f"{a} and {b} are {words[3]}"
+        if self.alternative == "two-sided":
+            return f"{a} and {b} are {words[2]}"
+        return f"{a} is {words[self.alternative != 'less']} than {b}"
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A set of hypotheses about some methods; ``place`` says where it comes from."""
+
+    place: str
+    methods: tuple[str, ...]
+    measures: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
+
+
+def two_hypotheses(
+    first: str, second: str, time: Alternative, accuracy: Alternative
+) -> tuple[Hypothesis, Hypothesis]:
+    """Return the hypotheses about two methods in time and in accuracy."""
+    return Hypothesis("time", first, second, time), Hypothesis("accuracy", first, second, accuracy)
+
+
+def all_pairs(methods: Sequence[str], measures: Sequence[str]) -> Design:
+    """Return every pair of methods, two-sided, in every measure: no expectation at all."""
+    hypotheses = tuple(
+        Hypothesis(name, first, second, "two-sided")
+        for name in measures
+        for first, second in itertools.combinations(methods, 2)
+    )
+    return Design("all pairs, two-sided", tuple(methods), tuple(measures), hypotheses)
+
+
+@dataclass(frozen=True, slots=True)
+class TestedHypothesis:
+    """One hypothesis with its test; ``p`` is for its alternative, ``p_holm`` adjusted over its measure."""
+
+    hypothesis: Hypothesis
+    test: Wilcoxon
+    p: float
+    p_holm: float
+    left_out: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class OverallComparison:
+    """All methods of a design in one measure; ``difference`` is Nemenyi's critical one at ``alpha``."""
+
+    measure: str
+    methods: tuple[str, ...]
+    left_out: dict[str, str]
+    friedman: Friedman
+    alpha: float
+    difference: float
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Places of methods that Nemenyi's test does not tell apart."""
+        return statistics.groups_alike(self.friedman.mean_ranks, self.difference)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The tests of a design; ``lacking`` says which measures fewer than two data sets have for all methods."""
+
+    design: Design
+    compared: tuple[OverallComparison, ...]
+    tested: tuple[TestedHypothesis, ...]
+    lacking: tuple[str, ...]
+
+
+def evaluate(design: Design, cells: pd.DataFrame, *, alpha: float = 0.05) -> Evaluation:
+    """Carry out the tests of a design; data sets that lack a method are left out of its tests, and named.
+
+    Each test of a pair uses every data set that has these two. Raises ResultsError if in no measure two data
+    sets have all methods.
+    """
+    plain = without_sweeps(cells)
+    cells = cells if plain.empty else plain
+    compared, lacking = [], []
+    for name in design.measures:
+        try:
+            compared.append(compare_methods(cells, list(design.methods), name, alpha=alpha))
+        except ResultsError as error:
+            lacking.append(error)
+    if not compared:
+        raise lacking[0]
+    tested = tuple(one for name in design.measures for one in _tested(design, cells, name))
+    return Evaluation(design, tuple(compared), tested, tuple(map(str, lacking)))
+
+
+def comparable(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that tests over data sets can compare, of folders of several kernels and kinds of sets.
+
+    Those without sweeps over C and without data sets that are made here; where a method ran with the rbf kernel and
+    with others, those of rbf alone.
+    """
+    plain = published.without_made_here(without_sweeps(cells))
+    several = (plain.groupby("method")["kernel"].nunique() > 1).any()
+    rbf = plain[plain["kernel"] == "rbf"]
+    return rbf if several and len(rbf) else plain
+
+
+def compare_methods(
+    cells: pd.DataFrame, methods: list[str], name: str, *, alpha: float = 0.05
+) -> OverallComparison:
+    """Compare all methods at once in one measure."""
+    kind = measure(name)
+    values, left_out = method_matrix(cells, kind.column, methods)
+    if len(values) < 2:
+        reasons = listed(
+            (f"{shortened(name)}: {shortened(why, 200)}" for name, why in left_out.items()), "; "
+        )
+        rest = (
+            f" ({reasons}); run the rest, or leave methods out with --methods of fwsvm stats"
+            if reasons
+            else "; the tests need runs of these on more data sets"
+        )
+        raise ResultsError(
+            f"fewer than two data sets have {name} for all of {listed(map(shortened, methods))}{rest}"
+        )
+    test = friedman(values, largest_first=kind.better == "more")
+    difference = statistics.critical_difference(test.n, test.k, alpha)
+    return OverallComparison(name, tuple(methods), left_out, test, alpha, difference)
+
+
+def _tested(design: Design, cells: pd.DataFrame, name: str) -> list[TestedHypothesis]:
+    found = []
+    for hypothesis in design.hypotheses:
+        if hypothesis.measure != name:
+            continue
+        try:
+            values, left_out = method_matrix(
+                cells, measure(name).column, [hypothesis.first, hypothesis.second]
+            )
+        except ResultsError:  # which the comparison of all methods has said
+            continue
+        if len(values):
+            test = wilcoxon(values[hypothesis.first], values[hypothesis.second])
+            found.append((hypothesis, test, test.p(hypothesis.alternative), left_out))
+    adjusted = holm([p for _, _, p, _ in found])
+    return [
+        TestedHypothesis(hypothesis, test, p, float(p_holm), left_out)
+        for (hypothesis, test, p, left_out), p_holm in zip(found, adjusted, strict=True)
+    ]
+
+
+def method_matrix(
+    cells: pd.DataFrame, column: str, methods: list[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the data sets x methods table of one measure, and the data sets left out, each with the reason.
+
+    A data set counts only if every method has a finished, uncensored value on it, and if it is not made here.
+    """
+    chosen = unique_cells(cells[cells["method"].isin(methods)], ["dataset", "method"])
+    if column == "objective" and "minimised" in chosen and len({*chosen["minimised"]} - {""}) > 1:
+        raise ResultsError(
+            "some of these methods minimise R on the simplex and some the primal, so their objectives do not compare; "
+            "choose methods of one kind, or accuracy or time"
+        )
+    found = {(cell["dataset"], cell["method"]): cell for cell in chosen.to_dict("records")}
+    rows: dict[str, list[float]] = {}
+    left_out: dict[str, str] = {}
+    for dataset in dict.fromkeys(chosen["dataset"]):
+        here = {method: found.get((dataset, method)) for method in methods}
+        reasons = ["made here, no published data set"] * (dataset in published.made_here())
+        reasons += filter(None, (_unusable(cell, method, column) for method, cell in here.items()))
+        if reasons:
+            left_out[dataset] = reasons[0]
+        else:
+            rows[dataset] = [cell[column] for cell in here.values() if cell is not None]
+    values = pd.DataFrame.from_dict(rows, orient="index", columns=pd.Index(methods), dtype=float)
+    return values, left_out
+
+
+def _unusable(cell: Mapping[Hashable, Any] | None, method: str, column: str) -> str:
+    """Return why a cell cannot be compared, or ''."""
+    if cell is None:
+        return f"{method} was not run"
+    if pd.isna(cell[column]):
+        ended = cell["used"] and not cell["censored"] and cell["status"] != "time_limit"
+        title = next((kind.title for kind in MEASURES.values() if kind.column == column), column)
+        lacking = f"no {title.partition(' (')[0]}"
+        return f"{method}: {lacking if ended else cell['statuses']}"
+    if not math.isfinite(cell[column]):
+        return f"{method}: {cell[column]}"
+    if not cell.get("finite", True):
+        return f"{method}: numbers that are not finite"
+    if column in BOUND_COLUMNS and cell["censored"]:
+        return f"{method} stopped at its time limit"
+    return ""
+
+
+def tables(evaluation: Evaluation, source: str) -> list[Table]:
+    """Return the tables of an evaluation; ``source`` says whose numbers went in."""
+    return [
+        *(_friedman_table(compared, source) for compared in evaluation.compared),
+        _wilcoxon_table(evaluation, source),
+        _conclusions(evaluation),
+    ]
+
+
+def _friedman_table(compared: OverallComparison, source: str) -> Table:
+    """Return mean ranks, Friedman's chi2 and F without and with the correction for ties, and Nemenyi's CD."""
+    f = compared.friedman
+    heads = list(method_names(compared.methods).values())
+    rows = [
+        Row((f"mean rank of {head}",), (Entry(f"{rank:.3f}", value=rank), Entry("")))
+        for head, rank in zip(heads, f.mean_ranks, strict=True)
+    ]
+    for label, value, p in (
+        ("Friedman's chi2", f.chi2, f.p_chi2),
+        ("Iman-Davenport's F", f.F, f.p_F),
+        ("chi2, corrected for ties", f.chi2_tie, f.p_chi2_tie),
+        ("F, corrected for ties", f.F_tie, f.p_F_tie),
+    ):
+        rows.append(Row((label,), (Entry(f"{value:.4f}", value=value), p_entry(p))))
+    groups = ["{" + ", ".join(heads[place] for place in group) + "}" for group in compared.groups]
+    notes = (
+        f"N = {f.n} data sets, k = {f.k} methods; {source}",
+        f"critical difference of mean ranks (Nemenyi, alpha {compared.alpha:g}): {compared.difference:.4f}; "
+        + (f"not told apart: {', '.join(groups)}" if groups else "all methods are told apart"),
+        f"Friedman: {statistics.FRIEDMAN}",
+        f"Nemenyi: {statistics.NEMENYI}",
+        *_left_out(compared.left_out),
+    )
+    title = f"Friedman test, {measure(compared.measure).title}"
+    return Table(title, ("",), ("value", "p"), tuple(rows), notes)
+
+
+def _wilcoxon_table(evaluation: Evaluation, source: str) -> Table:
+    """Return one line per hypothesis: rank sum, p-values one- and two-sided, and Holm's adjustment."""
+    rows = []
+    left_out: dict[str, str] = {}
+    for tested in evaluation.tested:
+        h, test = tested.hypothesis, tested.test
+        one_sided = min(test.p_less, test.p_greater) if h.alternative == "two-sided" else tested.p
+        entries = (
+            Entry(f"{test.n}"),
+            Entry(f"{test.zeros}"),
+            Entry(f"{test.W:g}"),
+            Entry(h.alternative),
+            *map(p_entry, (one_sided, test.p("two-sided"), tested.p_holm)),
+        )
+        rows.append(Row((h.measure, " - ".join(method_names([h.first, h.second]).values())), entries))
+        left_out |= tested.left_out
+    notes = (
+        f"{evaluation.design.place}; {source}",
+        (
+            "H1 less: the first of the pair has the smaller values; where H1 is two-sided, p one-sided is "
+            "the smaller of the two; Holm adjusts the p of H1 over the hypotheses of one measure"
+        ),
+        f"Wilcoxon signed ranks: {statistics.WILCOXON}",
+        *_left_out(left_out),
+        *evaluation.lacking,
+    )
+    heads = ("N", "zeros", "W", "H1", "p one-sided", "p two-sided", "p Holm")
+    return Table("Wilcoxon signed-rank tests", ("measure", "pair"), heads, tuple(rows), notes)
+
+
+def _conclusions(evaluation: Evaluation) -> Table:
+    """Return what follows at the levels 0.01, 0.05 and 0.1, without adjustment (003 Table 7)."""
+    rows = []
+    for tested in evaluation.tested:
+        h, stands = tested.hypothesis, tested.p > max(LEVELS)
+        said = "H0 stands: " * stands + h.sentence(stands=stands)
+        rows.append(Row((h.measure, said), decisions(tested.p)))
+    heads = tuple(f"{level:g}" for level in LEVELS)
+    place = evaluation.design.place
+    notes = (
+        f"H0 at significance levels {', '.join(heads)}; {place}; p-values not adjusted, as in the papers",
+    )
+    return Table("Conclusions", ("measure", "conclusion"), heads, tuple(rows), notes)
+
+
+def decisions(p: float) -> tuple[Entry, ...]:
+    """Return what becomes of H0 at each of `LEVELS`."""
+    return tuple(Entry("rejected" if p <= level else "stands") for level in LEVELS)
+
+
+def p_entry(p: float) -> Entry:
+    """Return a p-value as an entry."""
+    return Entry(probability(p), value=p)
+
+
+def probability(p: float) -> str:
+    """Return a p-value to four digits, as papers print it: 3.085e-06, 0.6893."""
+    return f"{p:.4f}" if p >= 1e-2 else f"{p:.3e}"
+
+
+def _left_out(left_out: Mapping[str, str]) -> list[str]:
+    said = ", ".join(f"{published.title(name)} ({reason})" for name, reason in left_out.items())
+    return [f"left out: {said}"] if said else []

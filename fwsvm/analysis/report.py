@@ -1,0 +1,215 @@
+"""One self-contained HTML page of results: three numbers, one figure, tables that sort, and what is missing."""
+
+import base64
+import html
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from string import Template
+
+import pandas as pd
+
+from fwsvm import __version__
+from fwsvm.analysis import figures, layouts
+from fwsvm.analysis.cells import cells_of_runs
+from fwsvm.analysis.contests import Contest, contest
+from fwsvm.analysis.names import method_names, short_names
+from fwsvm.analysis.published import MADE_HERE, made_here, smaller_than_published, title
+from fwsvm.analysis.reported import final_rows, refuse_mixed_load
+from fwsvm.analysis.results import DONE, Results
+from fwsvm.analysis.tables import Entry, Table
+from fwsvm.errors import FwsvmError, ResultsError, listed, shortened
+
+MOST_PICTURES = 700_000  # bytes of all pictures
+ENVIRONMENT = (
+    "machine",
+    "cpu",
+    "threads",
+    "parallel_cells",
+    "python",
+    "numpy",
+    "numba",
+    "fwsvm",
+    "commit",
+    "profile",
+)
+
+
+def page(results: Results, *, mixed_load: bool = False) -> str:
+    """Return the report of these results as one HTML document.
+
+    Raises ResultsError if times were not measured alike, unless ``mixed_load``: then the page says so.
+    """
+    warnings = list(results.notices)
+    try:
+        refuse_mixed_load(results.frame)
+    except ResultsError as error:
+        if not mixed_load:
+            raise
+        warnings.append(str(error))
+    every, final = cells_of_runs(results.frame), final_rows(results.frame)
+    # a data set of which nothing finished is named among what is missing, and takes no room elsewhere
+    cells = every[every["dataset"].isin(every.loc[every["used"] > 0, "dataset"])]
+    contests = [contest(cells, name) for name in ("time", "accuracy")]
+    pictures, left = _pictures(figures.FigureData(cells, results.frame)) if len(cells) else ([], "")
+    answer = pictures.pop(0) if pictures else ""
+    names = listed((shortened(str(name)) for name in dict.fromkeys(results.frame["experiment"])), ", ", 8)
+    template = Template(files(__package__).joinpath("report.html").read_text("utf-8"))
+    return template.substitute(
+        title=html.escape(names),
+        version=__version__,
+        facts=html.escape(_facts(final)),
+        numbers="".join(_number(*three) for three in _three_numbers(contests, final)),
+        answer=answer,
+        notes=_list([*warnings, *_notes(cells, contests)]),
+        missing=_missing(final),
+        tables="".join(_tables(cells)) or "<p>No run has finished.</p>",
+        figures=("".join(pictures) + left) or "<p>Nothing more to draw.</p>",
+        environment="".join(f"<li>{html.escape(line)}</li>" for line in _environment(final)),
+    )
+
+
+def _facts(final: pd.DataFrame) -> str:
+    started = sorted(str(when)[:10] for when in final["started_utc"] if when)
+    days = " to ".join(dict.fromkeys((started[0], started[-1]))) if started else "no date"
+    counts = (
+        f"{len(final)} run",
+        f"{final['method'].nunique()} method",
+        f"{final['dataset'].nunique()} data set",
+    )
+    plural = ", ".join(f"{said}{'' if said.startswith('1 ') else 's'}" for said in counts)
+    return f"{days} · fwsvm {' and '.join(dict.fromkeys(final['fwsvm']))} · {plural}"
+
+
+def _three_numbers(contests: list[Contest | None], final: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """Yield what stands on top: the fastest method, the most accurate one, the share of certified runs."""
+    for head, found in zip(("Fastest", "Most accurate"), contests, strict=True):
+        if found is None:
+            yield head, "-", "no two methods finished one problem"
+            continue
+        names, won = method_names(found.won.index), found.won
+        first = [names[str(method)] for method, count in won.items() if count == won.max()]
+        others = [f"{names[str(method)]} {count}" for method, count in won.items() if 0 < count < won.max()]
+        also = f"; {listed(others, ', ', 6)}" if others else ""
+        yield head, listed(first, ", ", 3), f"best on {won.max()} of {len(found.values)} problems{also}"
+    done = final[final["status"].isin(DONE)]
+    certified = int(done["certified"].sum())
+    share = f"{100 * certified / len(done):.0f} %" if len(done) else "-"
+    yield (
+        "Certified",
+        share,
+        f"{certified} of {len(done)} finished runs have an exact gap within their tolerance",
+    )
+
+
+def _number(head: str, value: str, said: str) -> str:
+    return f"<div>{head}<strong>{html.escape(value)}</strong><small>{html.escape(said)}</small></div>"
+
+
+def _notes(cells: pd.DataFrame, contests: list[Contest | None]) -> Iterator[str]:
+    """Yield what is uncertain in these results."""
+    for found in contests:
+        if found is not None and found.uncertain:
+            yield (
+                f"On {found.uncertain} of {found.judged} problems the best two in {found.measure.name} are within two "
+                "standard errors of each other: their order may be chance."
+            )
+    names = short_names(cells["dataset"])
+    weak = cells[cells["void"] != ""]
+    where = [f"{names[c['dataset']]} {c['method']} ({c['void']})" for c in weak.to_dict("records")]
+    if where:
+        yield f"{len(where)} of {len(cells)} cells have a weak guarantee: {listed(where, ', ', 4)}."
+    if cells["censored"].any():
+        yield f"{cells['censored'].sum()} cells were cut short by a time limit: a time there is a lower bound."
+    first = dict.fromkeys(cells.loc[cells["first_use"], "dataset"])
+    if first:
+        yield f"{layouts.FIRST_USE_NOTE}: {listed(first, ', ', 8)}."
+    yield from (f"{said[0].upper()}{said[1:]}." for said in smaller_than_published(cells))
+    made = [title(name) for name in made_here() if name in set(cells["dataset"])]
+    if made:
+        yield f"{listed(made, ', ', 8)}: {MADE_HERE}"
+
+
+def _list(lines: Iterable[str]) -> str:
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _missing(final: pd.DataFrame) -> str:
+    """Return one folded line for all runs that did not finish: by data set, with one message each."""
+    bad = final[~final["status"].isin(DONE)]
+    if bad.empty:
+        return ""
+    lines = []
+    for dataset, runs in bad.groupby("dataset", sort=False):
+        counts = ", ".join(f"{count} {status}" for status, count in runs["status"].value_counts().items())
+        message = next((str(said) for said in runs["message"] if said), "")
+        lines.append(
+            f"{dataset}: {counts} ({listed(dict.fromkeys(runs['method']))}). {shortened(message, 300)}"
+        )
+    said = f"Missing: {len(bad)} of {len(final)} runs, on {len(lines)} data sets"
+    return f"<details><summary>{said}</summary>{_list(lines)}</details>"
+
+
+def _tables(cells: pd.DataFrame) -> Iterator[str]:
+    for some, names in layouts.tables_for(cells, ()) if len(cells) else ():
+        for name in names:
+            try:
+                yield from map(_html, layouts.draw_tables(some, [name]))
+            except FwsvmError as error:
+                yield f"<p>{html.escape(str(error))}</p>"
+
+
+def _html(table: Table) -> str:
+    heads = "".join(
+        f"<th scope=col{' class=label' if place < len(table.label_heads) else ''}>"
+        f"<button type=button>{html.escape(head or 'line')}</button></th>"
+        for place, head in enumerate((*table.label_heads, *table.heads))
+    )
+    bodies = "".join(
+        "<tbody>" + "".join(
+            f"<tr>{''.join(f'<th scope=row>{html.escape(label)}</th>' for label in row.labels)}"
+            f"{''.join(map(_entry, row.entries))}</tr>"
+            for row in block
+        ) + "</tbody>"
+        for block in table.blocks()
+    )  # fmt: skip
+    return (
+        f"<figure><div><table><caption>{html.escape(table.title)}</caption><thead><tr>{heads}</tr></thead>{bodies}"
+        f"</table></div>{_list(table.notes)}</figure>"
+    )
+
+
+def _entry(entry: Entry) -> str:
+    shown = html.escape(entry.text)
+    shown = f"<strong>{shown}</strong>" if entry.best else shown
+    deviation = f" <small>± {html.escape(entry.deviation)}</small>" if entry.deviation else ""
+    return f'<td data-value="{entry.value!r}">{shown}{deviation}{html.escape(entry.mark)}</td>'
+
+
+def _pictures(data: figures.FigureData) -> tuple[list[str], str]:
+    """Return the pictures as HTML, in the order of their kinds, and a sentence on those there is no room for."""
+    try:
+        drawings = figures.draw(data)
+    except FwsvmError as error:
+        return [], f"<p>{html.escape(str(error))}</p>"
+    shown: list[str] = []
+    room = MOST_PICTURES
+    for drawing in drawings:
+        content = base64.b64encode(drawing.content("svg")).decode()
+        if len(content) > room:
+            continue
+        room -= len(content)
+        caption = html.escape(drawing.caption, quote=True)
+        source = f"data:image/svg+xml;base64,{content}"
+        shown.append(
+            f'<figure><div><img alt="{caption}" src="{source}"></div><figcaption>{caption}</figcaption></figure>'
+        )
+    left = len(drawings) - len(shown)
+    return shown, f"<p>{left} more figures: <code>fwsvm plot</code> draws them.</p>" if left else ""
+
+
+def _environment(final: pd.DataFrame) -> Iterator[str]:
+    """Yield the settings, machines and versions of the runs."""
+    for name in ENVIRONMENT:
+        values = [f"{value:g}" if isinstance(value, float) else str(value) for value in final[name].unique()]
+        yield f"{name}: {listed(map(shortened, values), ', ', 6)}"
