@@ -23,7 +23,7 @@ help: ## list the commands
 
 install: .venv/installed ## create .venv and install fwsvm there, editable, with all extras
 
-EXTRAS := plots,report,distributed,sklearn
+EXTRAS := plots,distributed,sklearn
 # $(call pip,WHAT,ARGUMENTS): say what is installed; pip shows its progress where there is a terminal to show it on
 define pip
 	@echo "installing $(1) into .venv"

@@ -43,7 +43,7 @@ def short_names(datasets: Iterable[str]) -> dict[str, str]:
     return distinct({d: name if counts[name] == 1 else middle_cut(d) for d, name in short.items()})
 
 
-def method_names(methods: Iterable[str], most: int = 28) -> dict[str, str]:
+def method_names(methods: Iterable[str], most: int = 36) -> dict[str, str]:
     """Return what tables and pictures call each method, no two alike."""
     return distinct({m: published.METHOD_NAMES.get(m, middle_cut(m, most)) for m in dict.fromkeys(methods)})
 

@@ -10,7 +10,6 @@ import click
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "pandas", "pyyaml", "click", "rich", "requests")
 EXTRAS = {
     "plots": ("matplotlib",),
-    "report": ("bokeh",),
     "distributed": ("dask", "distributed"),
     "sklearn": ("scikit-learn",),
 }

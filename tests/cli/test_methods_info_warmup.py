@@ -90,7 +90,7 @@ def test_info_as_json_is_about_this_process(tmp_path):
     assert moved_facts["compiled_code"] == {"path": moved, "files": 0, "bytes": 0}
     assert 1 <= facts["threads"] <= (os.cpu_count() or 1)
     assert facts["environment"]["FWSVM_CACHE"] == str(tmp_path)
-    assert set(facts["extras"]) == {"plots", "report", "distributed", "sklearn"}
+    assert set(facts["extras"]) == {"plots", "distributed", "sklearn"}
 
 
 def test_info_says_how_to_get_what_is_not_installed(monkeypatch):

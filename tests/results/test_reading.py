@@ -133,15 +133,6 @@ def test_folders_merge_whichever_columns_one_of_them_lacks(folder: Path, tmp_pat
     assert (tmp_path / "out" / "runs.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
 
 
-def test_a_log_is_copied_up_to_its_torn_end_and_only_if_it_is_one(folder: Path, tmp_path: Path) -> None:
-    (folder / "log.jsonl").write_text('{"event": "start"}\n{"event": "to')
-    merge.merge([folder], tmp_path / "out")
-    assert (tmp_path / "out" / "log.jsonl").read_text() == '{"event": "start"}\n'
-    (folder / "log.jsonl").write_text('{"event": "start"}\nroot:x:0:0\n')
-    with pytest.raises(ResultsError, match=r"log\.jsonl:2: 'root:x:0:0' is not an event in JSON"):
-        merge.merge([folder], tmp_path / "more")
-
-
 def test_columns_that_are_not_known_are_left_out(folder: Path) -> None:
     changed(folder, lambda lines: [f"{line},{'folder' if i == 0 else 'x'}" for i, line in enumerate(lines)])
     assert results.read([folder]).frame["folder"].tolist() == [str(folder)] * 2
