@@ -20,8 +20,20 @@ from tests import naive
 PARAMETERS = naive.PARAMETERS | {"poly": {"gamma": 0.5, "coef0": 1.5, "degree": 3}}
 EPSILON = {np.float32: 1e-5, np.float64: 1e-13}
 
+NAMES = sorted(name for name, each in KERNELS.items() if not each.given)
+QUICK = {
+    "rbf",
+    "poly",
+}  # each kernel is compiled again: CI takes the others, and all of them in the other precision
+slow = pytest.mark.slow
+every_kernel = pytest.mark.parametrize("name", NAMES)
 each_kernel = pytest.mark.parametrize(
-    "name", sorted(name for name, each in KERNELS.items() if not each.given)
+    "name", [pytest.param(name, marks=[] if name in QUICK else slow) for name in NAMES]
+)
+in_both_precisions = pytest.mark.parametrize(
+    ("name", "dtype"),
+    [pytest.param(name, np.float32, marks=[] if name in QUICK else slow) for name in NAMES]
+    + [pytest.param(name, np.float64, marks=[] if name == "rbf" else slow) for name in NAMES],
 )
 both_precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -64,8 +76,8 @@ def test_a_row_is_at_no_distance_from_itself(dtype, form, threads):
     assert (lent[lines, wanted] == 1.0).all()
 
 
-@each_kernel
-@both_precisions
+@every_kernel
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=slow)])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("filled", [0.1, 0.6], ids=["by-stored-numbers", "in-panels"])
 def test_columns_are_those_of_the_definition(name, dtype, form, filled):
@@ -76,22 +88,19 @@ def test_columns_are_those_of_the_definition(name, dtype, form, filled):
     np.testing.assert_allclose(found, truth, rtol=EPSILON[dtype], atol=EPSILON[dtype] * np.abs(truth).max())
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 def test_the_matrix_is_symmetric_bit_for_bit(name, dtype):
     found = all_columns(name, data(72), dtype)
     np.testing.assert_array_equal(found, found.T)
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 def test_dense_and_sparse_rows_have_the_same_values_bit_for_bit(name, dtype):
     X = data(72)
     np.testing.assert_array_equal(all_columns(name, X, dtype), all_columns(name, sparse.csr_array(X), dtype))
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 @pytest.mark.parametrize("m", [1, 15, 16, 72, 83])
 def test_panels_and_stored_numbers_give_the_same_bits(name, dtype, m, monkeypatch):
     X = data(m)
@@ -113,8 +122,7 @@ def test_columns_at_hand_are_the_same_kept_or_lent(room):
     assert (cached is store.cached) == (room == 150)
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 def test_threads_change_no_bit(name, dtype):
     X = data(700, 3)[:, :3]
     kernel, rows = made(name), as_rows(X, dtype)
@@ -124,7 +132,7 @@ def test_threads_change_no_bit(name, dtype):
     np.testing.assert_array_equal(stores[0].cached[:64], stores[1].cached[:64])
 
 
-@each_kernel
+@every_kernel
 def test_own_values_are_the_diagonal(name):
     X = data(20)
     found = self_values(made(name), as_rows(X, np.float32))
@@ -151,7 +159,7 @@ def test_rows_far_apart_are_worth_nothing_and_no_nan(name, dtype):
     np.testing.assert_allclose(found, np.eye(3), atol=1e-37)
 
 
-@each_kernel
+@every_kernel
 @given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-10, 10))
 @settings(max_examples=30)
 def test_only_stored_numbers_matter(name, x, z, total):
@@ -166,8 +174,7 @@ def test_only_stored_numbers_matter(name, x, z, total):
     assert k == pytest.approx(truth, rel=1e-9, abs=1e-14 * scale**2 + 1e-30)
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 @pytest.mark.parametrize(("filled", "m"), [(0.1, 600), (0.6, 600), (0.6, 30_011)])  # the last in two parts
 def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
     X, rng = data(150, filled=filled), np.random.default_rng(1)
@@ -184,8 +191,7 @@ def test_weighted_sums_are_matrix_products(name, dtype, filled, m, monkeypatch):
     np.testing.assert_array_equal(found[0], weighted_sums(made(name), sources, which, weights, rows, 2))
 
 
-@each_kernel
-@both_precisions
+@in_both_precisions
 @pytest.mark.parametrize(("first", "last"), [(0, 600), (0, 13), (37, 599), (592, 600)])
 def test_sums_from_panels_are_matrix_products(name, dtype, first, last):
     X, rng = data(150), np.random.default_rng(1)
@@ -262,7 +268,7 @@ def exponentials(name: str, X: np.ndarray, Z: np.ndarray, gamma: float) -> np.nd
     return np.exp(-np.longdouble(gamma) * (apart**2 if name == "rbf" else apart).sum(axis=2))
 
 
-@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+@pytest.mark.parametrize("name", ["rbf", pytest.param("laplacian", marks=slow)])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
 @pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
@@ -278,7 +284,7 @@ def test_sums_of_near_rows_do_not_suffer_from_their_distance_to_the_origin(name,
     np.testing.assert_allclose(found, truth.astype(float), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+@pytest.mark.parametrize("name", ["rbf", pytest.param("laplacian", marks=slow)])
 @pytest.mark.parametrize("filled", [0.1, 0.2, 0.3, 1.0])
 def test_sums_by_differences_are_right_whatever_the_share_of_zeros(name, filled):
     rng = np.random.default_rng(2)

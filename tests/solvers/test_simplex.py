@@ -19,6 +19,10 @@ from tests.solvers.problems import CLASSES, clouds, hold_to_the_simplex, simplex
 SIMPLEX = sorted(name for name, method in METHODS.items() if method.family == "simplex")
 each_method = pytest.mark.parametrize("method", SIMPLEX)
 RBF, QUADRATIC = {"kernel": "rbf", "gamma": 0.5}, {"kernel": "quadratic", "gamma": 0.5}
+#: With the quadratic kernel each method is compiled again, so that only CI does it.
+two_kernels = pytest.mark.parametrize(
+    "kernel", [RBF, pytest.param(QUADRATIC, marks=pytest.mark.slow)], ids=["rbf", "quadratic"]
+)
 
 # ------------------------------------------------------------------ steps
 
@@ -38,7 +42,7 @@ def is_step(step, K, before, after):
     return any(np.allclose(step(K, before, q + each), after, rtol=1e-4, atol=2e-5) for each in noise)
 
 
-@pytest.mark.parametrize("kernel", [RBF, QUADRATIC], ids=["rbf", "quadratic"])
+@two_kernels
 @pytest.mark.parametrize("rule", RULES)
 def test_each_step_is_the_papers(rule, kernel):
     method, parameters, step = RULES[rule]
@@ -76,7 +80,7 @@ def test_the_two_ways_to_compare_a_swap_part_somewhere():
 
 @each_method
 @pytest.mark.parametrize("search", ["full", "sampled"])
-@pytest.mark.parametrize("kernel", [RBF, QUADRATIC], ids=["rbf", "quadratic"])
+@two_kernels
 def test_the_gap_bounds_the_distance_to_the_optimum_all_along(method, search, kernel):
     for seed, C in enumerate((0.05, 20.0)):
         X, y = clouds(seed, m=60)

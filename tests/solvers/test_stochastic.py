@@ -32,7 +32,9 @@ def optimum(X, y, C, **kernel):
     return lower / (C * len(y)), upper / (C * len(y))
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(
+    "C", [pytest.param(0.1, marks=pytest.mark.slow), 1.0, pytest.param(10.0, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     ("method", "parameters"),
     [("wolfe", {}), ("wolfe", {"keep": "full"}), ("scs", GROWING), ("scs", {**GROWING, "test": "kept"}),
