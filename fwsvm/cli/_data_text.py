@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import textwrap
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fwsvm.data.lock.entry import DataSource, Entry, Lock, RawFile
+    from fwsvm.data.lockfile import DataSource, Entry, RawFile
 
 WIDTH = 80
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -21,17 +20,21 @@ STATES = {
     "derive": "it can be derived from other sets",
     "made": "its rows are generated here",
     "fetch": "`fwsvm data fetch` gets it",
-    "lock": "`fwsvm data lock` first: no digest is known",
+    "trust": "no digest is published; `fwsvm data fetch` records it",
     "by hand": "add its files with `fwsvm data add`: no address is known",
 }
 #: States of an entry in the user's overlay.
-OVERLAY = {"added": "added by you", "locked": "digests recorded by you"}
+OVERLAY = {
+    "added": "added by you",
+    "locked": "digests recorded by you",
+    "first use": "first use: digests recorded when the files were first fetched",
+}
 
 
 def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[str, Any]:
     """Return a row of the list: shape after the split, state, source, papers.
 
-    ``overlay`` is the entry's state in the user's overlay, see `fwsvm.data.lock.entry.Lock`.
+    ``overlay`` is the entry's state in the user's overlay, see `fwsvm.data.lockfile.Lock`.
     """
     source, state = _state(entry, mirror)
     rows, test_rows = _shape(entry)
@@ -53,17 +56,20 @@ def entry_record(entry: Entry, mirror: str | None, overlay: str | None) -> dict[
     }
 
 
-def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
+def full_record(entry: Entry, mirror: str | None, overlay: Mapping[str, str]) -> dict[str, Any]:
     """Return all that is known of an entry, sources and files included."""
-    from fwsvm.data.fetching.cache_paths import cached_path
+    from msgspec import to_builtins
+    from msgspec.structs import asdict
 
-    record = entry_record(entry, mirror, lock.overlay.get(entry.name))
+    from fwsvm.data.fetching.cached_files import cached_path
+
+    record = entry_record(entry, mirror, overlay.get(entry.name))
     record |= {
         "also": list(entry.also),
         "split": dict(entry.split) if entry.split else None,
-        "published": [dataclasses.asdict(p) for p in entry.published],
+        "published": [asdict(p) for p in entry.published],
         "note": entry.note,
-        "evidence": dict(lock.meanings.get(entry.name, lock.evidence)),
+        "evidence": entry.meanings,
         "sources": [],
     }
     for source in entry.sources:
@@ -72,7 +78,7 @@ def full_record(entry: Entry, mirror: str | None, lock: Lock) -> dict[str, Any]:
             for file in of_role:
                 path = cached_path(source, file)
                 files.append(
-                    {"role": role, **dataclasses.asdict(file), "path": str(path), "here": path.is_file()}
+                    {"role": role, **to_builtins(asdict(file)), "path": str(path), "here": path.is_file()}
                 )
         groups = {str(k): list(v) for k, v in source.grouping.items()} if source.grouping else None
         record["sources"].append(
@@ -104,7 +110,7 @@ def _shape(entry: Entry) -> tuple[int | None, int | None]:
             return train, test or 0
         pool = train + (test or 0)
         held_out = (
-            pool - entry.split["train_rows"]
+            pool - int(entry.split["train_rows"])
             if "train_rows" in entry.split
             else math.ceil(entry.split["test_fraction"] * pool)
         )
@@ -130,17 +136,17 @@ def _state(entry: Entry, mirror: str | None) -> tuple[DataSource, str]:
 
 
 def _file_state(source: DataSource, file: RawFile, mirror: str | None) -> str:
-    from fwsvm.data.fetching.cache_paths import cached_path
+    from fwsvm.data.fetching.cached_files import cached_path
 
     if (file.pinned or file.derivation) and cached_path(source, file).is_file():
         return "ready"
-    if file.pinned and mirror and "://" not in mirror and (Path(mirror) / file.file).is_file():
+    if mirror and "://" not in mirror and (Path(mirror) / file.file).is_file():
         return "mirror"
     if file.pinned and file.urls:
         return "fetch"
     if file.derivation:
         return "derive"
-    return "lock" if file.urls else "by hand"
+    return "trust" if file.urls else "by hand"
 
 
 def list_lines(records: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -193,7 +199,7 @@ def info_lines(record: Mapping[str, Any]) -> list[str]:
         ("state", f"{record['state']}: {STATES[record['state']]} (source {record['source']})"),
     ]
     if record["overlay"]:
-        from fwsvm.data.lock.lockfile import overlay_path
+        from fwsvm.data.lockfile import overlay_path
 
         facts.append(("yours", f"{OVERLAY[record['overlay']]}: {overlay_path()}"))
     if record["made"]:
@@ -254,6 +260,7 @@ def _file_lines(file: Mapping[str, Any], evidence: Mapping[str, str]) -> list[st
     digests = [f"{kind} {file[kind]}" for kind in ("sha256", "md5") if file[kind]] or ["unpinned"]
     facts = [", ".join(shape)] if shape else []
     facts += [*digests, f"evidence {file['evidence']}: {evidence.get(file['evidence'], '')}"]
+    facts += [f"recorded on {file['recorded']}"] if file["recorded"] else []
     facts += [f"from {file['digest_from']}"] if file["digest_from"] else []
     if file["complement"]:
         facts.append(f"can be derived: {file['complement']['of']} without {file['complement']['minus']}")

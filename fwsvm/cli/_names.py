@@ -20,7 +20,7 @@ def _from(names: Callable[[], Iterable[str]], *, files: bool = False) -> Complet
 
 
 def _datasets() -> Iterable[str]:
-    from fwsvm.data.lock import lockfile
+    from fwsvm.data import lockfile
 
     return lockfile.read().entries
 

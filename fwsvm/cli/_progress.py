@@ -10,7 +10,7 @@ from fwsvm.cli._display_lines import WORDS, without_middle
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
-    from fwsvm.data.fetching.options import FetchOptions
+    from fwsvm.data.fetching.download import FetchOptions
 
 
 def download_bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
@@ -86,7 +86,7 @@ def amount(done: int, total: int) -> str:
 
 def loading(display: Display, *, offline: bool) -> "FetchOptions":
     """Begin to show that data is loaded; return how to fetch it, with progress in the same display."""
-    from fwsvm.data.fetching.options import FetchOptions
+    from fwsvm.data.fetching.download import FetchOptions
 
     def bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
         return TerminalProgress(name, size, display) if display.is_live else PlainProgress(name, size)

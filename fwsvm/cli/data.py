@@ -1,23 +1,67 @@
 """``fwsvm data``: the data sets there are, and their files."""
 
 import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import Summaries, _data_lock
-from fwsvm.cli._data_options import (
-    fetch_options,
-    find_entries,
-    mirror_option,
-    offline_option,
-    seconds_option,
-    source_option,
-)
+from fwsvm.cli import Summaries, _types
 from fwsvm.cli._lines import echo, tell
+from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import DataError, UsageError
 
+if TYPE_CHECKING:
+    from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.data.lockfile import Entry
+
+mirror_option = click.option(
+    "--mirror",
+    metavar="DIR|URL",
+    help="Try this folder or URL first; the default is FWSVM_MIRROR.",
+)
+offline_option = click.option("--offline", is_flag=True, help="Ask no server.")
+seconds_option = click.option(
+    "--time-limit",
+    "seconds",
+    metavar="S",
+    type=FiniteFloat(0, 1e6, min_open=True),
+    help="Seconds for each file, all attempts included; the default is FWSVM_FETCH_SECONDS, or 3600.",
+)
+source_option = click.option("--source", metavar="NAME", help="Use this one of the entry's sources.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 paper_option = click.option("--paper", metavar="000|002|003|004", help="All data sets of this paper.")
+
+
+def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "FetchOptions":
+    """Return where to fetch from, with progress on stderr."""
+    from fwsvm.cli._progress import download_bar
+    from fwsvm.data.fetching.download import FetchOptions
+
+    def say(line: str) -> None:
+        click.echo(line, file=sys.stderr)
+
+    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=download_bar)
+
+
+def find_entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":
+    """Return the entries named, those of a paper, or all."""
+    from fwsvm.data import lockfile, unknown_name
+
+    lock = lockfile.read()
+    found = []
+    for name in names:
+        entry = lock.find(name)
+        if entry is None:
+            raise UsageError(unknown_name(name))
+        found.append(entry)
+    if paper:
+        of_paper = [e for e in lock.entries.values() if any(paper in p.paper for p in e.published)]
+        if not of_paper:
+            raise UsageError(f"--paper {paper}: no data set is of that paper; papers are 000, 002, 003, 004")
+        found += of_paper
+    return found or list(lock.entries.values())
 
 
 @click.group(cls=Summaries)
@@ -36,7 +80,7 @@ def command() -> None:
 def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
     """List all data sets, their sizes, and where each is from."""
     from fwsvm.cli import _data_text as text
-    from fwsvm.data.lock import lockfile
+    from fwsvm.data import lockfile
 
     options = fetch_options(mirror, offline=True)
     overlay = lockfile.read().overlay
@@ -63,10 +107,10 @@ def list_(paper: str | None, mirror: str | None, *, as_json: bool) -> None:
 def info(name: str, mirror: str | None, *, as_json: bool) -> None:
     """Show an entry: task, scaling, shapes, sources, files, digests."""
     from fwsvm.cli import _data_text as text
-    from fwsvm.data.lock import lockfile
+    from fwsvm.data import lockfile
 
     entry = find_entries((name,), None)[0]
-    record = text.full_record(entry, fetch_options(mirror, offline=True).mirror, lockfile.read())
+    record = text.full_record(entry, fetch_options(mirror, offline=True).mirror, lockfile.read().overlay)
     click.echo(json.dumps(record, indent=1) if as_json else "\n".join(text.info_lines(record)))
 
 
@@ -125,10 +169,10 @@ def verify(names: tuple[str, ...]) -> None:
 
     The exit code is 3 if one is not what it was.
     """
-    from fwsvm.data.fetching import cache_maintenance
+    from fwsvm.data.fetching import maintenance
 
     bad = whole = 0
-    for checked in cache_maintenance.check(find_entries(names, None)):
+    for checked in maintenance.check(find_entries(names, None)):
         if checked.state == "missing" and not names:
             continue
         click.echo(f"{checked.entry.name}/{checked.source.name}/{checked.file.file}: {checked.state}")
@@ -164,16 +208,109 @@ def prune(*, everything: bool, dry_run: bool) -> None:
     That is broken downloads, files of data sets that no lock names any more, parsed copies of other versions of fwsvm,
     and copies that were not finished and have not changed for a day. What fwsvm did not write stays, with --all, too.
     """
-    from fwsvm.data.fetching import cache_maintenance
+    from fwsvm.data.fetching import maintenance
 
-    removals = cache_maintenance.removable(everything=everything)
+    removals = maintenance.removable(everything=everything)
     for removal in removals:
         click.echo(f"{removal.path}: {removal.why}, {removal.bytes:,} bytes")
     if not dry_run:
-        cache_maintenance.remove(removals)
+        maintenance.remove(removals)
     total = sum(removal.bytes for removal in removals)
     click.echo(f"{'would free' if dry_run else 'freed'} {total:,} bytes in {len(removals)} places")
 
 
-for changing in (_data_lock.lock, _data_lock.add, _data_lock.remove):
-    command.add_command(changing)
+@command.command()
+@click.argument("name")
+@click.option("--accept", is_flag=True, help="Fetch anew, and record a digest or a shape that differs.")
+@click.option(
+    "--into-checkout", is_flag=True, help="Write to the datasets.lock of the checkout that fwsvm runs from."
+)
+@source_option
+@mirror_option
+@offline_option
+@seconds_option
+def lock(
+    name: str,
+    source: str | None,
+    mirror: str | None,
+    seconds: float | None,
+    *,
+    accept: bool,
+    into_checkout: bool,
+    offline: bool,
+) -> None:
+    """Fetch the files of NAME, and record their digests for you.
+
+    Size and digest of each file are printed beside those in the lock. A digest that is not known yet is recorded; one
+    that differs is recorded only with --accept, and without it the exit code is 3.
+    """
+    from fwsvm.data.fetching import recording
+
+    entry = find_entries((name,), None)[0]
+    chosen = entry.source(source) if source else entry.sources[0]
+    options = fetch_options(mirror, offline=offline, seconds=seconds)
+    for line in recording.lock(entry, chosen, options, accept=accept, into_checkout=into_checkout):
+        click.echo(line)
+
+
+@command.command()
+@click.argument("name")
+@click.argument("files", nargs=-1, required=True, type=_types.ANY, metavar="FILE...")
+@click.option("--test", type=_types.ANY, help="Test rows of a new data set.")
+@click.option("--scaling", type=NearestChoice(["none", "[-1,1]", "[0,1]"]), help="Of a new data set.")
+@click.option("--title", help="Of a new data set.")
+@click.option("--zero-based", is_flag=True, help="The features of a new data set count from 0.")
+def add(
+    name: str,
+    files: tuple[Path, ...],
+    test: Path | None,
+    scaling: str | None,
+    title: str | None,
+    *,
+    zero_based: bool,
+) -> None:
+    """Take files fetched by hand into the cache, as those of NAME.
+
+    Each must match a file that the lock lists for NAME, by digest or, if none is known, by name. A NAME that is not in
+    the lock becomes a new data set: one FILE in LIBSVM's format, and test rows with --test.
+    """
+    from fwsvm.data import lockfile
+    from fwsvm.data.fetching import recording
+
+    entry = lockfile.read().find(name)
+    if entry is None:
+        if len(files) > 1:
+            raise UsageError(f"{name} is a new data set: give one FILE, and test rows with --test")
+        written, notices = recording.add_new(
+            name,
+            files[0],
+            test,
+            scaling=scaling or "none",
+            title=title or name,
+            zero_based=zero_based or None,
+        )
+        tell(notices)
+        click.echo(f"{name}: recorded in {written}")
+        return
+    if test is not None or scaling or title or zero_based:
+        raise UsageError(
+            f"{entry.name} is in the lock already: --test, --scaling, --title and --zero-based are for a new name"
+        )
+    for given in files:
+        source, file, place = recording.add(entry, given)
+        click.echo(f"{given}: copied to {place}, as {entry.name}/{source.name}/{file.file}")
+
+
+@command.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove your own entry and digests of NAME from your datasets.lock."""
+    from fwsvm.data import lockfile, overlay
+    from fwsvm.files.folders import data_folder
+
+    gone = overlay.remove(name)
+    what = ["the entry"] if gone.entry else []
+    what += [f"the digests of {gone.pins} {'file' if gone.pins == 1 else 'files'}"] if gone.pins else []
+    click.echo(f"{name}: {' and '.join(what)} removed from {lockfile.overlay_path()}")
+    if (data_folder() / name).is_dir():
+        click.echo(f"its files stay in {data_folder() / name} until `fwsvm data prune`")

@@ -21,7 +21,7 @@ from fwsvm.errors import DataError, UsageError, not_one_of
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
-    from fwsvm.data.fetching.options import FetchOptions
+    from fwsvm.data.fetching.download import FetchOptions
 
 __all__ = ["load"]
 
@@ -64,7 +64,7 @@ def load(
         Ask no server.
     seed : int
         Draws an entry's random split, and synthetic data whose spelling names no seed.
-    options : fwsvm.data.fetching.options.FetchOptions, optional
+    options : fwsvm.data.fetching.download.FetchOptions, optional
         How to fetch, in place of ``mirror`` and ``offline``.
     scale : {"[0,1]", "[-1,1]", "none"}, optional
         How to scale, by the ranges of the training rows; the default is what the entry says, for files "none".
@@ -79,9 +79,8 @@ def load(
     DataError
         A file that is not available, not readable, or not what the lock says.
     """
-    from fwsvm.data import catalogue
-    from fwsvm.data.fetching.options import FetchOptions
-    from fwsvm.data.lock import lockfile
+    from fwsvm.data import catalogue, lockfile
+    from fwsvm.data.fetching.download import FetchOptions
     from fwsvm.scaling import SCALINGS
 
     name = str(name_or_path)
@@ -133,7 +132,7 @@ def unknown_name(name: str) -> str:
         return f"-: rows cannot be read from standard input; {REMEDY}"
     import difflib
 
-    from fwsvm.data.lock import lockfile
+    from fwsvm.data import lockfile
     from fwsvm.data.synthetic import KINDS
 
     entries = lockfile.read().entries.values()

@@ -15,10 +15,10 @@ from fwsvm import scaling
 from fwsvm._memory import require
 from fwsvm.data import formats, labels, scaled_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.fetching.obtaining import Obtained, obtain
-from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats.registry import loader_of
-from fwsvm.data.lock.entry import DataSource, Entry, RawFile
+from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.errors import DataError
 
 
@@ -72,6 +72,7 @@ def load(
         load_seconds=time.perf_counter() - started,
         notices=(*notices, *shape_notices(entry, train, held_out, lacking=bool(lacking))),
         lacking=untested if lacking else "",
+        first_use=got.first_use,
         zero_based=base,
     )
 

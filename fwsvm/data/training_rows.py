@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from fwsvm import data
-from fwsvm.data import formats
+from fwsvm.data import formats, lockfile
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.fetching.obtaining import obtain
-from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.data.formats.registry import loader_of
-from fwsvm.data.lock import lockfile
 from fwsvm.data.subset import FileLines, FormattedLines, Lines
 from fwsvm.errors import UsageError
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from fwsvm import data
+from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.lock import lockfile
 from fwsvm.data.splits import take
 from fwsvm.data.stratified import evenly_spaced, fold, holdout, subsample
 from fwsvm.errors import DataError, UnobtainableError, clipped

@@ -1,5 +1,6 @@
 """``fwsvm data`` end to end: what is printed, what is written, what is returned."""
 
+import copy
 import hashlib
 import json
 import os
@@ -11,8 +12,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from fwsvm.data.fetching.cache_paths import CacheFile
-from fwsvm.data.lock import lockfile
+from fwsvm.data import lockfile
+from fwsvm.data.fetching.cached_files import CacheFile
 from fwsvm.files.lock import exclusive
 from tests.cli.running import done
 from tests.data import site as serve
@@ -59,19 +60,12 @@ def write_lock(path: Path, train_url: str, test_url: str, **train: object) -> Pa
     return path
 
 
-def own() -> tuple[str, ...]:
-    """Return the option by which a developer writes to the checkout's lock, where the test is of that way."""
-    return ("--into-checkout",) if lockfile.in_checkout() else ()
-
-
-@pytest.fixture(params=["checkout", "installed"])
-def lock(
-    request: pytest.FixtureRequest, cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """Use a small lock, in a developer's way (the checkout's, edited in place) or a user's (overlay in the cache)."""
+@pytest.fixture
+def lock(cache: Path, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use a small lock; what the user records goes to the overlay in the cache."""
     path = write_lock(tmp_path / "datasets.lock", site.put("/t", TRAIN), site.put("/t.t", TEST))
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    monkeypatch.setattr(lockfile, "in_checkout", lambda: request.param == "checkout")
+    monkeypatch.setattr(lockfile, "in_checkout", lambda: False)
     return path
 
 
@@ -156,11 +150,31 @@ def test_prune_leaves_the_lock_that_is_being_written(lock: Path, site: Site, cac
 
 
 def test_fetch_goes_on_after_a_failure_and_says_so(lock: Path, site: Site) -> None:
-    result = run("fetch", "unsure", "tiny", code=3)
-    assert "tiny: 2 files" in result.stdout
-    assert "fwsvm data lock unsure" in result.stderr
+    site.put("/t.t", TEST, serve.status(404))
+    result = run("fetch", "tiny", "unsure", code=3)
+    assert "unsure: 1 files" in result.stdout
+    assert "fwsvm data add tiny FILE" in result.stderr
     assert "1 of 2 data sets" in result.stderr
     assert "name the data sets" in run("fetch", code=2).stderr
+
+
+@pytest.mark.parametrize("source", ["near", "far"])
+def test_a_source_that_is_named_is_fetched_and_locked(lock: Path, site: Site, source: str) -> None:
+    raw = yaml.safe_load(lock.read_text("utf-8"))
+    sources = raw["datasets"]["unsure"]["sources"]
+    near = sources.pop("web")
+    sources |= {"near": near, "far": copy.deepcopy(near)}
+    sources["far"]["train"][0] |= {"file": "f", "urls": [site.put("/f", TRAIN + b"1 1:2\n")]}
+    lock.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
+    name = {"near": "u", "far": "f"}[source]
+    assert f"{name}: new, from {site.address}" in run("lock", "unsure", "--source", source).stdout
+    assert [each.train[0].pinned for each in lockfile.read().entries["unsure"].sources] == [
+        source == "near",
+        source == "far",
+    ]
+    assert f"source {source}, verified" in run("fetch", "unsure", "--source", source).stdout
+    assert Path(run("path", "unsure").stdout.strip()).name == name
+    assert "it has: near, far" in run("path", "unsure", "--source", "nowhere", code=2).stderr
 
 
 def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:
@@ -175,30 +189,20 @@ def test_offline_and_mirror(lock: Path, site: Site, tmp_path: Path) -> None:
 
 def test_lock_records_what_it_found(lock: Path, site: Site) -> None:
     before = lock.read_text("utf-8")
-    output = run("lock", "unsure", *own()).output
+    source = lockfile.read().entries["unsure"].sources[0]
+    part = CacheFile(source, source.train[0]).part  # of another time or server
+    part.parent.mkdir(parents=True)
+    part.write_bytes(TRAIN[: len(TRAIN) // 2].replace(b"0.5", b"0.7"))
+    output = run("lock", "unsure").output
     digest = hashlib.sha256(TRAIN).hexdigest()
-    for fact in ("u: new", "unpinned", digest, "40 rows", "features up to 3", "recorded in"):
+    for fact in ("u: new", "unpinned", digest, "40 rows", "recorded in"):
         assert fact in output
     file = lockfile.read().entries["unsure"].sources[0].train[0]
     assert (file.sha256, file.bytes, file.rows, file.max_index) == (digest, len(TRAIN), 40, 3)
     assert (file.evidence, file.verified) == ("locked", True)
     assert run("fetch", "unsure", "--offline").exit_code == 0
-    assert lock.read_text("utf-8").startswith("# a comment to keep\n")
-    if not lockfile.in_checkout():
-        assert lock.read_text("utf-8") == before
-        assert lockfile.overlay_path().is_file()
-    else:
-        assert not lockfile.overlay_path().exists()
-    assert "unchanged" in run("lock", "unsure", *own()).output
-
-
-def test_lock_goes_on_with_no_part_that_another_time_or_server_left(lock: Path, site: Site) -> None:
-    source = lockfile.read().entries["unsure"].sources[0]
-    part = CacheFile(source, source.train[0]).part
-    part.parent.mkdir(parents=True)
-    part.write_bytes(TRAIN[: len(TRAIN) // 2].replace(b"0.5", b"0.7"))
-    run("lock", "unsure", *own())
-    assert lockfile.read().entries["unsure"].sources[0].train[0].sha256 == hashlib.sha256(TRAIN).hexdigest()
+    assert lock.read_text("utf-8") == before
+    assert "unchanged" in run("lock", "unsure").output
 
 
 def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache: Path) -> None:
@@ -210,7 +214,7 @@ def test_lock_replaces_a_digest_only_when_told_to(lock: Path, site: Site, cache:
     assert hashlib.sha256(changed).hexdigest() in refused.stdout
     assert lockfile.read().entries["tiny"].sources[0].train[0].sha256 == hashlib.sha256(TRAIN).hexdigest()
     assert not list(cache.rglob("t"))
-    run("lock", "tiny", "--accept", *own())
+    run("lock", "tiny", "--accept")
     file = lockfile.read().entries["tiny"].sources[0].train[0]
     assert (file.sha256, file.rows, file.evidence) == (hashlib.sha256(changed).hexdigest(), 41, "locked")
     assert Path(run("path", "tiny").stdout.splitlines()[0]).read_bytes() == changed
@@ -237,7 +241,6 @@ def test_lock_leaves_out_what_can_be_derived(
     raw["datasets"]["unsure"]["sources"]["web"]["train"][0]["urls"] = [site.put("/u", b"".join(some))]
     path.write_text(yaml.safe_dump(raw, sort_keys=False), "utf-8")
     monkeypatch.setattr(lockfile, "lock_path", lambda: path)
-    monkeypatch.setattr(lockfile, "in_checkout", lambda: True)
     assert "rest is not available" in run("lock", "unsure").stderr
     fetched = run("fetch", "unsure")
     assert "rest was derived" in fetched.stderr
@@ -266,7 +269,7 @@ def test_add_takes_a_file_by_its_digest_whatever_its_name(lock: Path, site: Site
 
 def test_add_pins_a_file_that_had_no_digest(lock: Path, site: Site, tmp_path: Path) -> None:
     (tmp_path / "u").write_bytes(TRAIN)
-    run("add", "unsure", tmp_path / "u", *own())
+    run("add", "unsure", tmp_path / "u")
     file = lockfile.read().entries["unsure"].sources[0].train[0]
     assert (file.sha256, file.verified) == (hashlib.sha256(TRAIN).hexdigest(), False)
     run("fetch", "unsure", "--offline")
@@ -285,7 +288,6 @@ def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> Non
         "[0,1]",
         "--title",
         "My set",
-        *own(),
     )
     from fwsvm import data
 
@@ -301,6 +303,18 @@ def test_add_makes_a_new_data_set(lock: Path, site: Site, tmp_path: Path) -> Non
     assert "two classes" in run("add", "one", one_class, code=3).stderr
     assert "one FILE" in run("add", "other", one_class, one_class, code=2).stderr
     assert "--test" in run("add", "tiny", one_class, "--title", "x", code=2).stderr
+
+
+def test_features_that_count_from_0_are_seen_said_and_kept(lock: Path, site: Site, tmp_path: Path) -> None:
+    from fwsvm import data
+
+    (tmp_path / "zero.svm").write_bytes(TRAIN.replace(b"1:", b"0:"))
+    assert "from 0" in run("add", "zero", tmp_path / "zero.svm").stderr
+    (tmp_path / "told.svm").write_bytes(TRAIN)
+    run("add", "told", tmp_path / "told.svm", "--zero-based")
+    assert [data.load(name).zero_based for name in ("zero", "told")] == [True, True]
+    assert data.load("told").train.X.shape == (40, 4)
+    assert "zero_based True" in run("info", "zero").output
 
 
 def test_a_torn_overlay_is_one_sentence(lock: Path, site: Site) -> None:
@@ -382,7 +396,7 @@ def test_a_name_is_added_once(lock: Path, mine: Path, tmp_path: Path) -> None:
     (tmp_path / "a" / "mine.svm").write_bytes(TEST)
     refused = run("add", "new", tmp_path / "mine.svm", "--test", tmp_path / "a" / "mine.svm", code=2)
     assert "same name" in refused.stderr
-    assert "plain data set name" in run("add", "a/../b", tmp_path / "mine.svm", code=3).stderr
+    assert "matching regex" in run("add", "a/../b", tmp_path / "mine.svm", code=3).stderr
     assert mine.read_text("utf-8") == before
 
 
@@ -401,23 +415,6 @@ def test_a_broken_entry_of_one_s_own_can_be_removed(lock: Path, mine: Path) -> N
     assert f"{mine}:" in run("list", code=3).stderr
     run("remove", "mine")
     run("list")
-
-
-@pytest.mark.parametrize("lock", ["installed"], indirect=True)
-def test_without_a_checkout_there_is_nothing_to_remove_an_entry_from(lock: Path) -> None:
-    assert "does not run from a checkout" in run("remove", "unsure", "--into-checkout", code=2).stderr
-
-
-@pytest.mark.parametrize("lock", ["checkout"], indirect=True)
-def test_an_entry_of_a_checkout_is_removed_with_its_comments_around_kept(lock: Path) -> None:
-    text = lock.read_text("utf-8")
-    at = text.index("  unsure:")
-    lock.write_text(text[:at] + "  # before\n" + text[at:] + "\n  # after\n", "utf-8")
-    run("remove", "unsure", "--into-checkout")
-    assert lock.read_text("utf-8") == text[:at] + "  # before\n\n  # after\n"
-    assert list(lockfile.read().entries) == ["tiny"]
-    run("remove", "tiny", "--into-checkout")
-    assert "no entry tiny" in run("remove", "tiny", "--into-checkout", code=2).stderr
 
 
 ADD = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fwsvm import data
-from fwsvm.data.lock import lockfile
+from fwsvm.data import lockfile
 from fwsvm.errors import DataError
 from tests.cli.running import done
 from tests.cli.test_data_command import TEST, TRAIN, write_lock

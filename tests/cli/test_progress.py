@@ -8,8 +8,8 @@ import pytest
 import rich.console
 
 from fwsvm.cli import _progress
+from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.fetching.obtaining import obtain
-from fwsvm.data.fetching.options import FetchOptions
 from fwsvm.errors import DataError
 from tests.data import site as serve
 from tests.data.conftest import cache, site

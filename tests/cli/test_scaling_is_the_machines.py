@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 import fwsvm
 from fwsvm import data
+from fwsvm.data import lockfile
 from fwsvm.data.formats import svmlight
-from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError, UsageError
 from fwsvm.scaling import TARGETS
 from tests.cli.running import done

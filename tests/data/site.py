@@ -1,11 +1,13 @@
 """A web site of our own that serves files well or badly, as told."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from fwsvm.data.fetching.download import Timeouts
 
+MIRROR = os.environ.get("FWSVM_MIRROR")
 Behaviour = Callable[[BaseHTTPRequestHandler, bytes], None]
 #: For servers that answer: no machine is so busy that these end a download.
 PATIENT = Timeouts(connect_seconds=60.0, read_seconds=60.0, attempts=3, pause=0.01, whole_seconds=300.0)
@@ -152,6 +154,22 @@ def stalls(site: Site) -> Behaviour:
         handler.wfile.write(content[: len(content) // 2])
         handler.wfile.flush()
         site.release.wait(20)
+
+    return answer
+
+
+def raw(answer: bytes) -> Behaviour:
+    """Send these bytes, headers and all."""
+    return lambda handler, _: handler.wfile.write(answer) and None
+
+
+def endless(start: bytes, more: bytes) -> Behaviour:
+    """Send something for ever."""
+
+    def answer(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        handler.wfile.write(start)
+        for _ in range(1 << 40):
+            handler.wfile.write(more)
 
     return answer
 

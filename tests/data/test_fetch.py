@@ -6,36 +6,45 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-import requests
 
-from fwsvm.data import catalogue
+from fwsvm.data import catalogue, lockfile
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.fetching.cache_paths import CacheFile, cached_path, verified_on_disk
-from fwsvm.data.fetching.download import Timeouts
-from fwsvm.data.fetching.file_search import FileSearch
-from fwsvm.data.fetching.http_response import FetchError, ResponseRules
+from fwsvm.data.fetching.cached_files import CacheFile, cached_path
+from fwsvm.data.fetching.download import FetchError, FetchOptions, Limits, Timeouts, download
 from fwsvm.data.fetching.obtaining import Obtained, obtain
-from fwsvm.data.fetching.options import FetchOptions
-from fwsvm.data.lock import lockfile
-from fwsvm.data.lock.entry import Complement, DataSource, Entry, Lock, RawFile
-from fwsvm.errors import DataError
+from fwsvm.data.lockfile import Complement, DataSource, Entry, Lock, RawFile
+from fwsvm.errors import DataError, UsageError
 from tests.data import site as serve
-from tests.data.site import PATIENT, Site
+from tests.data.site import PATIENT, Site, endless, raw
 
 CONTENT = b"".join(b"%d 1:%d 3:0.5\n" % (1 - 2 * (i % 2), i) for i in range(4000))
 
 
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
 def a_file(*urls: str, content: bytes = CONTENT, name: str = "tiny", **more: object) -> RawFile:
     facts: dict[str, object] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | more
-    return RawFile(file=name, urls=urls, evidence="B", **facts)  # type: ignore[arg-type]
+    evidence = "B" if facts["sha256"] or facts.get("md5") else "unpinned"
+    return RawFile(**{"file": name, "urls": urls, "evidence": evidence} | facts)  # type: ignore[arg-type]
+
+
+def a_source(name: str, *files: RawFile, **more: object) -> DataSource:
+    facts = {"name": name, "owner": "tiny", "loader": {"format": "svmlight"}, "train": files} | more
+    return DataSource(**facts)  # type: ignore[arg-type]
+
+
+def of_sources(*sources: DataSource, **more: object) -> Entry:
+    facts = {"name": "tiny", "title": "Tiny", "task": "binary", "classes": 2, "features": 3} | more
+    return Entry(**facts, sources=sources)  # type: ignore[arg-type]
 
 
 def an_entry(*files: RawFile) -> Entry:
-    source = DataSource("web", "tiny", {"format": "svmlight"}, files)
-    return Entry("tiny", "Tiny", "binary", 2, 3, "none", (source,))
+    return of_sources(a_source("web", *files))
 
 
 def fetched(entry: Entry, timeouts: Timeouts = PATIENT, **options: object) -> Path:
@@ -68,8 +77,17 @@ def test_a_good_file_arrives_whole_and_is_not_asked_for_again(cache: Path, site:
         (serve.dies, "broke off in mid-file"),
         (serve.wrong, "datasets.lock says"),
         (serve.too_much, "datasets.lock says"),
+        (raw(OK + b"Content-Length: 70000\r\n\r\n"), "has 70,000 bytes or more, datasets.lock says"),
+        (
+            raw(OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(CONTENT)),
+            "encoding 'gzip', which was not asked",
+        ),
+        (raw(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n"), "not HTTP"),
+        (raw(b"HTTP/1.1 302 Found\r\nLocation: /tiny\r\n\r\n"), "redirects too often"),
+        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "not HTTP"),
+        (endless(OK + b"\r\n", b"1 1:1\n" * 1000), "bytes or more, datasets.lock says"),
+        (endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"6\r\n1 1:1\n\r\n" * 1000), "bytes or more"),
     ],
-    ids=["404", "500", "page", "page-as-bytes", "truncated", "dies", "wrong", "too-much"],
 )
 def test_a_bad_answer_leaves_nothing_under_the_final_name(
     behaviour: serve.Behaviour, said: str, cache: Path, site: Site
@@ -84,13 +102,22 @@ def test_a_bad_answer_leaves_nothing_under_the_final_name(
     assert not final_path(entry).exists()
 
 
-def test_a_server_that_falls_silent_is_left(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    # how little comes, which is looked at twice as late, ends no download: the silence does, however busy the machine
-    monkeypatch.setattr("fwsvm.data.fetching.download.MIN_BYTES", 0)
+def test_a_server_that_falls_silent_is_left(cache: Path, site: Site) -> None:
     entry = an_entry(a_file(site.put("/tiny", CONTENT, serve.stalls(site))))
     with pytest.raises(DataError, match="stopped answering"):
         fetched(entry, Timeouts(connect_seconds=60.0, read_seconds=0.2, attempts=1))
     assert not final_path(entry).exists()
+
+
+def test_all_attempts_together_have_a_deadline(cache: Path, site: Site) -> None:
+    def dripping(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        handler.wfile.write(OK + b"\r\n")
+        while not site.release.wait(0.02):
+            handler.wfile.write(b"1")
+
+    entry = an_entry(a_file(site.put("/tiny", CONTENT, dripping)))
+    with pytest.raises(DataError, match=r"not complete after 0\.3 s"):
+        fetched(entry, Timeouts(read_seconds=60.0, whole_seconds=0.3))
 
 
 def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, site: Site) -> None:
@@ -104,10 +131,8 @@ def test_wrong_bytes_are_kept_as_bad_and_both_digests_are_named(cache: Path, sit
 
 
 def test_a_mismatch_of_weak_evidence_says_how_to_accept_it(cache: Path, site: Site) -> None:
-    file = a_file(site.put("/tiny", CONTENT, serve.wrong))
-    weak = RawFile(file.file, file.urls, bytes=file.bytes, sha256=file.sha256, evidence="D")
     with pytest.raises(DataError, match="data lock tiny --source web --accept"):
-        fetched(an_entry(weak))
+        fetched(an_entry(a_file(site.put("/tiny", CONTENT, serve.wrong), evidence="D")))
 
 
 def test_md5_alone_is_enough_to_tell(cache: Path, site: Site) -> None:
@@ -229,29 +254,26 @@ def test_a_file_damaged_in_the_cache_is_replaced(cache: Path, site: Site) -> Non
     assert path.with_name("tiny.bad").is_file()
 
 
-def test_what_has_no_digest_is_not_fetched(cache: Path, site: Site, tmp_path: Path) -> None:
-    entry = an_entry(a_file(site.put("/tiny", CONTENT), sha256=None))
-    (tmp_path / "tiny").write_bytes(CONTENT)
-    with pytest.raises(DataError, match="fwsvm data lock tiny"):
-        fetched(entry, mirror=str(tmp_path))
-    assert site.requests == []
-
-
-def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(cache: Path) -> None:
-    search = FileSearch(FetchOptions(timeouts=PATIENT))
-    unpinned = a_file("http://example.org/tiny", sha256=None)
+def test_plain_http_is_for_pinned_files_mirrors_and_this_machine(
+    cache: Path, site: Site, tmp_path: Path
+) -> None:
+    limits = Limits(None, 100, "", plain_http=False)
     with pytest.raises(FetchError, match="plain http"):
-        search.download("http://example.org/tiny", CacheFile(an_entry(unpinned).sources[0], unpinned))
+        download("http://example.org/tiny", tmp_path / "tiny.part", limits, FetchOptions(timeouts=PATIENT))
+    entry = an_entry(a_file("http://example.invalid/tiny", sha256=None, bytes=None))
+    with pytest.raises(DataError, match="plain http is only for files whose digest is pinned"):
+        fetched(entry)
 
 
-def test_https_does_not_slide_into_http(tmp_path: Path) -> None:
-    response = requests.Response()
-    response.status_code = 302
-    response.headers["location"] = "http://example.org/tiny"
-    with pytest.raises(FetchError, match="redirects to plain http"):
-        ResponseRules(tmp_path / "tiny.part", "tiny", plain_http=False).inspect(response)
-    target = ResponseRules(tmp_path / "tiny.part", "tiny", plain_http=True).inspect(response)
-    assert target == "http://example.org/tiny"
+def test_what_cannot_be_a_mirror_or_a_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="neither a folder nor a web address"):
+        FetchOptions.default("http://[::1")
+    for said in ("soon", "0", "nan"):
+        monkeypatch.setenv("FWSVM_FETCH_SECONDS", said)
+        with pytest.raises(UsageError, match="FWSVM_FETCH_SECONDS"):
+            FetchOptions.default()
+    monkeypatch.setenv("FWSVM_FETCH_SECONDS", "7.5")
+    assert FetchOptions.default().timeouts.whole_seconds == 7.5
 
 
 FETCH_ONE = """
@@ -295,14 +317,14 @@ def test_a_full_disk_is_one_sentence_and_no_file(cache: Path, site: Site) -> Non
         [sys.executable, "-c", FULL_DISK, url], capture_output=True, text=True, timeout=120, check=True
     )
     assert "cannot be written" in ran.stdout
+    assert "free some space" in ran.stdout
     assert not final_path(an_entry(a_file(url))).exists()
 
 
 def test_the_source_at_hand_comes_before_the_one_to_fetch(cache: Path, site: Site, tmp_path: Path) -> None:
-    first = DataSource("first", "tiny", {"format": "svmlight"}, (a_file(site.put("/tiny", CONTENT)),))
+    first = a_source("first", a_file(site.put("/tiny", CONTENT)))
     other = CONTENT + b"1 1:2\n"
-    second = DataSource("second", "tiny", {"format": "svmlight"}, (a_file(content=other, name="copy"),))
-    entry = Entry("tiny", "Tiny", "binary", 2, 3, "none", (first, second))
+    entry = of_sources(first, a_source("second", a_file(content=other, name="copy")))
     (tmp_path / "copy").write_bytes(other)
     options = FetchOptions(mirror=str(tmp_path), timeouts=PATIENT)
     assert obtain(entry, None, options).source.name == "second"
@@ -320,13 +342,13 @@ def test_a_complement_is_derived_and_checked(
     (tmp_path / "part").write_bytes(part)
     whole_file, part_file = a_file(name="whole"), a_file(name="part", content=part)
     digest = {"sha256": hashlib.sha256(rest).hexdigest()} if pinned else {"sha256": None}
-    rest_file = a_file(name="rest", content=rest, complement=Complement("whole", "part"), **digest)
+    rest_file = a_file(name="rest", content=rest, complement=Complement(of="whole", minus="part"), **digest)
     sources = {
-        "whole": DataSource("web", "whole", {"format": "svmlight"}, (whole_file,)),
-        "part": DataSource("web", "part", {"format": "svmlight"}, (part_file,), (rest_file,)),
+        "whole": a_source("web", whole_file, owner="whole"),
+        "part": a_source("web", part_file, owner="part", test=(rest_file,)),
     }
-    entries = {n: Entry(n, n, "binary", 2, 3, "none", (s,)) for n, s in sources.items()}
-    monkeypatch.setattr(lockfile, "read", lambda: Lock(entries, {}))
+    entries = {name: of_sources(source, name=name) for name, source in sources.items()}
+    monkeypatch.setattr(lockfile, "read", lambda: Lock(entries=entries))
     options = FetchOptions(mirror=str(tmp_path), offline=True, timeouts=PATIENT)
     got = obtain(entries["part"], None, options)
     assert got.files["rest"][0].read_bytes() == rest
@@ -381,11 +403,10 @@ def test_a_file_replaced_after_it_was_verified_is_refused_and_no_copy_is_kept(
 @pytest.mark.parametrize("right", [True, False])
 def test_a_file_with_two_digests_is_verified_by_both(cache: Path, right: bool) -> None:
     md5 = hashlib.md5(CONTENT if right else b"", usedforsecurity=False).hexdigest()
-    target = CacheFile(an_entry().sources[0], a_file(md5=md5))
+    target = CacheFile(a_source("web", a_file()), a_file(md5=md5))
     target.path.parent.mkdir(parents=True)
     target.path.write_bytes(CONTENT)
-    wanted = (target.path, hashlib.sha256(CONTENT).hexdigest()) if right else None
-    assert verified_on_disk(target) == wanted
+    assert target.verified() == ((target.path, hashlib.sha256(CONTENT).hexdigest()) if right else None)
 
 
 @pytest.mark.parametrize(
@@ -402,8 +423,8 @@ def test_columns_are_neither_cut_nor_made_up_in_silence(
     cache: Path, site: Site, loader: dict[str, object], features: int, said: str
 ) -> None:
     content = CONTENT if loader["format"] == "svmlight" else b"1,2,3\n-1,4,5\n1,0,7\n-1,1,1\n"
-    source = DataSource("web", "tiny", loader, (a_file(site.put("/tiny", content), content=content),))
-    entry = Entry("tiny", "Tiny", "binary", 2, features, "none", (source,))
+    source = a_source("web", a_file(site.put("/tiny", content), content=content), loader=loader)
+    entry = of_sources(source, features=features)
     given = {
         "source": None,
         "test": None,

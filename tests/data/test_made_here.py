@@ -3,30 +3,31 @@
 import copy
 import itertools
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from scipy.sparse import csr_array
 
-from fwsvm import bounded_yaml, data
+from fwsvm import data
 from fwsvm.analysis import published
 from fwsvm.cli import main
-from fwsvm.data import catalogue
-from fwsvm.data.fetching import draw
-from fwsvm.data.fetching.options import FetchOptions
-from fwsvm.data.lock import lockfile
+from fwsvm.data import catalogue, lockfile
+from fwsvm.data.fetching import derived
+from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, chance, whole_below
 from fwsvm.errors import DataError
-from tests.data import locks
+from tests.data.test_lock import parsed
 
 MIRROR = os.environ.get("FWSVM_MIRROR")
 LOCK = lockfile.read()
-RAW = bounded_yaml.plain(lockfile.load(lockfile.lock_path()).node)
+RAW = yaml.safe_load(lockfile.lock_path().read_text("utf-8"))
+RAW_FILE = {"file": "a", "evidence": "unpinned"}
 MADE = {name: entry for name, entry in LOCK.entries.items() if entry.made}
 
 
@@ -69,7 +70,7 @@ def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
     seed = choose.draw(st.integers(0, 5))
     whole, smaller = written(folder, "whole", numbers), written(folder, "part", part)
     drawn = [
-        list(map(int, draw.drawn(whole, smaller, rows=rows, seed=seed).split()))
+        list(map(int, derived.drawn(whole, smaller, rows=rows, seed=seed).split()))
         for rows in range(len(part), len(numbers) + 1)
     ]
     assert drawn[0] == part
@@ -83,7 +84,7 @@ def test_a_draw_keeps_the_part_and_the_order_and_is_nested(
 def test_a_draw_is_uniform_over_the_rest(tmp_path: Path) -> None:
     whole = written(tmp_path, "whole", list(range(50)))
     part = written(tmp_path, "part", [3, 4])
-    seen = [int(n) for seed in range(400) for n in draw.drawn(whole, part, rows=14, seed=seed).split()]
+    seen = [int(n) for seed in range(400) for n in derived.drawn(whole, part, rows=14, seed=seed).split()]
     counts = np.bincount(seen, minlength=50)
     assert counts[[3, 4]].tolist() == [400, 400]
     rest = np.delete(counts, [3, 4])
@@ -94,9 +95,9 @@ def test_a_draw_is_uniform_over_the_rest(tmp_path: Path) -> None:
 def test_a_draw_of_what_is_no_part_is_refused(tmp_path: Path) -> None:
     whole, part = written(tmp_path, "whole", [1, 2, 3]), written(tmp_path, "part", [3, 1])
     with pytest.raises(DataError, match="not a part of"):
-        draw.drawn(whole, part, rows=2, seed=1)
+        derived.drawn(whole, part, rows=2, seed=1)
     with pytest.raises(DataError, match="cannot draw 4 lines"):
-        draw.drawn(whole, written(tmp_path, "ok", [1]), rows=4, seed=1)
+        derived.drawn(whole, written(tmp_path, "ok", [1]), rows=4, seed=1)
 
 
 @pytest.mark.mirror
@@ -178,15 +179,19 @@ def test_generated_values_that_are_not_those_of_the_lock_are_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "damage", "said"),
     [
-        ("w2a-drawn", lambda e: file_of(e)["draw"].pop("seed"), "{of: NAME, onto: NAME, rows: M, seed: N}"),
+        (
+            "w2a-drawn",
+            lambda e: file_of(e)["draw"].pop("seed"),
+            "train[0].draw: Object missing required field `seed`",
+        ),
         ("w2a-drawn", lambda e: file_of(e)["draw"].update(of="w9a"), "there is no data set 'w9a'"),
         ("w2a-drawn", lambda e: file_of(e)["draw"].update(onto="w3a-drawn"), "is derived itself"),
-        ("w2a-drawn", lambda e: file_of(e)["draw"].update(rows=0), "a positive whole number"),
+        ("w2a-drawn", lambda e: file_of(e)["draw"].update(rows=0), "train[0].draw.rows: Expected `int` >= 1"),
         ("w2a-drawn", lambda e: e.update(stands_for="wdbc"), "no paper has a data set 'wdbc'"),
         ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:texts"), "no such generator"),
         ("overlapping-text", lambda e: made_of(e).update(generate="synthetic:clusters"), "all numbers"),
-        ("overlapping-text", lambda e: made_of(e).pop("sha256"), "sha256 is missing"),
-        ("overlapping-text", lambda e: made_of(e).update(train=[]), "unknown key 'train'"),
+        ("overlapping-text", lambda e: made_of(e).pop("sha256"), "generated needs sha256"),
+        ("overlapping-text", lambda e: made_of(e).update(train=[RAW_FILE]), "generated has no files"),
         ("news20-1", lambda e: e.update(grouping={1: [1], -1: [1]}), "each raw label one class"),
     ],
 )
@@ -194,7 +199,7 @@ def test_a_wrong_rule_says_where_and_why(name: str, damage, said: str) -> None: 
     raw = copy.deepcopy(RAW)
     damage(raw["datasets"][name])
     with pytest.raises(DataError) as error:
-        locks.parse(raw)
+        parsed(raw)
     assert name in str(error.value)
     assert said in str(error.value)
 

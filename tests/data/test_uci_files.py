@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwsvm.data import catalogue, formats
-from fwsvm.data.fetching.digests import file_sha256
+from fwsvm.data import catalogue, formats, lockfile
 from fwsvm.data.formats import lzw, tables, text_files
-from fwsvm.data.lock import lockfile
 from fwsvm.errors import DataError
+from fwsvm.files.state import file_sha256
 
 
 def compress(text: bytes, widest: int = 16, clear_every: int = 0) -> bytes:

@@ -17,12 +17,11 @@ from fwsvm._mapped import blocks, in_memory
 from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.fetching.digests import file_sha256
 from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
 from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.files.folders import parsed_folder
-from fwsvm.files.state import FileState, changed
+from fwsvm.files.state import FileState, changed, file_sha256
 from fwsvm.plugins import load_plugins
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces

@@ -6,11 +6,12 @@ A reader is imported when the first file of its format is read: some need pandas
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from fwsvm.data.formats.delimiters import explain_bad_delimiters
-from fwsvm.data.lock.values import LockValue
-from fwsvm.errors import UsageError, shown
+from fwsvm.errors import UsageError, not_one_of
 from fwsvm.plugins import add_to_registry, entry_of
 
 MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
@@ -27,8 +28,8 @@ class Format:
         The module with ``read(path, **options)``, which returns a `fwsvm.data.dataset.LabelledRows` and notices.
     function : str
         The name of that function, where it is another one.
-    options : mapping of str to callable (LockValue) -> value
-        The reader's options, as a lock gives them.
+    options : mapping of str to type
+        The reader's options and the types of their values in a lock, as msgspec converts them.
     suffixes : tuple of str
         Endings of files, such as ".arff", that are read in this format where they are given by their path.
     objection : callable (options) -> str, or None
@@ -36,7 +37,7 @@ class Format:
     """
 
     module: str
-    options: Mapping[str, Callable[[LockValue], Any]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
     objection: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     function: str = "read"
@@ -110,36 +111,42 @@ def loader_of(
     return {"format": found}
 
 
-def _text_or_nothing(value: LockValue) -> str | None:
-    """Return a text as it stands, blanks and all, or None."""
-    if value.node.value is not None and not isinstance(value.node.value, str):
-        raise value.error(f"a text, not {shown(value.node.value)}")
-    return value.node.value
-
-
-def _categorical(value: LockValue) -> Any:
-    if isinstance(value.node.value, list):
-        return [item.column() for item in value.items()]
-    columns = {key: [item.label() for item in values.items()] for key, values in value.pairs()}
-    if len({type(key) for key in columns}) > 1 or float in map(type, columns):
-        raise value.error("columns are all places or all names")
-    return columns
+def checked_loader(loader: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a lock's loader with its options converted; ValueError where one is unknown or wrong."""
+    name = loader.get("format")
+    if name not in FORMATS:
+        raise ValueError(f"loader: {not_one_of('format', FORMATS, name) if name else 'format is missing'}")
+    known, options = FORMATS[name], {}
+    for key, value in loader.items():
+        if key == "format":
+            continue
+        if key not in known.options:
+            words = ", ".join(known.options) or "none"
+            raise ValueError(f"loader: unknown key {key!r} of the format {name}; known: {words}")
+        try:
+            options[key] = msgspec.convert(value, known.options[key])
+        except msgspec.ValidationError as error:
+            raise ValueError(f"loader.{key}: {error}") from None
+    if wrong := known.objection(options):
+        raise ValueError(f"loader: {wrong}")
+    return {"format": name, **options}
 
 
 _HERE = __name__.rpartition(".")[0]
-register("svmlight", f"{_HERE}.svmlight", options={"zero_based": LockValue.boolean})
+_Columns = list[int | str]
+register("svmlight", f"{_HERE}.svmlight", options={"zero_based": bool})
 register(
     "csv",
     f"{_HERE}.tables",
     suffixes=(".csv", ".tsv"),
     options={
-        "delimiter": _text_or_nothing,
-        "header": LockValue.boolean,
-        "label": LockValue.column,
-        "drop": lambda value: [item.column() for item in value.items()],
-        "categorical": _categorical,
-        "comment": _text_or_nothing,
-        "features": lambda value: value.count(MAX_INDEX),
+        "delimiter": str | None,
+        "header": bool,
+        "label": int | str,
+        "drop": _Columns,
+        "categorical": _Columns | dict[int | str, list[int | float | str]],
+        "comment": str | None,
+        "features": Annotated[int, msgspec.Meta(ge=1, le=MAX_INDEX)],
     },
     objection=lambda given: explain_bad_delimiters(given.get("delimiter", ","), given.get("comment", "")),
 )

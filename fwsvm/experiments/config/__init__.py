@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from fwsvm.data.lock import lockfile
+from fwsvm.data import lockfile
 from fwsvm.errors import UsageError, nearest
 from fwsvm.experiments.config.inheritance import MAX_ENTRIES, Keys, entry_of, merge_keys, read_config_file
 from fwsvm.experiments.config.located_value import LocatedValue

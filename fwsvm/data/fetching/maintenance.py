@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from fwsvm.data import parsed_copies
-from fwsvm.data.fetching import digests
-from fwsvm.data.fetching.cache_paths import cached_path
-from fwsvm.data.lock import lockfile
-from fwsvm.data.lock.entry import DataSource, Entry, RawFile
+from fwsvm.data import lockfile, parsed_copies
+from fwsvm.data.fetching.cached_files import cached_path, mismatch
+from fwsvm.data.lockfile import DataSource, Entry, RawFile
 from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
 from fwsvm.files.lock import exclusive
+from fwsvm.files.state import measure
 
 #: Endings of files that are not verified.
 UNFINISHED = (".part", ".bad", ".copy", ".derived")
@@ -51,7 +50,7 @@ def _state(file: RawFile, path: Path) -> str:
         return "missing"
     if not file.pinned:
         return "unpinned"
-    return digests.mismatch(file, digests.measure(path)) or "whole"
+    return mismatch(file, measure(path)) or "whole"
 
 
 class Removal(NamedTuple):
