@@ -320,7 +320,7 @@ def test_features_that_count_from_0_are_seen_said_and_kept(lock: Path, site: Sit
 def test_a_torn_overlay_is_one_sentence(lock: Path, site: Site) -> None:
     lockfile.overlay_path().parent.mkdir(parents=True)
     lockfile.overlay_path().write_text("pins: {a: [", "utf-8")
-    assert "not a readable lock" in run("list", code=3).stderr
+    assert "datasets.lock:2: not YAML" in run("list", code=3).stderr
 
 
 @pytest.fixture
