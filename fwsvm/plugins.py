@@ -69,7 +69,9 @@ def with_rollback(add: Callable[[], None], registries: Iterable[dict[Any, Any]],
     before = [(registry, dict(registry)) for registry in registries]
     try:
         add()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (a stranger's code may raise anything)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (a stranger's code may raise anything, SystemExit too)
         for registry, entries in before:
             registry.clear()
             registry.update(entries)

@@ -287,10 +287,10 @@ def add_lock(path: Path) -> None:
     ValueError
         A data set of one of its names is there already.
     """
-    known = _present()
-    for entry in assemble({path: load(path)}).entries.values():
-        if taken := next((word for word in (entry.name, *entry.also) if known.find(word)), None):
-            raise ValueError(f"a data set named {taken!r} is there already")
+    added, known = load(path), _present()
+    if taken := next((name for name in added.datasets or {} if known.find(name)), None):
+        raise ValueError(f"a data set named {taken!r} is there already")
+    assemble({each: load(each) for each in (lock_path(), *_LOCKS.values())} | {path: added})
     _LOCKS[str(path)] = path
 
 
