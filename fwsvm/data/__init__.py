@@ -6,7 +6,7 @@
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they return
     lock            datasets.lock and the user's overlay
     fetching        downloads, digests and the cache of files
-    synthetic       generated data sets of any size
+    synthetic, populations    generated data sets of any size
     ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
     scaled_copies, partitions                         rows larger than memory, and rows of a cluster
     class_weight                                      weights of classes, as users write them
@@ -133,7 +133,7 @@ def unknown_name(name: str) -> str:
     import difflib
 
     from fwsvm.data import lockfile
-    from fwsvm.data.synthetic import KINDS
+    from fwsvm.data.populations import KINDS
 
     entries = lockfile.read().entries.values()
     words = [word for entry in entries for word in (entry.name, *entry.also)]

@@ -90,7 +90,7 @@ def load_path(
     labels.require_two(train.labels, str(path))
     base = train.zero_based
     loader |= {} if base is None else {"zero_based": base}
-    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256], **formats.reader_of_plugin(loader)}
+    recipe: dict[str, Any] = {"loader": loader, "train": [train_sha256]}
     how = scale or "none"
     if how != "none":
         recipe["scaling"] = how
@@ -130,7 +130,7 @@ def _generated(entry: Entry, source: DataSource, test: Path | None, how: str) ->
 
 def _how(source: DataSource) -> dict[str, Any]:
     grouping = [[str(k), [str(v) for v in vs]] for k, vs in (source.grouping or {}).items()]
-    return {"loader": dict(source.loader), "grouping": grouping, **formats.reader_of_plugin(source.loader)}
+    return {"loader": dict(source.loader), "grouping": grouping}
 
 
 def fingerprint_of(recipe: Mapping[str, Any]) -> str:

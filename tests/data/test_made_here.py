@@ -20,7 +20,7 @@ from fwsvm.cli import main
 from fwsvm.data import catalogue, lockfile
 from fwsvm.data.fetching import derived
 from fwsvm.data.fetching.download import FetchOptions
-from fwsvm.data.synthetic.raw_bits import PIECES, bell_shaped, chance, whole_below
+from fwsvm.data.populations import PIECES, bell_shaped, chance, whole_below
 from fwsvm.errors import DataError
 from tests.data.test_lock import parsed
 

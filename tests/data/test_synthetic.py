@@ -1,16 +1,14 @@
-"""Synthetic data: the same rows whatever the blocks and however many of them, and like the real sets."""
-
-import tracemalloc
+"""Synthetic data: the same rows however many of them, and like the real sets."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
 from fwsvm import data
 from fwsvm.data import synthetic
-from fwsvm.data.synthetic.adult_like import ANSWERS, answers
+from fwsvm.data.populations import ANSWERS, KINDS, answers
 from fwsvm.errors import UsageError
 
 SMALL = {
@@ -21,7 +19,7 @@ SMALL = {
     "overlapping-text": 300,
     "adult-like": 40,
 }
-kinds = pytest.mark.parametrize("kind", synthetic.KINDS)
+kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 def dense(X: np.ndarray | csr_array) -> np.ndarray:
@@ -30,17 +28,6 @@ def dense(X: np.ndarray | csr_array) -> np.ndarray:
 
 def made(kind: str, rows: int, seed: int = 0) -> synthetic.SyntheticSpec:
     return synthetic.parse_spec(f"synthetic:{kind}?rows={rows}&features={SMALL[kind]}&seed={seed}&test=100")
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.sampled_from(synthetic.KINDS), st.integers(2, 10_000), st.integers(1, 9_000), st.integers(0, 3))
-def test_the_block_size_does_not_change_the_data(kind: str, rows: int, block_rows: int, seed: int) -> None:
-    recipe = made(kind, rows, seed)
-    blocks = list(synthetic.blocks(recipe, block_rows=block_rows))
-    assert [len(labels) for _, labels in blocks[:-1]] == [block_rows] * (len(blocks) - 1)
-    whole = synthetic.table(recipe, block_rows=synthetic.CELL)
-    assert np.array_equal(np.concatenate([labels for _, labels in blocks]), whole.labels)
-    assert np.array_equal(np.vstack([dense(X) for X, _ in blocks]), dense(whole.X))
 
 
 @kinds
@@ -72,7 +59,7 @@ def test_test_rows_are_drawn_apart(kind: str) -> None:
 def test_every_kind_has_two_classes_and_its_default_shape(kind: str) -> None:
     model = synthetic.population_of(kind)
     loaded = data.load(f"synthetic:{kind}")
-    assert loaded.train.X.shape == (model.ROWS, model.FEATURES)
+    assert loaded.train.X.shape == model.SHAPE
     assert loaded.classes == ("1", "-1")
     assert set(np.unique(loaded.train.labels)) == {-1.0, 1.0}
     if issparse(loaded.train.X):
@@ -131,15 +118,6 @@ def test_gaussians_overlap_alike_in_every_dimension() -> None:
         likelihood = np.exp(-(squared - squared.min(axis=1, keepdims=True)) / 2)
         best = np.where(likelihood[:, :4].sum(axis=1) > likelihood[:, 4:].sum(axis=1), 1.0, -1.0)
         assert 0.75 < (best == loaded.train.labels).mean() < 0.999
-
-
-def test_memory_is_the_result_s_and_a_block_s() -> None:
-    recipe = synthetic.parse_spec("synthetic:gaussians?rows=400000&features=20")
-    tracemalloc.start()
-    table = synthetic.table(recipe)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1.15 * (table.X.nbytes + table.labels.nbytes)
 
 
 @pytest.mark.parametrize(

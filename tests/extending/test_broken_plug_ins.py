@@ -66,6 +66,13 @@ def test_broken_ones_are_named_in_warnings_and_left_out(tmp_path):
 
 KERNEL = "from typing import NamedTuple\nfrom fwsvm.kernels.kernel import register\n"
 LINE = '@register("{name}", "<x, z>"{more})\nclass Line(NamedTuple):\n    {field}\n'
+WRONG_LOCK = """
+from pathlib import Path
+from fwsvm.data.lockfile import add_lock
+path = Path(__file__).with_suffix(".lock")
+path.write_text("datasets: {odd: {title: Odd}}")
+add_lock(path)
+"""
 #: Entry point group, word for the thing, its module, and what the user reads.
 CLASHES = {
     "kernel": ("fwsvm.kernels", "kernel", KERNEL + LINE.format(name="rbf", more="", field="scale: float = 1.0"),
@@ -84,9 +91,7 @@ CLASHES = {
                                                 "import asyncio\nraise asyncio.CancelledError('no')\n",
                                                 "CancelledError: no"),
     "lock that is wrong": ("fwsvm.datasets", "data set",
-                           "from pathlib import Path\nfrom fwsvm.data.lockfile import add_lock\n"
-                           "path = Path(__file__).with_suffix('.lock')\n"
-                           "path.write_text('datasets: {odd: {title: Odd}}')\nadd_lock(path)\n",
+                           WRONG_LOCK,
                            "datasets.odd.sources: Expected `object`"),
     "method": ("fwsvm.solvers", "solver", RULE.format(name="swap", family="simplex", **FW),
                "ValueError: a method named 'swap' is registered already"),

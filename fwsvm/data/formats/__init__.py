@@ -1,7 +1,4 @@
-"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies.
-
-`registry` names the formats; other packages add some by entry points (group ``fwsvm.formats``, docs/adding/format.md).
-"""
+"""Data files as labelled rows: `svmlight`, `tables` (CSV, KDD99, MiniBooNE) and `npy`, by way of parsed copies."""
 
 import hashlib
 import importlib
@@ -10,23 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from fwsvm import _mapped
 from fwsvm._mapped import blocks, in_memory
-from fwsvm._stretches import all_finite
 from fwsvm.data import parsed_copies
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.formats.registry import FORMATS, format_of, loader_of
+from fwsvm.data.formats.registry import FORMATS, loader_of
 from fwsvm.data.parsed_copies import CopyWriter, Parsed
-from fwsvm.errors import DataError, FwsvmError, kind_and_words
 from fwsvm.files.folders import parsed_folder
 from fwsvm.files.state import FileState, changed, file_sha256
-from fwsvm.plugins import load_plugins
 
 STREAMED_FROM = 1 << 26  # bytes of a file in LIBSVM's format from which prediction reads its rows in pieces
-
-load_plugins("fwsvm.formats", "format", FORMATS)
 
 
 def read(
@@ -62,7 +53,7 @@ def read(
     if loader["format"] == "npy":  # a copy would be the same file
         return parsed(None)
     try:
-        options = {**loader, "member": member, **reader_of_plugin(loader)}
+        options = {**loader, "member": member}
         return parsed_copies.load_or_make(sha256, options, parsed)
     except OSError as error:
         lost = f"no parsed copy was kept in {parsed_folder()}: {error.strerror or error}"
@@ -108,60 +99,16 @@ def read_path(path: Path, loader: Mapping[str, Any], *, unlabelled: bool = False
     return _read(path, {**loader, **more}, "", None)
 
 
-def reader_of_plugin(loader: Mapping[str, Any]) -> dict[str, str]:
-    """Return what tells the rows of a plug-in's reader from those of another version of it; empty for our readers."""
-    module = format_of(loader["format"]).module
-    if module.startswith(f"{__name__}."):
-        return {}
-    from fwsvm.numerics.compiled_cache import plugin_digest
-
-    importlib.import_module(module)
-    return {"reader": plugin_digest(module)}
-
-
 def _read(path: Path, loader: Mapping[str, Any], member: str, writer: CopyWriter | None) -> Parsed:
     """Return rows and notices; with a writer the rows go to it."""
     options = dict(loader)
-    found = format_of(options.pop("format"))
-    reader = getattr(importlib.import_module(found.module), found.function)
-    is_ours = found.module.startswith(f"{__name__}.")
+    found = FORMATS[options.pop("format")]
+    reader = getattr(importlib.import_module(f"{__name__}.{found.module}"), found.function)
     if member:
-        if not is_ours:
-            raise DataError(
-                f"{path}: the format {loader['format']} is not read from archives; unpack {member} first"
-            )
         options["member"] = member
-    if writer and loader["format"] == "svmlight":
+    if writer and found.module == "svmlight":
         return reader(path, begin=writer.begin_again, **options)
-    table, notices = reader(path, **options) if is_ours else _of_plugin(reader, found.module, path, options)
+    table, notices = reader(path, **options)
     if writer:
         writer.add(table.X)
     return table, notices
-
-
-def _of_plugin(reader: Any, module: str, path: Path, options: Mapping[str, Any]) -> Parsed:
-    """Return what the reader of another package returns, as all readers return it."""
-    try:
-        table, notices = reader(path, **options)
-        return _canonical(table), tuple(map(str, notices))
-    except FwsvmError:
-        raise
-    except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything)
-        raise DataError(f"{path}: the reader {module} failed: {kind_and_words(error)}") from None
-
-
-def _canonical(table: LabelledRows) -> LabelledRows:
-    """Return a plug-in's rows as float64, C-contiguous or CSR, with labels as `LabelledRows` has them."""
-    X, labels = table.X, np.asarray(table.labels)
-    if issparse(X):
-        X = csr_array(X, dtype=np.float64)
-        X.sum_duplicates()
-    else:
-        X = np.ascontiguousarray(X, dtype=np.float64)
-    if X.ndim != 2 or not X.shape[0] or labels.shape != (X.shape[0],):
-        raise ValueError(f"rows of shape {X.shape} and labels of shape {labels.shape}")
-    if not all_finite(X):
-        raise ValueError("a value is not a finite number")
-    if labels.dtype.kind not in "biufU":
-        raise ValueError("labels are neither numbers nor text")
-    return LabelledRows(X, labels if labels.dtype.kind == "U" else labels.astype(np.float64))

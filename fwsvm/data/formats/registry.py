@@ -3,19 +3,39 @@
 A reader is imported when the first file of its format is read: some need pandas.
 """
 
-from collections.abc import Callable, Mapping
+import string
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
-from fwsvm.data.formats.delimiters import explain_bad_delimiters
-from fwsvm.errors import UsageError, not_one_of
-from fwsvm.plugins import add_to_registry, entry_of
+from fwsvm.errors import UsageError, not_one_of, shown
 
 MAX_INDEX = 2**31 - 2  # what a reader's 32-bit indices hold
 COMPRESSED = (".gz", ".bz2", ".xz", ".Z")  # as endings after a format's own
+
+
+WHITESPACE_NAMES = (" ", "whitespace", None)  # the ways to say: any run of spaces and tabs
+NOT_DELIMITERS = frozenset(
+    string.ascii_letters + string.digits + "+-.\"'"
+)  # would take numbers and quotes apart
+
+
+def explain_bad_delimiters(delimiter: object, comment: object) -> str:
+    """Return what is wrong with a delimiter or a comment character, or ''."""
+    if delimiter not in WHITESPACE_NAMES and not (_sign(delimiter) and delimiter not in NOT_DELIMITERS):
+        said = "one character that is no part of a number or a name, or whitespace"
+        return f"delimiter: {said}, not {shown(delimiter)}"
+    if comment != "" and not (_sign(comment) and comment != delimiter):
+        return f"comment: one character, not the delimiter, or nothing, not {shown(comment)}"
+    return ""
+
+
+def _sign(value: object) -> bool:
+    """Return whether a value is one ASCII character other than NUL and line ends."""
+    return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\n\r"
 
 
 @dataclass(frozen=True)
@@ -24,45 +44,39 @@ class Format:
 
     Attributes
     ----------
-    module : str
-        The module with ``read(path, **options)``, which returns a `fwsvm.data.dataset.LabelledRows` and notices.
-    function : str
-        The name of that function, where it is another one.
+    module, function : str
+        The module of the reader, imported when it is needed, and the name of the function there.
     options : mapping of str to type
         The reader's options and the types of their values in a lock, as msgspec converts them.
     suffixes : tuple of str
-        Endings of files, such as ".arff", that are read in this format where they are given by their path.
-    objection : callable (options) -> str, or None
-        Why options do not go together; empty where they do.
+        Endings of files that are read in this format where they are given by their path.
     """
 
     module: str
+    function: str = "read"
     options: Mapping[str, Any] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
-    objection: Callable[[Mapping[str, Any]], str | None] = lambda _: None
-    function: str = "read"
 
 
-FORMATS: dict[str, Format] = {}
-
-
-def register(name: str, module: str, **more: Any) -> None:
-    """Add a format under a name; arguments are the attributes of `Format`.
-
-    ValueError where the name or a suffix is taken.
-    """
-    made = Format(module, **more)
-    for suffix in made.suffixes:
-        if not suffix.startswith(".") or suffix in COMPRESSED:
-            raise ValueError(f"{suffix!r} is no suffix of a format: a point and letters")
-        if taken := next((other for other, each in FORMATS.items() if suffix in each.suffixes), None):
-            raise ValueError(f"files {suffix} are of the format {taken!r} already")
-    add_to_registry(FORMATS, "format", name, made)
-
-
-def format_of(name: str) -> Format:
-    """Return the format of that name; `UsageError` with the names there are."""
-    return entry_of(FORMATS, "format", name)
+FORMATS = {
+    "svmlight": Format("svmlight", options={"zero_based": bool}),
+    "csv": Format(
+        "tables",
+        suffixes=(".csv", ".tsv"),
+        options={
+            "delimiter": str | None,
+            "header": bool,
+            "label": int | str,
+            "drop": list[int | str],
+            "categorical": list[int | str] | dict[int | str, list[int | float | str]],
+            "comment": str | None,
+            "features": Annotated[int, msgspec.Meta(ge=1, le=MAX_INDEX)],
+        },
+    ),
+    "npy": Format("npy", suffixes=(".npy",)),
+    "kdd99": Format("tables", "read_kdd99"),
+    "miniboone": Format("tables", "read_miniboone"),
+}
 
 
 def loader_of(
@@ -127,37 +141,11 @@ def checked_loader(loader: Mapping[str, Any]) -> dict[str, Any]:
             options[key] = msgspec.convert(value, known.options[key])
         except msgspec.ValidationError as error:
             raise ValueError(f"loader.{key}: {error}") from None
-    if wrong := known.objection(options):
+    if name == "npy":
+        raise ValueError(
+            "loader: format npy takes the labels from a second file, which no digest of a lock covers; give the .npy "
+            "file by its path, or write the rows in LIBSVM's format"
+        )
+    if wrong := explain_bad_delimiters(options.get("delimiter", ","), options.get("comment", "")):
         raise ValueError(f"loader: {wrong}")
     return {"format": name, **options}
-
-
-_HERE = __name__.rpartition(".")[0]
-_Columns = list[int | str]
-register("svmlight", f"{_HERE}.svmlight", options={"zero_based": bool})
-register(
-    "csv",
-    f"{_HERE}.tables",
-    suffixes=(".csv", ".tsv"),
-    options={
-        "delimiter": str | None,
-        "header": bool,
-        "label": int | str,
-        "drop": _Columns,
-        "categorical": _Columns | dict[int | str, list[int | float | str]],
-        "comment": str | None,
-        "features": Annotated[int, msgspec.Meta(ge=1, le=MAX_INDEX)],
-    },
-    objection=lambda given: explain_bad_delimiters(given.get("delimiter", ","), given.get("comment", "")),
-)
-register(
-    "npy",
-    f"{_HERE}.npy",
-    suffixes=(".npy",),
-    objection=lambda _: (
-        "format npy takes the labels from a second file, which no digest of a lock covers; give the "
-        ".npy file by its path, or write the rows in LIBSVM's format"
-    ),
-)
-register("kdd99", f"{_HERE}.tables", function="read_kdd99")
-register("miniboone", f"{_HERE}.tables", function="read_miniboone")

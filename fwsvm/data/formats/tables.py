@@ -16,13 +16,13 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack
 
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.formats.registry import WHITESPACE_NAMES
 from fwsvm.data.formats.svmlight_errors import QUOTED, FormatError
 from fwsvm.data.formats.text_files import open_text
 from fwsvm.data.labels import objection, of_names
 from fwsvm.errors import DataError, UsageError, clipped
 
 ColumnKey = int | str
-WHITESPACE_NAMES = (" ", "whitespace", None)  # the ways to say: any run of spaces and tabs
 #: pandas before 3.1 rounds numbers otherwise; later versions deprecate the option.
 EXACT: Any = {"float_precision": "round_trip"} if pd.__version__.split(".")[:2] < ["3", "1"] else {}
 LABEL_NAMES = ("label", "labels", "class", "target", "y")

@@ -15,7 +15,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fwsvm.data.formats.lzw import MAGIC, decompress
 from fwsvm.errors import DataError
 
 #: A compressed file may expand to this many bytes, or this many times its own size, whichever is more.
@@ -30,7 +29,7 @@ COMPRESSIONS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-    MAGIC: lambda file: io.BytesIO(decompress(file.read())),
+    b"\x1f\x9d": lambda file: io.BytesIO(decompress_lzw(file.read())),
 }
 NOT_TEXT = {
     b"PK\x03\x04": "is a zip archive; unpack it and give the file inside",
@@ -176,3 +175,43 @@ def lines_in_pieces(path: Path, member: str = "") -> Iterator[tuple[NDArray[np.u
             before += int(np.count_nonzero(text == NEWLINE))
         if rest:
             yield np.frombuffer(rest + b"\n", np.uint8), before, False
+
+
+def decompress_lzw(packed: bytes) -> bytes:
+    """Return what a file packed by Unix ``compress`` (``.Z``) holds: LZW with codes of 9 to 16 bits.
+
+    `OSError` where the file is damaged. The format has no end mark: a file that is cut off between two codes cannot be
+    told from a whole one.
+    """
+    widest, block_mode = (packed[2] & 0x1F, bool(packed[2] & 0x80)) if len(packed) > 2 else (0, False)
+    if not 9 <= widest <= 16:
+        raise OSError(f"codes of {widest} bits")
+    first_free = 257 if block_mode else 256
+    words = [bytes([byte]) for byte in range(256)] + [b""] * (first_free - 256)
+    out = bytearray()
+    width, start, bit, previous = 9, 3, 0, b""
+    while start * 8 + bit + width <= len(packed) * 8:
+        at = start + bit // 8
+        code = (int.from_bytes(packed[at : at + 3], "little") >> (bit % 8)) & ((1 << width) - 1)
+        bit += width
+        if block_mode and code == 256:  # begin again with an empty table
+            start, bit = start + _group_bytes(bit, width), 0
+            del words[first_free:]
+            width, previous = 9, b""
+            continue
+        if code > len(words) or (code == len(words) and not previous):
+            raise OSError(f"invalid code at byte {at}")
+        word = words[code] if code < len(words) else previous + previous[:1]
+        out += word
+        if previous and len(words) < 1 << widest:
+            words.append(previous + word[:1])
+        previous = word
+        if len(words) >= 1 << width and width < widest:
+            start, bit = start + _group_bytes(bit, width), 0
+            width += 1
+    return bytes(out)
+
+
+def _group_bytes(bits: int, width: int) -> int:
+    """Return the bytes of the groups of eight codes that so many bits have begun: ``width`` bytes a group."""
+    return -(-bits // (8 * width)) * width
