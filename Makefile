@@ -2,7 +2,7 @@
 # The first use creates .venv and installs into it; after that nothing here needs a network.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
-	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11, 2))' 2>/dev/null && echo "$$p" && break; done)
 BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 SMOKE := .cache/smoke
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -31,7 +31,7 @@ define pip
 endef
 
 .venv/pip:
-	@test -n "$(PYTHON)" || { echo "fwsvm needs Python 3.11 or newer; make PYTHON=/path/to/python3 names one" >&2; exit 2; }
+	@test -n "$(PYTHON)" || { echo "fwsvm needs Python 3.11.2 or newer; make PYTHON=/path/to/python3 names one" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
 	$(call pip,a new pip,--upgrade "pip>=25.1")
 	@touch $@
@@ -137,29 +137,29 @@ define keep
 	@$(BIN)/fwsvm $(1) --format csv --out $(RESULTS)/$(2).csv
 endef
 
-reproduce-table2: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: accuracy; PROFILE=smoke, small (the default) or paper
+reproduce-table2: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: accuracy; PROFILE=smoke, small (the default) or paper
 	$(call keep,table $(FOLDERS) --layout 003-2,003/table2)
-reproduce-table3: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: training time
+reproduce-table3: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: training time
 	$(call keep,table $(FOLDERS) --layout 003-3,003/table3)
-reproduce-table5: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: W and F of the tests
+reproduce-table5: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: W and F of the tests
 	$(call keep,stats $(FOLDERS) --table 5,003/table5)
-reproduce-table6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: p-values
+reproduce-table6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: p-values
 	$(call keep,stats $(FOLDERS) --table 6,003/table6)
-reproduce-table7: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: conclusions
+reproduce-table7: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: conclusions
 	$(call keep,stats $(FOLDERS) --table 7,003/table7)
-reproduce-table8: runs-003-quadratic ## 003: the quadratic kernel
+reproduce-table8: runs-003-quadratic ## Frandi et al. 2013: the quadratic kernel
 	$(call keep,table $(RESULTS)/003-quadratic --layout 003-8,003/table8)
-reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## 003: accuracy, time, speed-up and size of the series and the single sets
+reproduce-figures3-6: $(FRANK_WOLFE:%=runs-%) runs-stand-ins ## Frandi et al. 2013: accuracy, time, speed-up and size of the series and the single sets
 	$(BIN)/fwsvm plot $(FOLDERS) --figure series --figure datasets $(METHODS_003) --out $(RESULTS)/003/figures
-reproduce-figures7-8: runs-003-c-sweep ## 003: accuracy and time over C
+reproduce-figures7-8: runs-003-c-sweep ## Frandi et al. 2013: accuracy and time over C
 	$(BIN)/fwsvm plot $(RESULTS)/003-c-sweep --figure sweep --out $(RESULTS)/003/figures
-reproduce-swap: runs-swap runs-003-quadratic runs-stand-ins ## 000: figures, Table 2 and claims
+reproduce-swap: runs-swap runs-003-quadratic runs-stand-ins ## Nanculef et al. 2014: figures, Table 2 and claims
 	$(call keep,table $(RESULTS)/swap $(RESULTS)/stand-ins $(foreach name,accuracy time size speedup relative-accuracy,-l 000-$(name)),000/tables)
 	$(call keep,table $(RESULTS)/003-quadratic --layout 000-quadratic,000/quadratic)
 	$(call keep,stats $(RESULTS)/swap --design 000,000/table2)
 	$(BIN)/fwsvm plot $(RESULTS)/swap $(RESULTS)/003-quadratic $(RESULTS)/stand-ins --out $(RESULTS)/000/figures
 	$(call keep,claims $(RESULTS)/swap $(RESULTS)/003-quadratic $(RESULTS)/stand-ins $(RAN_000) --only 000,000/claims)
-reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-as-run runs-swap-as-run runs-why ## 003 and 000 as their authors ran them, and each setting changed by itself; claims of `reproduce-all` use them
+reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-as-run runs-swap-as-run runs-why ## the first two papers as their authors ran them, and each setting changed by itself; claims of `reproduce-all` use them
 	$(call keep,table $(AS_RUN:%=$(RESULTS)/%) --layout 003-2 --layout 003-3,003/tables-as-run)
 	$(call keep,stats $(AS_RUN:%=$(RESULTS)/%) --table 5,003/table5-as-run)
 	$(call keep,stats $(AS_RUN:%=$(RESULTS)/%) --table 6,003/table6-as-run)
@@ -175,11 +175,11 @@ reproduce-as-run: $(AS_RUN:%=runs-%) runs-003-quadratic-as-run runs-003-c-sweep-
 reproduce-equal-gap: runs-equal-gap ## time of all methods to the same certified gap, ours beside
 	$(call keep,table $(RESULTS)/equal-gap --layout time --layout gap,equal-gap/tables)
 	$(BIN)/fwsvm plot $(RESULTS)/equal-gap --figure series --figure datasets --measure speedup --where tolerance=0.001 --mixed-load --out $(RESULTS)/equal-gap/figures
-reproduce-avsf: runs-avsf ## 002: Tables 2 and 3, Figure 1 and claims
+reproduce-avsf: runs-avsf ## Glasmachers and Dogan 2013: Tables 2 and 3, Figure 1 and claims
 	$(call keep,table $(RESULTS)/avsf --layout 002-2 --layout 002-3,002/tables)
 	$(BIN)/fwsvm plot $(RESULTS)/avsf --figure sweep --out $(RESULTS)/002/figures
 	$(call keep,claims $(RESULTS)/avsf --only 002,002/claims)
-reproduce-scs: runs-scs ## 004: Table 1, Figures 1 and 2 and claims
+reproduce-scs: runs-scs ## Zhang and Sen 2024: Table 1, Figures 1 and 2 and claims
 	$(call keep,table $(RESULTS)/scs --layout 004-1,004/table1)
 	$(BIN)/fwsvm plot $(RESULTS)/scs --figure convergence --against iteration --window 50 --out $(RESULTS)/004/figures
 	$(call keep,claims $(RESULTS)/scs --only 004,004/claims)
@@ -193,6 +193,7 @@ reproduce-all: $(addprefix reproduce-,table2 table3 table5 table6 table7 table8 
 bench: .venv/peers ## compare speeds with other packages, one thread and two (hours); results go to results/bench/
 	mkdir -p $(BENCH)
 	$(BIN)/benchopt run benchmarks --config benchmarks/peers.yml --no-display --output $(CURDIR)/$(BENCH)/peers.parquet
+	$(BIN)/python benchmarks/benchmark_utils/summary.py $(BENCH)/peers.parquet $(BENCH)/peers.csv
 	$(BIN)/benchopt run benchmarks -o "SVM[problem=linear]" --no-display --output $(CURDIR)/$(BENCH)/linear.parquet
 	$(BIN)/python benchmarks/grids.py --csv $(BENCH)/grids.csv
 	$(BIN)/python benchmarks/reading.py --csv $(BENCH)/reading.csv

@@ -17,7 +17,7 @@ project_copyright = author
 version = release = __version__
 extensions = [
     "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "mathml", "command_line",
-    "checkout_links", "experiment_keys", "facts", "pictures",
+    "experiment_keys", "facts", "pictures",
 ]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3

@@ -153,7 +153,7 @@ def test_the_metadata_names_versions_and_addresses(built: Path) -> None:
     classifiers = said.get_all("Classifier", [])
     versions = {c.rpartition(" ")[2] for c in classifiers if re.search(r":: 3\.\d+$", c)}
     assert versions == {"3.11", "3.12", "3.13", "3.14"}
-    assert said["Requires-Python"] == ">=3.11"
+    assert said["Requires-Python"] == ">=3.11.2"
     addresses = [entry.rpartition(", ")[2] for entry in said.get_all("Project-URL", [])]
     cited = set(re.findall(r"arXiv:([\d.]+)", (ROOT / "CITATION.cff").read_text("utf-8")))
     assert {address.rpartition("/")[2] for address in addresses} == cited

@@ -1,4 +1,4 @@
-"""`{experiment-keys}`: the keys of an experiment file. The page has their sentences, the code where each may stand.
+"""`{experiment-keys}`: the keys of an experiment file: what each means, its values, and where it may stand.
 
 A key without a sentence, and a sentence of no key, is an error of the build.
 """
@@ -30,6 +30,49 @@ VALUES = {
     "stop": STOPS, "search": SEARCHES, "protocol": PROTOCOLS, "candidates": CANDIDATES, "method": METHODS,
 }  # fmt: skip
 
+SENTENCES = {
+    "name": "Name of the experiment and of its results folder; of a data set or method in an entry.",
+    "extends": "A file, or a list of files, whose keys are inherited.",
+    "datasets": "Data sets: names of `fwsvm data list`, files, `synthetic:KIND`, or mappings with a name and settings.",
+    "methods": "Methods: names, or mappings with a name, parameters and settings. In an entry of datasets: which run.",
+    "source": "Source in the entry of the data set in `datasets.lock`.",
+    "parameters": "Parameters of the method, see `fwsvm methods NAME`.",
+    "kernel": "The kernel; by default that of the method.",
+    "kernel_parameters": "Parameters of the kernel, see `fwsvm kernels`.",
+    "degree": "Degree of the poly kernel.",
+    "coef0": "Constant of the poly kernel.",
+    "sigma2": "Width of the kernel; gamma = 1 / (2 sigma2).",
+    "gamma": "Width of the kernel.",
+    "width_rule": "Rule by which gamma follows from the training rows.",
+    "C": "Penalty of errors; 1 by default.",
+    "lambda": "In place of C: lambda = 1 / (C rows).",
+    "class_weight": "Factors of C for classes, `{1: 5, -1: 2}`, or `balanced`.",
+    "stop": "Stopping rule; `relative` by default.",
+    "tolerance": "Tolerance of the stopping rule; 1e-3 by default.",
+    "search": "Whether simplex methods search all rows or a sample.",
+    "protocol": "How simplex methods start, sample and stop.",
+    "retries": "Samples without a violator before a sampled run stops.",
+    "first_level": "First tolerance of the schedule, which is halved down to `tolerance`.",
+    "candidates": "Rows that cvm samples from: all, outside the core set, or these class by class in turn.",
+    "gradient": "Whether a sampled search computes q of its candidates or keeps it.",
+    "limits": "Limits of each run; none by default.",
+    "time_seconds": "Longest training time of a run.",
+    "iterations": "Largest number of iterations of a run.",
+    "repetitions": "Number of reported runs, with a seed each; 1 by default.",
+    "select": "How C and the width are chosen before the reported runs.",
+    "holdout": "Fraction of the training rows that is held out.",
+    "folds": "Number of folds, in place of holdout.",
+    "race": "Relative gap of first runs on one fold, after which candidates far behind leave the search.",
+    "method": "The method that chooses for all; by default the first of the list.",
+    "warm_start": "Whether reported runs of a linear method start from that of the next smaller C.",
+    "rows": "Training rows to draw: a number, or a fraction below 1.",
+    "test_rows": "Test rows to draw: a number, or a fraction below 1.",
+    "test_fraction": "Fraction of the rows that become test rows, if there are none.",
+    "seed": "Seed of all random numbers; 0 by default.",
+    "workers": "Number of processes; 1 by default.",
+    "profiles": "Sizes such as smoke, small (the default) and paper, each with the keys that it replaces.",
+}
+
 
 def places() -> dict[str, list[str]]:
     """Return each key with the places where it may stand."""
@@ -38,27 +81,21 @@ def places() -> dict[str, list[str]]:
 
 
 class ExperimentKeys(SphinxDirective):
-    """A definition of each key; the content has a line ``key: sentence`` for each."""
-
-    has_content = True
+    """A definition of each key."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the definitions, in the order of the page."""
-        said = dict(line.split(": ", 1) for line in self.content if line.strip())
+        """Return the definitions, in the order of `SENTENCES`."""
         known = places()
-        if wrong := set(said) ^ set(known):
+        if wrong := set(SENTENCES) ^ set(known):
             raise self.error(f"keys without a sentence, or sentences of no key: {', '.join(sorted(wrong))}")
         entries: list[tuple[str, list[nodes.Node]]] = []
-        for key, sentence in said.items():
-            meaning: list[nodes.Node] = [nodes.paragraph("", "", *inline(sentence))]
+        for key, sentence in SENTENCES.items():
             allowed = f"One of {', '.join(f'`{value}`' for value in VALUES[key])}. " if key in VALUES else ""
             swept = "One value, a list, or a range. " if key in sweeps.SWEPT else ""
-            meaning.append(
-                nodes.paragraph(
-                    "", "", *inline(f"{allowed}{swept}In: {', '.join(known[key])}."), classes=["where"]
-                )
+            where = nodes.paragraph(
+                "", "", *inline(f"{allowed}{swept}In: {', '.join(known[key])}."), classes=["where"]
             )
-            entries.append((key, meaning))
+            entries.append((key, [nodes.paragraph("", "", *inline(sentence)), where]))
         return [definitions(entries, "key")]
 
 

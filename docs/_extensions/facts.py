@@ -1,4 +1,4 @@
-"""What the code says of itself, as nodes: methods, kernels, columns of results, and how a run ends."""
+"""What the code says of methods, kernels, columns of results and statuses, as nodes."""
 
 from docutils import nodes
 from plain_text import definitions, inline, paragraph, table
@@ -8,51 +8,38 @@ from sphinx.util.docutils import SphinxDirective
 from fwsvm.cli.methods import facts_of
 from fwsvm.kernels.kernel import KERNELS
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
-from fwsvm.solvers import FAMILIES, METHODS, method
+from fwsvm.solvers import method
 from fwsvm.status import Status
 
 
 class MethodFacts(SphinxDirective):
-    """What `fwsvm methods NAME` says, as definitions."""
+    """What `fwsvm methods NAME` says of some methods: a table, and their parameters."""
 
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Return a table of facts, and the parameters."""
-        facts = facts_of(method(self.arguments[0]))
-        cap = facts["iteration_cap"]
-        rows = {
-            "problem": FAMILIES[facts["family"]].problem,
-            "kernels": f"{', '.join(facts['kernels'])}; by default {facts['default_kernel']}",
-            "more than two classes": facts["multiclass"],
-            "stopping rules": ", ".join(f"`--stop {stop}`" for stop in facts["stops"]),
-            "tolerance": facts["tolerance"],
-            "iterations": f"at most {cap:,}, unless you set a limit"
-            if cap
-            else "no limit, unless you set one",
-        }
-        made: list[nodes.Node] = [
-            table(["", ""], [[inline(key), inline(said)] for key, said in rows.items()])
-        ]
-        if facts["parameters"]:
-            made.append(paragraph("Parameters of its own (`--param NAME=VALUE`):"))
-            made.append(definitions([
-                (f"{key}={about['default']}", [paragraph(f"{about['meaning'] or ''} ({about['kind']})")])
+        """Return the table and the parameters."""
+        rows, parameters = [], []
+        for name in self.arguments[0].split():
+            facts = facts_of(method(name))
+            stops = " ".join(f"`{stop}`" for stop in facts["stops"])
+            cap = f"{facts['iteration_cap']:,}" if facts["iteration_cap"] else "none"
+            rows.append(
+                [inline(f"`{name}`"), inline(facts["multiclass"]), inline(stops or "none"), inline(cap)]
+            )
+            parameters += [
+                (
+                    f"{name}: {key}={about['default']}",
+                    [paragraph(f"{about['meaning'] or ''} ({about['kind']})")],
+                )
                 for key, about in facts["parameters"].items()
-            ], "parameter"))  # fmt: skip
-        return made
-
-
-class Methods(SphinxDirective):
-    """All methods in one table, each with a link to its page."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return the table."""
-        rows = []
-        for name in sorted(METHODS, key=lambda known: (METHODS[known].family, known)):
-            link = nodes.reference("", "", nodes.literal(name, name), internal=True, refuri=f"{name}.html")
-            rows.append([[link], inline(METHODS[name].family), inline(METHODS[name].summary)])
-        return [table(["method", "family", "what it does"], rows)]
+            ]
+        return [
+            table(["method", "more than two classes", "`--stop`", "default limit of iterations"], rows),
+            paragraph("Parameters (`--param NAME=VALUE`):"),
+            definitions(parameters),
+        ]
 
 
 class Kernels(SphinxDirective):
@@ -91,7 +78,6 @@ class Statuses(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the directives."""
     app.add_directive("method-facts", MethodFacts)
-    app.add_directive("methods", Methods)
     app.add_directive("kernels", Kernels)
     app.add_directive("columns", Columns)
     app.add_directive("statuses", Statuses)

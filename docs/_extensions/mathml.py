@@ -1,5 +1,6 @@
 """Formulas as MathML, which browsers draw themselves: no script, no network, and a screen reader can read them."""
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -13,7 +14,9 @@ LOGGER = getLogger(__name__)
 
 def _write(writer: Any, node: nodes.Element, *, as_block: bool) -> None:
     try:
-        formula = tex2mathml(node.astext(), as_block=as_block)
+        # docutils puts the index of an accented letter below it, unless there is more in the braces
+        text = re.sub(r"\{(\\tilde \w)\}_", r"{\1{}}_", node.astext())
+        formula = tex2mathml(text, as_block=as_block)
     except MathError as error:
         LOGGER.warning("%s: %s", error, node.astext(), location=node)
         formula = ""

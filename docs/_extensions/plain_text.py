@@ -40,7 +40,7 @@ def table(header: list[str], rows: list[list[list[nodes.Node]]]) -> nodes.contai
     """Return a table that scrolls by itself where the page is narrow; a cell is a list of inline nodes."""
     group = nodes.tgroup(cols=len(header))
     group += [nodes.colspec(colwidth=1) for _ in header]
-    head = nodes.row("", *(nodes.entry("", nodes.paragraph("", name)) for name in header))
+    head = nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *inline(name))) for name in header))
     body = [nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in row)) for row in rows]
     group += [nodes.thead("", head), nodes.tbody("", *body)]
     return nodes.container("", nodes.table("", group), classes=["wide"])

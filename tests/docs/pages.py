@@ -3,7 +3,8 @@
 A block of the language ``console`` has commands after ``$ `` and, below each, what it prints, if the page shows it.
 ``python`` runs, all blocks of a page in one namespace; ``text`` straight below it is what it prints. ``yaml`` whose
 first line is ``# NAME.yaml`` is that file. ``sh`` is for what no test can run: its lines are read by the program's
-own parser of options, and by make. All other blocks only show something.
+own parser of options, and by make. ``shell`` is the cluster of `test_cluster_page`. All other blocks only show
+something.
 """
 
 import math
@@ -13,8 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-#: Pages of docs/adding are run by tests/extending; records of decisions show what was tried when they were written.
-ELSEWHERE = {"adding", "decisions"}
+ELSEWHERE = DOCS / "adding"  # run by tests/extending
 NEAR = 0.1  # of a number that rounding or another processor changes in its last steps
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?(?![\w.]*\w)")
 #: Parts of a line that depend on the machine and its load.
@@ -32,9 +32,8 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return the pages whose blocks run here."""
-    every = [page for page in DOCS.rglob("*.md") if "_build" not in page.parts]
-    return sorted(page for page in every if page.parent.name not in ELSEWHERE or page.stem == "index")
+    """Return the pages whose blocks run here, the README among them."""
+    return [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if page.parent != ELSEWHERE)]
 
 
 def blocks(page: Path) -> list[Block]:

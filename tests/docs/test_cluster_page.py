@@ -1,4 +1,4 @@
-"""The page about training on a cluster: its commands, run one after another, scheduler and workers included."""
+"""One problem on a cluster: the commands of the page, run in their order, scheduler and workers included."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from tests.docs.pages import DOCS, ROOT, blocks
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("distributed")
-PAGE = DOCS / "cluster-training.md"
+PAGE = DOCS / "large.md"
 PROGRAMS = {
     "dask scheduler": ["distributed.cli.dask_scheduler", "--no-dashboard"],
     "dask worker": ["distributed.cli.dask_worker", "--no-dashboard"],
@@ -58,10 +58,10 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
     port = free_port()
     lines = [
         line.replace("8786", str(port))
-        for block in blocks(PAGE) if block.language == "sh"
+        for block in blocks(PAGE) if block.language == "shell"
         for line in block.text.splitlines()
     ]  # fmt: skip
-    assert len(lines) == 8
+    assert len(lines) == 6
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
     output, running = {}, []
     try:
@@ -73,21 +73,13 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path, monkeypatch):
                 continue
             done = CliRunner().invoke(main, shlex.split(line)[1:], prog_name="fwsvm")
             assert done.exit_code == 0, f"{line}: {done.output}"
-            output[line.split()[1], "--scheduler" in line] = done.output
+            output[line.split()[1]] = done.output
     finally:
         for process in reversed(running):
             process.terminate()
             process.wait(30)
-    there = output["train", True]
-    assert "on 2 workers, " in there
-    assert "solved by       chunking (distributed)" in there
-    assert "certified: recomputed from scratch" in there
-    assert "traffic" in there
-    assert objective(there) == pytest.approx(objective(output["train", False]), rel=1e-3)
+    assert "chunking (distributed)" in output["train"]
+    assert "certified: recomputed from scratch" in output["train"]
     assert len((tmp_path / "labels.txt").read_text().split()) == 2000
-    assert "Accuracy = " in output["predict", True]
-    assert "accuracy " in output["cv", True].lower()
-
-
-def objective(output):
-    return next(float(line.split()[1]) for line in output.splitlines() if line.startswith("objective"))
+    assert "Accuracy = " in output["predict"]
+    assert "accuracy " in output["cv"].lower()

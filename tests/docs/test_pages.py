@@ -15,7 +15,7 @@ from tests.docs.pages import ROOT, blocks, commands, pages, said, same
 
 pytestmark = pytest.mark.slow
 
-PAGES = {str(page.relative_to(ROOT / "docs")): page for page in pages()}
+PAGES = {str(page.relative_to(ROOT)): page for page in pages()}
 RUN = {
     name: page
     for name, page in PAGES.items()
@@ -76,11 +76,11 @@ def parsed(line: str) -> None:
 def test_commands_that_are_not_run_exist_with_their_options(name):
     for block in blocks(PAGES[name]):
         for line in block.text.replace("\\\n", " ").splitlines() if block.language == "sh" else []:
-            words = line.split()
+            words = shlex.split(line, comments=True)
             while words and "=" in words[0]:
                 words = words[1:]
             if words[:1] == ["fwsvm"]:
-                parsed(" ".join(words))
+                parsed(shlex.join(words))
             elif words[:1] == ["make"]:
                 assert {word for word in words[1:] if "=" not in word} <= TARGETS, line
 
@@ -98,5 +98,21 @@ def test_lines_are_alike_whose_words_are_and_whose_numbers_nearly():
 
 def test_every_file_that_a_page_names_is_there():
     named = re.compile(r"`((?:fwsvm|configs|tests|docs|benchmarks|results/reference)/[\w./-]+)`")
-    every = {(name, file) for name, page in PAGES.items() for file in named.findall(page.read_text("utf-8"))}
+    script = re.compile(r"`python (benchmarks/\w+\.py)")
+    every = {
+        (name, file)
+        for name, page in PAGES.items()
+        for pattern in (named, script)
+        for file in pattern.findall(page.read_text("utf-8"))
+    }
     assert [(name, file) for name, file in sorted(every) if not (ROOT / file).exists()] == []
+
+
+def test_all_words_can_be_read_in_a_morning():
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "results").rglob("README.md")]
+    words = {page: len(re.findall(r"\S*\w\S*", page.read_text("utf-8"))) for page in written}
+    assert sum(words.values()) <= 20_000
+    assert words[ROOT / "README.md"] <= 650
+    assert [
+        page for page in words if page.name == "README.md" and words[page] > 300 and page.parent != ROOT
+    ] == []
