@@ -122,9 +122,7 @@ def train(
     result = fit(table.X, codes, loaded.classes, chosen, weights=weights, watch=watch)
     if probability and result.status is not Status.INTERRUPTED:
         some = None if weights is None else weights[used]
-        more = with_probabilities(table.X[used], codes[used], result, chosen, weights=some, watch=watch)
-        interrupted = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
-        result = more or replace(result, status=Status.INTERRUPTED, message=interrupted)
+        result = with_probabilities(table.X[used], codes[used], result, chosen, weights=some, watch=watch)
     return result.with_rows(
         ranges=table.ranges,
         labels=values,

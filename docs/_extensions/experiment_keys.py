@@ -8,22 +8,20 @@ from plain_text import definitions, inline
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from fwsvm.experiments import config
-from fwsvm.experiments.config import sweeps
+from fwsvm.experiments.config import SWEPT
+from fwsvm.experiments.config_files import DataEntry, FileKeys, Limits, MethodEntry, SelectKeys, names_of
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.solvers import METHODS
 from fwsvm.solvers.protocols import CANDIDATES, PROTOCOLS
 from fwsvm.solvers.settings import SEARCHES, STOPS
 
-OF_DATASETS = ("name", "source", "methods", *sweeps.SETTING_KEYS, *config.ROW_KEYS)
-OF_METHODS = ("name", "parameters", *sweeps.SETTING_KEYS)
 PLACES = {
-    "the file": config.FILE_KEYS,
-    "a profile": tuple(key for key in config.FILE_KEYS if key not in {"name", "extends", "profiles"}),
-    "an entry of datasets": OF_DATASETS,
-    "an entry of methods": OF_METHODS,
-    "select": sweeps.SELECT_KEYS,
-    "limits": sweeps.LIMIT_KEYS,
+    "the file": names_of(FileKeys),
+    "a profile": [key for key in names_of(FileKeys) if key not in {"name", "extends", "profiles"}],
+    "an entry of datasets": names_of(DataEntry),
+    "an entry of methods": names_of(MethodEntry),
+    "select": names_of(SelectKeys),
+    "limits": names_of(Limits),
 }
 VALUES = {
     "kernel": [name for name, kernel in KERNELS.items() if not kernel.given], "width_rule": width_rules(),
@@ -62,9 +60,10 @@ SENTENCES = {
     "select": "How C and the width are chosen before the reported runs.",
     "holdout": "Fraction of the training rows that is held out.",
     "folds": "Number of folds, in place of holdout.",
-    "race": "Relative gap of first runs on one fold, after which candidates far behind leave the search.",
     "method": "The method that chooses for all; by default the first of the list.",
     "warm_start": "Whether reported runs of a linear method start from that of the next smaller C.",
+    "zero_based": "Whether files count their features from 0; by default they say so themselves.",
+    "scale": "Interval to which the ranges of the training rows are mapped; by default that of the data set.",
     "rows": "Training rows to draw: a number, or a fraction below 1.",
     "test_rows": "Test rows to draw: a number, or a fraction below 1.",
     "test_fraction": "Fraction of the rows that become test rows, if there are none.",
@@ -91,7 +90,7 @@ class ExperimentKeys(SphinxDirective):
         entries: list[tuple[str, list[nodes.Node]]] = []
         for key, sentence in SENTENCES.items():
             allowed = f"One of {', '.join(f'`{value}`' for value in VALUES[key])}. " if key in VALUES else ""
-            swept = "One value, a list, or a range. " if key in sweeps.SWEPT else ""
+            swept = "One value, a list, or a range. " if key in SWEPT else ""
             where = nodes.paragraph(
                 "", "", *inline(f"{allowed}{swept}In: {', '.join(known[key])}."), classes=["where"]
             )

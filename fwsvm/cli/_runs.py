@@ -9,15 +9,14 @@ import click
 from fwsvm import promises
 from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._lines import echo
-from fwsvm.experiments.forecast import format_duration
-from fwsvm.experiments.time_left import TimeLeft
+from fwsvm.experiments.forecast import TimeLeft, format_duration
 from fwsvm.phases import Phase
 
 SECONDS_OF_ONE_RUN = 3.0  # for which it is shown, at least, where others go on beside it
 
 if TYPE_CHECKING:
-    from fwsvm.experiments.execute import Record
     from fwsvm.experiments.plan import Cell
+    from fwsvm.experiments.run import Record
     from fwsvm.solvers.loop import Progress
 
 
@@ -121,12 +120,6 @@ class RunsDisplay(Display):
             self.enter(inside)
         else:
             self.show(Phase.TRAIN, self._share.of(inside), _words(inside))
-
-    def dropped(self, cell: "Cell", count: int) -> None:
-        """Count no longer on runs that are not needed."""
-        self.total -= count
-        self.time_left.drop(cell, count)
-        self.count("runs", self.done, self.total)
 
     def ended(self, record: "Record") -> None:
         """Count a run that ended, and report its status."""

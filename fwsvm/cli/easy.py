@@ -157,10 +157,10 @@ def _done(
 
 def _trained(display: Display, data: "Dataset", settings: "Settings") -> "tuple[Result, Row]":
     from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.experiments import training
+    from fwsvm.experiments.run import run_one
 
     display.begin()
-    return training.train(data, settings, TrainingDisplay(display))
+    return run_one(data, settings, TrainingDisplay(display))
 
 
 def _write(model: Path, result: "Result", row: "Row", settings: "Settings") -> None:

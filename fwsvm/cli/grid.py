@@ -1,11 +1,13 @@
 """``fwsvm grid``: run an experiment from its YAML file."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from fwsvm.cli import _names, _types
+from fwsvm.cli._compiling import functions_expected
 from fwsvm.cli._display import Compiled, Display
 from fwsvm.cli._lines import echo
 from fwsvm.errors import UsageError
@@ -15,10 +17,9 @@ from fwsvm.phases import Phase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fwsvm.experiments.execute import Resources
     from fwsvm.experiments.executors import Executor
     from fwsvm.experiments.experiment import DataSpec, Experiment
-    from fwsvm.experiments.forecast import PlannedRun
+    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.samples import DataInfo
     from fwsvm.experiments.store import ReusableRun
 
@@ -52,7 +53,9 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 @click.option("--force", is_flag=True, help="Repeat finished runs, too.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
-@click.option("--dry-run", is_flag=True, help="List the runs and which are done; run nothing, write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the runs and which are done; load, run and write nothing."
+)
 def command(
     config: Path | None,
     copied: str | None,
@@ -90,46 +93,33 @@ def command(
         raise UsageError("give --reuse or --force, not both")
     if workers is not None and scheduler is not None:
         raise UsageError("give --workers or --scheduler, not both")
-    if (workers or 1) > 1 and not dry_run:
-        from fwsvm.experiments.forkserver import start_forkserver
-
-        start_forkserver()  # first, so that it imports in parallel with this process
     from fwsvm.experiments import config as configs
-    from fwsvm.experiments.execute import Resources
-    from fwsvm.experiments.forecast import planned_runs
     from fwsvm.experiments.only import only
+    from fwsvm.experiments.run import Resources
     from fwsvm.experiments.shipped import config_file
-    from fwsvm.experiments.store import read_rows, reusable_runs, with_reusable
+    from fwsvm.experiments.store import reusable_runs
 
     experiment = configs.load(config_file(config), profile)
     if conditions:
         experiment = only(experiment, conditions)
     folder = out or Path("results") / experiment.name
-    compiled = Compiled()
-    known = _survey(experiment, compiled, offline=offline)
     notices: list[str] = []
     reusable = reusable_runs(lenders, notices)
     for notice in notices:
         echo(notice, 2, err=True)
     if dry_run:
-        rows = {} if force else read_rows(folder / "runs.csv", [])
-        _list(planned_runs(experiment, known, with_reusable(rows, reusable)))
+        _list(experiment, folder, reusable, force=force)
         return
+    compiled = Compiled(functions_expected(experiment.trials[0].finals.base))
+    known = _survey(experiment, compiled, offline=offline)
     resources = Resources(threads, cache_mib, offline=offline)
     executor = _executor(resources, workers or experiment.workers, scheduler)
+    asked = " ".join([str(config), *(f"--only {condition}" for condition in conditions)])
     try:
         code = _run(
-            experiment,
-            known,
-            folder,
-            executor,
-            " ".join([str(config), *(f"--only {condition}" for condition in conditions)]),
-            reusable,
-            compiled,
-            force=force,
-            fail_fast=fail_fast,
-            beside=beside,
-        )
+            experiment, known, folder, executor, asked, reusable, compiled,
+            force=force, fail_fast=fail_fast, beside=beside,
+        )  # fmt: skip
     finally:
         executor.close()
     click.get_current_context().exit(code)
@@ -215,32 +205,31 @@ def _run(
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm.cli._runs import RunsDisplay
     from fwsvm.experiments import written_config
-    from fwsvm.experiments.forecast import describe, planned_runs
+    from fwsvm.experiments.forecast import TimeLeft, describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
     from fwsvm.experiments.summary import summary_table
-    from fwsvm.experiments.time_left import TimeLeft
 
     with ResultsStore(folder) as store:
-        expected = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
+        planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
         written_config.write(folder, experiment.resolved, f"{asked}{profile}")
-        store.log("start", config=asked, profile=experiment.profile, runs=len(expected))
-        done = sum(e.done for e in expected)
-        rows = {data: found.rows for data, found in known.items() if not found.missing}
-        time_left = TimeLeft((run.cell for run in expected if not run.done), rows)
-        with RunsDisplay(len(expected), done, executor.slots, time_left, compiled) as teller:
+        store.log("start", config=asked, profile=experiment.profile, runs=len(planned))
+        work = [run for run in planned if run.state != "missing"]
+        left = [run.cell for run in work if run.is_left]
+        time_left = TimeLeft(left, {data: found.rows for data, found in known.items()})
+        with RunsDisplay(len(work), len(work) - len(left), executor.slots, time_left, compiled) as display:
             for notice in store.notices:
-                teller.note(notice)
-            teller.note(f"{experiment.name}{profile}: {describe(expected)}")
+                display.note(notice)
+            display.note(f"{experiment.name}{profile}: {describe(planned)}")
             if executor.slots > 1 and not beside:
-                teller.note(
+                display.note(
                     f"{executor.slots} runs beside each other for the search; reported runs go one by one"
                 )
             if executor.slots == 1 and beside:
-                teller.note("--beside changes nothing: runs go one by one without --workers 2 or more")
+                display.note("--beside changes nothing: runs go one by one without --workers 2 or more")
             report = Runner(
-                experiment, known, store, executor, teller, force, fail_fast, beside, reusable
+                experiment, known, store, executor, display, force, fail_fast, beside, reusable
             ).run()
         store.log("end", exit_code=report.exit_code, statuses=dict(report.statuses))
         click.echo(summary_table(report.finals, store.rows), nl=False)
@@ -248,18 +237,24 @@ def _run(
         click.echo(f"{store.runs}: {ended or 'nothing'}", err=True)
     if report.interrupted:
         click.echo("interrupted; the same command again goes on from here", err=True)
+    elif set(report.statuses) - {"error", "missing"}:
+        click.echo(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results", err=True)
     return report.exit_code
 
 
-_OPEN = {"select": "open: runs if its candidate may win", "final": "open: parameters to be chosen"}
+def _list(
+    experiment: "Experiment", folder: Path, reusable: "Mapping[str, ReusableRun]", *, force: bool
+) -> None:
+    """Print every run with its state, as far as the rows in the folder tell; no data is loaded."""
+    from fwsvm.experiments.forecast import describe, planned_runs
+    from fwsvm.experiments.samples import info_of_rows
+    from fwsvm.experiments.store import read_rows, with_reusable
 
-
-def _list(expected: "list[PlannedRun]") -> None:
-    """Print every run with its state."""
-    from fwsvm.experiments.forecast import describe
-
-    for entry in expected:
-        identity = "-" * 16 if entry.state in {"open", "missing"} else entry.cell.run_id
-        state = _OPEN[entry.cell.role] if entry.state == "open" else "again" if entry.again else entry.state
-        echo(f"{identity}  {entry.cell.label}  {state}", 18)
-    echo(describe(expected), 2, err=True)
+    rows = {} if force else with_reusable(read_rows(folder / "runs.csv", []), reusable)
+    known = {data: info_of_rows(data, rows.values()) for data in experiment.datasets}
+    planned = planned_runs(experiment, known, rows)
+    for run in planned:
+        identity = run.cell.run_id if known[run.cell.data].fingerprint and run.state != "open" else "-" * 16
+        state = "open: parameters to be chosen" if run.state == "open" else run.state
+        echo(f"{identity}  {run.cell.label}  {state}", 18)
+    echo(describe(planned), 2, err=True)

@@ -108,8 +108,6 @@ def command(
     tell(failures[:-1])
     if failures:
         raise failures[-1]
-    if lacking == exit_codes.INTERRUPTED:
-        click.echo("fwsvm: interrupted in a fold; the model is complete, without probabilities", err=True)
     sys.exit(lacking or (exit_codes.INTERRUPTED if result.status is Status.INTERRUPTED else 0))
 
 
@@ -152,9 +150,7 @@ def _here(
             except accuracy.UNMEASURED as error:
                 result = accuracy.unmeasured(result, "Probabilities", error)
                 return result, row | {"message": result.message}, exit_codes.FAILED
-            if more is None:
-                return result, row, exit_codes.INTERRUPTED
-            return more, row | {"message": more.message}, 0
+            return more, row | {"message": more.message, "status": str(more.status)}, 0
     return result, row, 0
 
 
@@ -233,13 +229,13 @@ def _trained(
     """Train with progress; a run that an error ends has a row, too."""
     from fwsvm._memory import ran_out
     from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.experiments import training
+    from fwsvm.experiments.run import error_row, run_one
     from fwsvm.results.writing import json_values
 
     try:
-        return training.train(data, settings, TrainingDisplay(display), resolved)
+        return run_one(data, settings, TrainingDisplay(display), resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
             message = ran_out(error) if isinstance(error, MemoryError) else str(error)
-            click.echo(json.dumps(json_values(training.error_row(data, settings, resolved, message))))
+            click.echo(json.dumps(json_values(error_row(data, settings, resolved, message))))
         raise

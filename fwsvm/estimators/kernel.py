@@ -20,7 +20,7 @@ from fwsvm.problems.machines import KernelModel, takes_kernel_values
 from fwsvm.problems.precomputed import NAME as PRECOMPUTED
 from fwsvm.problems.precomputed import beside_numbers, with_numbers
 from fwsvm.problems.probability import probabilities
-from fwsvm.solvers import Result, Settings
+from fwsvm.solvers import Result, Settings, Status
 from fwsvm.validation import as_numbers
 
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -169,7 +169,7 @@ class KernelClassifier(Classifier):
         result = super()._solve(X, codes, names, settings, weights)
         some = None if weights is None else weights[used]
         more = with_probabilities(X[used], codes[used], result, settings, weights=some)
-        if more is None:
+        if more.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if more.message != result.message and result.status not in NOT_CONVERGED:
             warnings.warn(describe_end(more), ConvergenceWarning, stacklevel=callers_level())

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from fwsvm.data.labels import QUOTED, lacking
 from fwsvm.distributed import folds as there
 from fwsvm.distributed.fit import fit, resolve
 from fwsvm.distributed.machine_parts import sent
-from fwsvm.errors import DataError, clipped
-from fwsvm.experiments import accuracy, record, samples
+from fwsvm.experiments import accuracy, record
 from fwsvm.experiments.cluster_training import Remote, data_columns, identity_columns
 from fwsvm.experiments.cross_validation import Fold
 from fwsvm.experiments.plan import SELECT
+from fwsvm.experiments.validation import refuse_lost_class, refuse_more_folds
 from fwsvm.phases import Phase, enter
 from fwsvm.results.writing import utc_now
 from fwsvm.solvers import Settings, Status
@@ -30,15 +29,13 @@ def cross_validate(
         There are fewer rows than folds, or a class has too few.
     """
     table = data.table
-    samples.refuse_more_folds(data.name, table.found.rows, folds)
+    refuse_more_folds(data.name, table.found.rows, folds)
     for part in range(folds):
         asked = [
             there.HeldOutPart(part, folds, (settings.seed, number)) for number in range(len(table.blocks))
         ]
         rest, started = table.without(asked), utc_now()
-        if (lost := lacking(rest.found.counts.sum(axis=0), table.found.classes)) is not None:
-            name = clipped(lost, QUOTED)
-            raise DataError(f"{data.name}: class {name} has too few rows to be in every training part")
+        refuse_lost_class(data.name, rest.found.counts.sum(axis=0), table.found.classes)
         result = fit(rest, settings, resolve(rest, settings), watch)
         words = f"fold {part} of {folds} on a cluster"
         more = identity_columns(data, settings, words) | {

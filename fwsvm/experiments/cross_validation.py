@@ -1,19 +1,17 @@
 """Cross-validation of one setting (`fwsvm cv`): stratified folds, each held out once."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import take
+from fwsvm.data.labels import QUOTED, encode
 from fwsvm.errors import DataError, clipped
-from fwsvm.experiments import samples, scores, training
+from fwsvm.experiments import scores
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.plan import SELECT, run_id
 from fwsvm.experiments.record import Row
+from fwsvm.experiments.run import run_one
+from fwsvm.experiments.validation import parts, validation_mask
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.features import fitted
 from fwsvm.solvers import Result, Settings, Status
@@ -51,50 +49,40 @@ def cross_validate(
         A score of two classes where there are more.
     """
     scores.refuse_scores(chosen, data.classes)
-    codes, rule = encode(data.train.labels, data.classes), ValidationRule(folds=folds)
-    samples.refuse_more_folds(data.name, len(codes), folds)
+    rule = ValidationRule(folds=folds)
     by_part = data.scaling != "none" and data.train.ranges is None
     words = f"{rule.description}, scaled by what is left" if by_part else rule.description
-    parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]
-    for name in chosen:
-        if scores.SCORES[name].every_class:
-            _require_every_class(data, codes, parts, name)
-    for part, held_out in enumerate(parts):
-        lost = lacking(np.bincount(codes[~held_out], minlength=len(data.classes)), data.classes)
-        if lost is not None:
-            raise DataError(
-                f"{data.name}: class {clipped(lost, QUOTED)} has too few rows to be in every training part"
-            )
-        train, test = (take(data.train, np.flatnonzero(which)) for which in (~held_out, held_out))
-        of_part = scaled(replace(data, train=train, test=test))
-        result, row = training.train(of_part, settings, watch)
-        row |= {
-            "run_id": run_id(data.name, data.fingerprint, "", settings, words, part),
-            "role": SELECT,
-            "fold": part,
-        }
+    _require_every_class(data, rule, settings.seed, chosen)
+    for part, of_part in enumerate(parts(data, rule, settings.seed)):
+        identity = run_id(data.name, data.fingerprint, "", settings, words, part)
+        known = {"run_id": identity, "role": SELECT, "fold": part}
+        result, row = run_one(of_part, settings, watch, identity=known)
+        rows = of_part.test.rows if of_part.test is not None else 0
         if result.status is Status.INTERRUPTED or row["test_accuracy"] is None:
-            yield Fold(result, row, test.rows, 0)
+            yield Fold(result, row, rows, 0)
             continue
-        measured = _scores(of_part, result, codes[held_out], chosen)
-        yield Fold(result, row, test.rows, round(row["test_accuracy"] * test.rows), measured)
+        yield Fold(result, row, rows, round(row["test_accuracy"] * rows), _scores(of_part, result, chosen))
 
 
-def _scores(data: Dataset, result: Result, codes: np.ndarray, chosen: Sequence[str]) -> dict[str, float]:
-    """Return scores of a result on the test rows, whose class numbers are ``codes`` (t,)."""
+def _scores(data: Dataset, result: Result, chosen: Sequence[str]) -> dict[str, float]:
+    """Return scores of a result on the test rows."""
     if not chosen or data.test is None:
         return {}
     enter(Phase.PREDICT)
     X, _ = fitted(data.test.X, result.model.features)
+    codes = encode(data.test.labels, data.classes)
     decision = result.model.decision(X, int(result.settings["threads"]))
     predicted = result.model.choose(decision)
     return {name: scores.SCORES[name].of(codes, predicted, decision) for name in chosen}
 
 
-def _require_every_class(data: Dataset, codes: np.ndarray, parts: Sequence[np.ndarray], score: str) -> None:
-    for k, name in enumerate(data.classes):
-        if not all((codes[part] == k).any() for part in parts):
-            raise DataError(
-                f"{data.name}: class {clipped(name, QUOTED)} has fewer rows than there are folds, and {score} needs "
-                "rows of each class in every fold; take fewer folds"
-            )
+def _require_every_class(data: Dataset, rule: ValidationRule, seed: int, chosen: Sequence[str]) -> None:
+    codes = encode(data.train.labels, data.classes)
+    for name in (name for name in chosen if scores.SCORES[name].every_class):
+        for part in range(rule.parts):
+            held_out = codes[validation_mask(codes, rule, seed, part)]
+            if missing := [label for k, label in enumerate(data.classes) if not (held_out == k).any()]:
+                raise DataError(
+                    f"{data.name}: class {clipped(missing[0], QUOTED)} has fewer rows than there are folds, and {name} "
+                    "needs rows of each class in every fold; take fewer folds"
+                )

@@ -1,7 +1,6 @@
 """An experiment: data sets, methods, settings, and how parameters are selected."""
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,8 @@ class DataSpec:
 
     ``rows`` and ``test_rows`` are the size of a stratified sample, or below 1 its fraction; None keeps all rows.
     ``test_fraction`` is the fraction of training rows held out for testing if the data set has no test rows. ``seed``
-    draws the samples, the folds, and the split of entries that have one.
+    draws the samples, the folds, and the split of entries that have one. ``zero_based`` and ``scale`` are those of
+    `fwsvm.data.load`.
     """
 
     name: str
@@ -24,6 +24,8 @@ class DataSpec:
     test_rows: float | None = None
     test_fraction: float | None = None
     seed: int = 0
+    zero_based: bool | None = None
+    scale: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,6 @@ class Sweep:
 
     base: Settings
     varied: Mapping[str, tuple[float, ...]]
-
-    @property
-    def size(self) -> int:
-        """The number of combinations."""
-        return math.prod(len(values) for values in self.varied.values())
 
     @property
     def first(self) -> Settings:
@@ -74,14 +71,10 @@ class ValidationRule:
 
 @dataclass(frozen=True)
 class Selection:
-    """Parameters selected by validation: the candidates, all of one method, and the validation rule.
-
-    ``race`` is the relative gap of all candidates' first runs in a race (`fwsvm.experiments.racing`), None without one.
-    """
+    """Parameters selected by validation: the candidates, all of one method, and the validation rule."""
 
     held_out: ValidationRule
     candidates: Sweep
-    race: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,14 +89,6 @@ class Trial:
     repetitions: int
     selection: Selection | None
     warm_start: bool = False
-
-    @property
-    def runs(self) -> int:
-        """The number of runs, an upper bound: trials may share the runs of a search."""
-        search = self.selection
-        rounds = 0 if search is None else search.held_out.parts + (search.race is not None)
-        searched = rounds * search.candidates.size if search is not None else 0
-        return searched + self.repetitions * self.finals.size
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""From an experiment to its cells (one run each, with a run id), and from cells to tasks."""
+"""From an experiment to its chains: cells along C, each with a run id, which are scheduled as one."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -58,11 +58,6 @@ class Cell:
     dataset: str = ""
 
     @property
-    def up_to_here(self) -> tuple[float, ...]:
-        """Its chain's values of C up to its own: the ``predecessors`` of the next cell."""
-        return (*(self.predecessors or ()), self.settings.C or 0.0)
-
-    @property
     def label(self) -> str:
         """A short description for progress messages."""
         s = self.settings
@@ -104,6 +99,9 @@ class Cell:
         return {**{name: getattr(s, name) for name in names}, "lambda": s.lambda_}
 
 
+Chain = list[Cell]
+
+
 def run_id(
     dataset: str,
     fingerprint: str,
@@ -135,45 +133,99 @@ def run_id(
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def selection_cells(
-    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo,
-    candidates: Sequence[Settings] | None = None, parts: Sequence[int] | None = None,
-) -> Iterator[Cell]:  # fmt: skip
-    """Yield the cells of one selection: each candidate on each part (some, if given), parts outermost, C innermost.
+def search_chains(
+    experiment: Experiment, trials: Iterable[Trial], known: Mapping[DataSpec, DataInfo]
+) -> list[Chain]:
+    """Return the chains of all parameter searches, each once: several methods may share a search."""
+    found: dict[tuple[str, ...], Chain] = {}
+    for trial in trials:
+        if trial.selection is not None and not known[trial.data].missing:
+            for chain in selection_chains(experiment, trial.data, trial.selection, known[trial.data]):
+                found.setdefault(tuple(cell.run_id for cell in chain), chain)
+    return list(found.values())
 
-    `UsageError` where there are fewer rows than folds, or no row is held out.
 
-    Where a run may start at the end of another, cells that differ in C alone are a chain in ascending C. Chains depend
-    on the selection alone, so a cell starts from the same point whatever the number of workers and finished cells.
+def selection_chains(
+    experiment: Experiment, data: DataSpec, selection: Selection, facts: DataInfo
+) -> list[Chain]:
+    """Return the chains of one selection: each candidate on each part, parts outermost.
+
+    Where a run may start at the end of another, runs that differ in C alone are a chain in ascending C; others are
+    chains of one. Chains depend on the selection alone, not on the number of workers or on what else there is.
+
+    Raises
+    ------
+    UsageError
+        There are fewer rows than folds, or no row is held out.
     """
-    if selection.held_out.parts > facts.rows:
-        raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {selection.held_out.parts:,} folds")
-    part_held_out = selection.held_out.holdout
-    if part_held_out is not None and part_held_out * facts.rows < 0.5:
+    rule = selection.held_out
+    if facts.rows and rule.parts > facts.rows:
+        raise UsageError(f"{data.name}: {facts.rows:,} rows cannot make {rule.parts:,} folds")
+    if facts.rows and rule.holdout is not None and rule.holdout * facts.rows < 0.5:
         raise UsageError(
-            f"{data.name}: no row is held out by holdout {part_held_out:g} of {facts.rows:,} rows; take a larger part"
+            f"{data.name}: no row is held out by holdout {rule.holdout:g} of {facts.rows:,} rows; take a larger part"
         )
-    points = selection.candidates.points() if candidates is None else candidates
-    points = sorted(points, key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
+    points = sorted(selection.candidates.points(), key=lambda s: (s.sigma2 or 0, s.gamma or 0, s.C or 0))
     alike = [list(some) for _, some in groupby(points, key=lambda s: (s.sigma2, s.gamma))]
-    parts = range(selection.held_out.parts) if parts is None else parts
-    groups = _split_last_chain([(part, some) for part in parts for some in alike])
+    groups = _split_last([(part, some) for part in range(rule.parts) for some in alike])
+    found = []
     for part, some in groups:
-        for settings, led in _chains(replace(point, seed=experiment.seed) for point in some):
-            after = led if _goes_on(settings) else None
-            identity = run_id(
-                facts.name,
-                facts.fingerprint,
-                experiment.profile,
-                settings,
-                selection.held_out.description,
-                part,
-                predecessors=after,
+        settings = [replace(point, seed=experiment.seed) for point in some]
+        for chain in _chains(settings) if _goes_on(settings[0]) else [[each] for each in settings]:
+            common = experiment, SELECT, data, facts
+            found.append(_cells(common, chain, warm=_goes_on(settings[0]), held_out=rule, part=part))
+    return found
+
+
+def final_chains(
+    experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
+) -> list[Chain]:
+    """Return the reported runs of a trial, with the selected parameters; those that start cold are chains of one."""
+    found = []
+    for repetition in range(trial.repetitions):
+        points = [
+            replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
+            for point in trial.finals.points()
+        ]
+        for chain in _chains(points) if trial.warm_start else [[point] for point in points]:
+            common = experiment, FINAL, trial.data, facts
+            found.append(_cells(common, chain, warm=trial.warm_start, repetition=repetition))
+    return found
+
+
+def _cells(
+    common: tuple[Experiment, str, DataSpec, DataInfo],
+    chain: Sequence[Settings],
+    *,
+    warm: bool,
+    held_out: ValidationRule | None = None,
+    part: int | None = None,
+    repetition: int | None = None,
+) -> Chain:
+    """Return the cells of settings, each of which, if ``warm``, starts where the one before ended."""
+    experiment, role, data, facts = common
+    cells = []
+    for number, settings in enumerate(chain):
+        before = tuple(each.C or 0.0 for each in chain[:number]) if warm else None
+        rule = held_out.description if held_out is not None else ""
+        what = facts.name, facts.fingerprint, experiment.profile, settings, rule, part, repetition, before
+        cells.append(
+            Cell(
+                run_id=run_id(*what),
+                experiment=experiment.name,
+                profile=experiment.profile,
+                role=role,
+                data=data,
+                dataset=facts.name,
+                fingerprint=facts.fingerprint,
+                settings=settings,
+                held_out=held_out,
+                part=part,
+                repetition=repetition,
+                predecessors=before,
             )
-            yield Cell(
-                identity, experiment.name, experiment.profile, SELECT, data, facts.fingerprint, settings,
-                selection.held_out, part, predecessors=after, dataset=facts.name,
-            )  # fmt: skip
+        )
+    return cells
 
 
 def _goes_on(settings: Settings) -> bool:
@@ -184,99 +236,17 @@ def _goes_on(settings: Settings) -> bool:
     return FAMILIES[method(settings.method).family].goes_on and search_of(settings) == "full"
 
 
-Group = tuple[int, list[Settings]]
-
-
-def _split_last_chain(search: list[Group]) -> list[Group]:
-    """Return the chains of one search; of an odd number the last is split, so that two or four workers balance."""
+def _split_last(search: list[tuple[int, list[Settings]]]) -> list[tuple[int, list[Settings]]]:
+    """Return the groups of one search; of an odd number the last is split, so that two or four workers balance."""
     if len(search) < MIN_TO_SPLIT or len(search) % 2 == 0 or len(search[-1][1]) < MIN_TO_SPLIT:
         return search
     part, last = search[-1]
     return [*search[:-1], (part, last[: len(last) // 2]), (part, last[len(last) // 2 :])]
 
 
-def final_cells(
-    experiment: Experiment, trial: Trial, facts: DataInfo, chosen: Mapping[str, float] | None = None
-) -> Iterator[Cell]:
-    """Yield the reported runs of a trial, with the selected parameters."""
-    for repetition in range(trial.repetitions):
-        points = [
-            replace(point, seed=experiment.seed + repetition, **(chosen or {}))  # type: ignore[arg-type]
-            for point in trial.finals.points()
-        ]
-        for settings, after in _chains(points) if trial.warm_start else ((point, None) for point in points):
-            identity = run_id(
-                facts.name,
-                facts.fingerprint,
-                experiment.profile,
-                settings,
-                repetition=repetition,
-                predecessors=after,
-            )
-            yield Cell(
-                identity, experiment.name, experiment.profile, FINAL, trial.data, facts.fingerprint, settings,
-                repetition=repetition, predecessors=after, dataset=facts.name,
-            )  # fmt: skip
-
-
-def _chains(points: Iterable[Settings]) -> Iterator[tuple[Settings, tuple[float, ...]]]:
-    """Yield settings grouped into chains that differ in C alone, ascending, each with the lower values of C."""
+def _chains(points: Iterable[Settings]) -> list[list[Settings]]:
+    """Return settings grouped into chains that differ in C alone, ascending."""
     chains: dict[str, list[Settings]] = {}
     for point in points:
         chains.setdefault(str(replace(point, C=None)), []).append(point)
-    for chain in chains.values():
-        chain.sort(key=lambda point: point.C or 0.0)
-        for number, point in enumerate(chain):
-            yield point, tuple(before.C or 0.0 for before in chain[:number])
-
-
-def tasks(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return the cells in tasks, each for one worker, in the order of their first cells.
-
-    A chain is one task, in ascending C. Chains that branch at some C are separate tasks, which both have the cells
-    before it. Cold search cells that differ in C alone are one task, since they share the data; a cold final cell is a
-    task of its own.
-    """
-    chained = {_chain_key(cell, cell.up_to_here): cell for cell in cells if cell.predecessors is not None}
-    leads = {_chain_key(cell, cell.predecessors) for cell in chained.values() if cell.predecessors}
-    found: dict[Any, list[Cell]] = {}
-    for cell in cells:
-        if cell.predecessors is None:
-            key = cell.run_id if cell.role == FINAL else _chain_key(cell, ())
-            found.setdefault(key, []).append(cell)
-        elif (place := _chain_key(cell, cell.up_to_here)) not in leads:
-            ways = [cell.up_to_here[: number + 1] for number in range(len(cell.up_to_here))]
-            found[place] = [chained[at] for way in ways if (at := _chain_key(cell, way)) in chained]
-    first = {cell.run_id: number for number, cell in reversed(list(enumerate(cells)))}
-    return sorted(found.values(), key=lambda group: first[group[0].run_id])
-
-
-def _chain_key(cell: Cell, way: tuple[float, ...]) -> Any:
-    """Return a key of a position in a chain: all settings but C, and the values of C up to there."""
-    return (
-        cell.role,
-        cell.data,
-        cell.held_out,
-        cell.part,
-        cell.repetition,
-        str(replace(cell.settings, C=None)),
-        way,
-    )
-
-
-def unfinished(
-    cells: Sequence[Cell], done: Callable[[Cell], bool], cut: Callable[[Cell], bool]
-) -> list[list[Cell]]:
-    """Return the tasks to run: of a chain all cells, if one of them is not ``done``.
-
-    So each cell starts where it would have in an uninterrupted run. A done cell that was ``cut`` short by a time limit
-    is not repeated, since no other cell starts where it ended (`fwsvm.solvers.c_path.CPath.begin_again`).
-    """
-    found = []
-    for group in tasks(cells):
-        wanted = [cell for cell in group if not done(cell)]
-        if wanted and group[0].predecessors is not None:
-            wanted = [cell for cell in group if not (done(cell) and cut(cell))]
-        if wanted:
-            found.append(wanted)
-    return found
+    return [sorted(chain, key=lambda point: point.C or 0.0) for chain in chains.values()]

@@ -9,8 +9,8 @@ import numpy as np
 from fwsvm._mapped import RowMatrix
 from fwsvm.data.labels import QUOTED
 from fwsvm.errors import DataError, UsageError, clipped
-from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.validation import validation_mask
 from fwsvm.problems.machines import CERTAIN, KernelModel
 from fwsvm.problems.probability import fit_sigmoid
 from fwsvm.solvers import FAMILIES, Result, Settings, Status, fit, method
@@ -47,8 +47,8 @@ def with_probabilities(
     X: RowMatrix, codes: np.ndarray, result: Result, settings: Settings, *, weights: np.ndarray | None = None,
     watch: Watch | None = None,
     count: Callable[[int, int], None] = lambda _done, _of: None,
-) -> Result | None:  # fmt: skip
-    """Return a result whose machine has sigmoids, or None if a fold was interrupted.
+) -> Result:  # fmt: skip
+    """Return a result whose machine has sigmoids; one whose status is interrupted, without them, if a fold was.
 
     Each fifth of the rows is decided on by a machine that was trained on the others, with the width of ``result`` and
     otherwise the same settings, limits included; the message counts folds that ended in another way than ``result``. As
@@ -73,7 +73,7 @@ def with_probabilities(
     decision, rule, otherwise = np.empty((len(codes), len(pairs))), ValidationRule(folds=FOLDS), 0
     for part in range(FOLDS):
         count(part, FOLDS)
-        held_out = samples.validation_mask(codes, rule, settings.seed, part)
+        held_out = validation_mask(codes, rule, settings.seed, part)
         if not held_out.any():
             continue
         some = None if weights is None else weights[~held_out]
@@ -81,9 +81,9 @@ def with_probabilities(
             found = fit(X[~held_out], codes[~held_out], machine.classes, settings, weights=some, watch=watch)
             decided = found.model.decision(X[held_out], int(result.settings["threads"]))
         except KeyboardInterrupt:
-            return None
+            return _without(result)
         if found.status is Status.INTERRUPTED:
-            return None
+            return _without(result)
         decision[held_out] = decided
         otherwise += found.status is not result.status
     sigmoids = np.empty((2, len(pairs)))
@@ -95,6 +95,12 @@ def with_probabilities(
             of_pair = (codes == i) | (codes == j)
             sigmoids[:, column] = fit_sigmoid(decision[of_pair, column], codes[of_pair] == i)
     except KeyboardInterrupt:
-        return None
+        return _without(result)
     note = f" Of the {FOLDS} folds for probabilities {otherwise} ended in another way." if otherwise else ""
     return replace(result, model=replace(machine, sigmoids=sigmoids), message=result.message + note)
+
+
+def _without(result: Result) -> Result:
+    """Return the result of a run that was interrupted after its model was complete."""
+    message = f"{result.message} Interrupted in a fold; the model is complete, without probabilities."
+    return replace(result, status=Status.INTERRUPTED, message=message)

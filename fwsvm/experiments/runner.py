@@ -1,27 +1,26 @@
-"""Running an experiment: the cells that are not finished, in order; each row is stored as soon as its run ends.
+"""Running an experiment: the chains that are not finished, in order; each row is stored as soon as its run ends.
 
 For each data set the parameter search comes first, then the reported runs. By default these start cold and run one at a
-time, so that their times are comparable.
+time, so that their times are comparable. A chain of which a run is not finished begins again, and
+its rows replace those there.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from fwsvm import exit_codes
-from fwsvm.experiments import plan, racing, selection
-from fwsvm.experiments.execute import Record, failure_record
+from fwsvm.experiments import plan, selection
 from fwsvm.experiments.executors import Executor
 from fwsvm.experiments.experiment import DataSpec, Experiment, Trial
-from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.plan import Cell, Chain
+from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
 from fwsvm.files.interrupts import held_back
 from fwsvm.phases import Phase
-from fwsvm.results.agreement import differing
-from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress
 
@@ -37,9 +36,6 @@ class Reporter(Protocol):
 
     def ended(self, record: Record) -> None:
         """Receive the record of a run that ended."""
-
-    def dropped(self, cell: Cell, count: int) -> None:
-        """Receive that so many runs of a kind, such as this cell, are not needed."""
 
 
 class _FailFast(Exception):  # noqa: N818 - not an error
@@ -100,13 +96,7 @@ class Runner:
     beside: bool = False
     reusable: Mapping[str, ReusableRun] = field(default_factory=dict)
     report: RunReport = field(default_factory=RunReport)
-    _refused: set[str] = field(default_factory=set)
-    _made: set[str] = field(default_factory=set)  # that this object has delivered, finished or made again
-    #: Cells that would start elsewhere than planned, since an earlier cell of their chain failed.
-    _displaced: set[str] = field(default_factory=set)
-    _kept: set[str] = field(default_factory=set)  # runs whose stored rows stay, whatever a repetition finds
     _choices: dict[tuple[str, ...], Choice] = field(default_factory=dict)
-    _followers: dict[str, set[str]] = field(default_factory=dict)  # cells after each cell in its task
 
     def run(self) -> RunReport:
         """Run the experiment and return its outcome."""
@@ -115,91 +105,30 @@ class Runner:
         try:
             for batch in batches:
                 trials = [trial for trial in self.experiment.trials if trial.data in batch]
-                self._search(trials)
-                finals = [cell for trial in trials for cell in self._finals(trial)]
-                self.report.finals += finals
-                # two spellings of a data set ask for the same runs
-                self._run_cells(racing.each_once(finals), at_once=slots if self.beside else 1)
+                self._run_chains(plan.search_chains(self.experiment, trials, self.known), at_once=slots)
+                finals = [chain for trial in trials for chain in self._finals(trial)]
+                self._run_chains(finals, at_once=slots if self.beside else 1)
         except KeyboardInterrupt:
             self.report.interrupted = True
         except _FailFast:
             self._note("stopped at the first failure (--fail-fast)")
         return self.report
 
-    def _search(self, trials: Sequence[Trial]) -> None:
-        """Run the searches: those without a race at once, of races one round after another."""
-        raced = [trial for trial in trials if trial.selection and trial.selection.race is not None]
-        others = [trial for trial in trials if trial.selection and trial.selection.race is None]
-        self._run_cells(racing.search_cells(self.experiment, others, self.known), at_once=self.executor.slots)
-        self._race(raced)
-
-    def _race(self, trials: Sequence[Trial]) -> None:
-        """Run the searches of trials that race: the rows of each round tell who is in the next."""
-        if self.reusable:
-            for cells, _ in self._rounds(trials):
-                for cell in cells:
-                    self._reuse(cell)
-        raced_now: set[DataSpec] = set()
-        planned = racing.search_cells(self.experiment, trials, self.known)
-        left = planned if self.force else []  # made again, those count that are in the race no more
-        for cells, still_planned in self._rounds(trials):
-            self._drop(left, still_planned)
-            left = still_planned
-            raced_now |= {cell.data for cell in cells if not self._is_done(cell)}
-            self._run_cells(cells, at_once=self.executor.slots)
-        for data in self.experiment.datasets:
-            most, count = (sum(cell.data == data for cell in cells) for cells in (planned, left))
-            if data in raced_now and count < most:
-                said = f"{most - count} of {most} runs are left out: their candidates are too far behind"
-                self._note(f"{data.name}: {said}")
-
-    def _rounds(self, trials: Sequence[Trial]) -> Iterator[tuple[list[Cell], list[Cell]]]:
-        """Yield, round by round, the cells that are needed now and were not yielded before, and all still planned.
-
-        The last round has no cells.
-        """
-        begun: set[str] = set()
-        cells: list[Cell] | None = None
-        while cells is None or cells:
-            found = list(racing.all_selections(self.experiment, trials, self.known, self.store.rows))
-            known = racing.each_once(cell for runs in found for cell in runs.cells)
-            cells = [cell for cell in known if cell.run_id not in begun]
-            begun |= {cell.run_id for cell in cells}
-            yield cells, racing.each_once(cell for runs in found for cell in (*runs.cells, *runs.later))
-
-    def _drop(self, before: Sequence[Cell], after: Iterable[Cell]) -> None:
-        """Tell the reporter how many runs of each data set's search are no longer needed."""
-        gone = Counter(cell.data for cell in before)
-        gone.subtract(Counter(cell.data for cell in after))
-        for data, cell in {cell.data: cell for cell in before}.items():
-            if gone[data]:
-                self.reporter.dropped(cell, gone[data])
-
-    def _run_cells(self, cells: Sequence[Cell], *, at_once: int) -> None:
-        """Run the cells that are not done, and all cells of their chains."""
-        for cell in cells:
-            self._reuse(cell)
-            if self.store.done(cell.run_id) and not self.force:
-                self.report.ended[cell.run_id] = self.store.rows[cell.run_id]["status"]
-        wanted = [cell for cell in cells if cell.run_id not in self._refused]
-        tasks = plan.unfinished(wanted, self._is_done, self._was_cut)
-        again = sum(self._is_done(cell) for task in tasks for cell in task)
-        if again:
-            self._note(f"{again} finished runs are made again, because others start where they end")
-        if tasks:
+    def _run_chains(self, chains: Sequence[Chain], *, at_once: int) -> None:
+        """Run the chains that are not finished."""
+        left: dict[tuple[str, ...], Chain] = {}  # two spellings of a data set ask for the same runs
+        for chain in chains:
+            for cell in chain:
+                self._reuse(cell)
+            if all(self.store.done(cell.run_id) for cell in chain) and not self.force:
+                for cell in chain:
+                    self.report.ended[cell.run_id] = self.store.rows[cell.run_id]["status"]
+            else:
+                left.setdefault(tuple(cell.run_id for cell in chain), chain)
+        if left:
             # as many in parallel as in an uninterrupted run, so that each has the same threads and memory
-            at_once = min(at_once, len(plan.tasks(wanted)))
-            self._followers = defaultdict(set)
-            for task in tasks:
-                for number, cell in enumerate(task):
-                    self._followers[cell.run_id].update(later.run_id for later in task[number + 1 :])
-            self.executor.run(tasks, self._deliver, self.reporter.watch, at_once=at_once)
-
-    def _is_done(self, cell: Cell) -> bool:
-        return self.store.done(cell.run_id) and not self.force
-
-    def _was_cut(self, cell: Cell) -> bool:
-        return self.store.rows[cell.run_id]["status"] == Status.TIME_LIMIT
+            at_once = min(at_once, len(chains))
+            self.executor.run(list(left.values()), self._deliver, self.reporter.watch, at_once=at_once)
 
     def _reuse(self, cell: Cell) -> None:
         """Copy the run from another folder if it is finished there and not here."""
@@ -209,66 +138,39 @@ class Runner:
             self.store.log("taken", run_id=cell.run_id, cell=cell.label, source=run.folder)
 
     def _deliver(self, record: Record) -> None:
-        """Store a record, unless the folder has the run: a chain that starts again repeats finished runs."""
+        """Store a record; the run may have a row already, which a chain that begins again replaces."""
         cell, status = record.cell, record.status
-        facts = {"run_id": cell.run_id, "cell": cell.label, "status": status}
-        with held_back():  # a finished run is not lost
-            if self.store.done(cell.run_id) and (not self.force or cell.run_id in self._made):
-                self._deliver_rerun(record, facts)
-            elif cell.run_id not in self._displaced:
+        if cell.run_id not in self.report.ended or not Status(self.report.ended[cell.run_id]).done:
+            with held_back():  # a finished run is not lost
+                failure = {"failure": record.failure} if record.failure else {}
                 self.store.add(record.row, record.trace)
-                self.store.log("run", **facts, **({"failure": record.failure} if record.failure else {}))
-                self._made |= {cell.run_id} if status.done else set()
+                self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status, **failure)
                 self.report.ended[cell.run_id] = status
                 self.reporter.ended(record)
         if status is Status.ERROR:
-            self._note(f"{cell.label}: {record.row['message']}")
-            if self.fail_fast:
-                raise _FailFast
+            self._note_error(record)
 
-    def _deliver_rerun(self, record: Record, facts: Mapping[str, object]) -> None:
-        """Store the record of a repeated run if its result differs, since an earlier failure changed where it started.
-
-        If the repeated run failed, its stored row stays, and the cells after it in the chain are left for another time.
-        If its time limit cut it, as it did not before, its stored row and those after it stay: that is
-        chance. A cell after it that was not stored yet is stored as it comes.
-        """
-        run_id, followers = record.cell.run_id, self._followers.get(record.cell.run_id, set())
-        if run_id not in self._made:
-            self._made.add(run_id)
-            self.reporter.ended(record)
-        if not record.status.done:
-            self._displaced |= followers
-            self.report.ended[run_id] = record.status
-        elif record.status is Status.TIME_LIMIT and not self._was_cut(record.cell):
-            self._kept |= {run_id, *followers}
-        elif run_id not in self._displaced | self._kept and (
-            unlike := differing(csv_fields(record.row), self.store.rows[run_id])
-        ):
-            self.store.add(record.row, record.trace)
-            self.store.log("run", **facts, unlike=unlike)
-            return
-        self.store.log("again", **facts)
-
-    def _finals(self, trial: Trial) -> Iterable[Cell]:
-        """Return the reported runs of a trial; if they cannot run, record why."""
+    def _finals(self, trial: Trial) -> list[Chain]:
+        """Return the chains of the reported runs of a trial; of those that cannot run, record why and return none."""
         facts = self.known[trial.data]
-        if facts.missing:
-            cells = list(plan.final_cells(self.experiment, trial, facts))
-            self._record_refused(cells, Status.MISSING, facts.missing)
-            return cells
-        if trial.selection is None:
-            return plan.final_cells(self.experiment, trial, facts)
-        choice = self._choice(trial, facts)
-        cells = list(plan.final_cells(self.experiment, trial, facts, choice.values))
-        if choice.why_not:
-            self._record_refused(cells, Status.ERROR, choice.why_not)
-        return cells
+        status, why, values = Status.MISSING, facts.missing, {}
+        if trial.selection is not None and not why:
+            choice = self._choice(trial, facts)
+            status, why, values = Status.ERROR, choice.why_not, dict(choice.values)
+        chains = plan.final_chains(self.experiment, trial, facts, values)
+        cells = [cell for chain in chains for cell in chain]
+        self.report.finals += cells
+        if not why:
+            return chains
+        for cell in cells:
+            self._record_refused(cell, status, why)
+        return []
 
     def _choice(self, trial: Trial, facts: DataInfo) -> Choice:
         """Return the selected parameters of a trial; they are announced once, though several methods may share them."""
         assert trial.selection is not None  # noqa: S101 - the caller asks only then
-        cells = racing.selection_runs(self.experiment, trial, facts, self.store.rows).deciding
+        chains = plan.selection_chains(self.experiment, trial.data, trial.selection, facts)
+        cells = [cell for chain in chains for cell in chain]
         key = tuple(cell.run_id for cell in cells)
         if key not in self._choices:
             self._choices[key] = selection.choose(trial.selection, cells, self.store.rows, facts.rows)
@@ -290,14 +192,24 @@ class Runner:
         self.store.log("note", said=said)
         self.reporter.note(said)
 
-    def _record_refused(self, cells: Iterable[Cell], status: Status, why: str) -> None:
-        """Record cells that cannot run, unless the folder has the same message already."""
-        for cell in cells:
-            self._refused.add(cell.run_id)
-            row = self.store.rows.get(cell.run_id, {})
-            record = failure_record(cell, status, why)
-            if (row.get("status"), row.get("message")) == (status, record.row["message"]):
-                self.report.ended[cell.run_id] = status
-                self.reporter.ended(record)
-            elif not self.store.done(cell.run_id):
-                self._deliver(record)
+    def _record_refused(self, cell: Cell, status: Status, why: str) -> None:
+        """Record a cell that cannot run, unless the folder has the same message, or a finished run, already.
+
+        Missing runs are no work, so the reporter does not count them.
+        """
+        if self.store.done(cell.run_id):
+            return
+        row = self.store.rows.get(cell.run_id, {})
+        record = failure_record(cell, status, why)
+        self.report.ended[cell.run_id] = status
+        if (row.get("status"), row.get("message")) != (status, record.row["message"]):
+            self.store.add(record.row)
+            self.store.log("run", run_id=cell.run_id, cell=cell.label, status=status)
+        if status is Status.ERROR:
+            self.reporter.ended(record)
+            self._note_error(record)
+
+    def _note_error(self, record: Record) -> None:
+        self._note(f"{record.cell.label}: {record.row['message']}")
+        if self.fail_fast:
+            raise _FailFast

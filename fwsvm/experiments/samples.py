@@ -7,6 +7,7 @@ setting, worker and machine.
 import contextlib
 import functools
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
 from fwsvm.data.splits import take
-from fwsvm.data.stratified import evenly_spaced, fold, holdout, subsample
+from fwsvm.data.stratified import holdout, subsample
 from fwsvm.errors import DataError, UnobtainableError, clipped
-from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.experiment import DataSpec
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,17 @@ def data_info(wanted: DataSpec, *, offline: bool = False) -> DataInfo:
     )
 
 
+def info_of_rows(wanted: DataSpec, rows: Iterable[Mapping[str, str]]) -> DataInfo:
+    """Return what finished runs on a data set tell of it, without loading it; without any only its name is known."""
+    name, found = _name_in_rows(wanted.name), DataInfo(name=_name_in_rows(wanted.name))
+    for row in rows:
+        if row["dataset"] == name and row["rows"]:
+            # of a search the rows are those that were not held out
+            m = int(row["rows"]) if row["role"] == "final" else found.rows
+            found = replace(found, fingerprint=row["data_sha256"], rows=m)
+    return found
+
+
 def _shadowed(name: str) -> list[str]:
     """Return what to say of a file that has the name of a data set."""
     with contextlib.suppress(DataError):  # of a damaged lock
@@ -90,7 +102,15 @@ def load(wanted: DataSpec, *, offline: bool = False) -> Dataset:
     UsageError
         There is no data set of that name.
     """
-    found = data.load(wanted.name, source=wanted.source, seed=wanted.seed, offline=offline, raw=True)
+    found = data.load(
+        wanted.name,
+        source=wanted.source,
+        seed=wanted.seed,
+        offline=offline,
+        zero_based=wanted.zero_based,
+        scale=wanted.scale,
+        raw=True,
+    )
     divided = found.test is None and not found.lacking and wanted.test_fraction is not None
     whole = scaled(_split_off_test_rows(found, wanted) if divided else found)
     train = subsample(whole.train, wanted.rows, wanted.seed)
@@ -134,24 +154,3 @@ def _split_off_test_rows(found: Dataset, wanted: DataSpec) -> Dataset:
     drawn = holdout(codes, wanted.test_fraction or 0.0, wanted.seed)
     rest, test = take(found.train, np.flatnonzero(~drawn)), take(found.train, np.flatnonzero(drawn))
     return replace(found, train=rest, test=test)
-
-
-def refuse_more_folds(name: str, rows: int, folds: int) -> None:
-    """Raise `DataError` where there are fewer rows than folds."""
-    if rows < folds:
-        raise DataError(f"{name}: {rows} rows cannot make {folds} folds")
-
-
-def validation_mask(codes: np.ndarray, rule: ValidationRule, seed: int, part: int) -> np.ndarray:
-    """Return a boolean mask (m,) of the rows held out for validation.
-
-    With a holdout every class keeps a training row. Folds are not adjusted.
-    """
-    return fold(codes, rule.folds, part, seed) if rule.folds else holdout(codes, rule.holdout or 0.0, seed)
-
-
-def validation_count(m: int, rule: ValidationRule, part: int) -> int:
-    """Return how many of m rows are held out."""
-    if rule.folds:
-        return len(range(part, m, rule.folds))
-    return int(evenly_spaced(m, rule.holdout or 0.0).sum())

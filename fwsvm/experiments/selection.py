@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fwsvm import promises
 from fwsvm.experiments.experiment import Selection
 from fwsvm.experiments.plan import Cell
-from fwsvm.experiments.samples import validation_count
+from fwsvm.experiments.validation import validation_count
 from fwsvm.solvers import Settings
 from fwsvm.status import Status
 

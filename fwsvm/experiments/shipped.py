@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fwsvm.errors import UsageError, nearest
-from fwsvm.experiments.config import FILE_KEYS
-from fwsvm.experiments.config.inheritance import ConfigFile, read_config_file
+from fwsvm.experiments.config_files import ConfigFile, read_config_file
 from fwsvm.files.atomic import replacing
 
 SUFFIX = ".yaml"
@@ -34,9 +33,7 @@ def shipped_folder() -> Path:
 def shipped_experiments() -> list[ShippedExperiment]:
     """Return all shipped experiments, by name."""
     return [
-        ShippedExperiment(
-            file.stem, file, tuple(read_config_file(file, FILE_KEYS).profile_names), _first_sentence(file)
-        )
+        ShippedExperiment(file.stem, file, tuple(read_config_file(file).profile_names), _first_sentence(file))
         for file in _files().values()
     ]
 
@@ -73,7 +70,7 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
     UsageError
         There is no such experiment, or one of the files exists already.
     """
-    files = list(dict.fromkeys(_with_extended(read_config_file(_shipped_file(Path(word), "not"), FILE_KEYS))))
+    files = list(dict.fromkeys(_with_extended(read_config_file(_shipped_file(Path(word), "not")))))
     copies = [folder / file.name for file in files]
     if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
         raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
@@ -104,7 +101,7 @@ def _shipped_file(word: Path, neither: str) -> Path:
 
 
 def _with_extended(config: ConfigFile) -> Iterator[Path]:
-    yield Path(config.document.file)
+    yield config.path
     for other in config.extended:
         yield from _with_extended(other)
 

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from fwsvm.errors import ResultsError, WriteError, shown
+from fwsvm.experiments.environment import environment
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing, write_whole
@@ -28,6 +30,8 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 TextRow = Mapping[str, str]
+#: Columns of the versions that a run's numbers depend on.
+VERSIONS = ("fwsvm", "numpy", "numba")
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class ResultsStore:
         try:
             table = read_table(self.runs, self.notices)
             self.rows = _by_run(table)
+            self.notices += _of_other_versions(self.rows.values())
             self._prepare(table)
             self._file = self._append_to(self.runs)
             self._log = self._append_to(self.folder / "log.jsonl")
@@ -199,6 +204,24 @@ def _by_run(table: ResultsTable | None) -> dict[str, TextRow]:
     for row in [] if table is None else records(table.frame):
         keep_latest(rows, row)
     return rows
+
+
+def _of_other_versions(rows: Iterable[TextRow]) -> list[str]:
+    """Return the notice that finished rows are of other versions of the packages that compute, if some are."""
+    here = {name: value for name, value in environment().as_columns().items() if name in VERSIONS}
+    others = Counter(
+        ", ".join(f"{name} {row[name]}" for name in VERSIONS if row[name] not in {"", here[name]})
+        for row in rows
+        if Status(row["status"]).done
+    )
+    del others[""]
+    if not others:
+        return []
+    now = ", ".join(f"{name} {here[name]}" for name in VERSIONS)
+    said = "; ".join(f"{count} with {words}" for words, count in others.items())
+    return [
+        f"finished runs are kept though they were made by other versions ({said}; now {now}); --force repeats them"
+    ]
 
 
 def reusable_runs(folders: Iterable[Path], notices: list[str]) -> dict[str, ReusableRun]:

@@ -5,6 +5,7 @@ from the middle outwards, so that a search that time cuts short has tried the mo
 """
 
 import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,14 +14,11 @@ import numpy as np
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.labels import encode, lacking
-from fwsvm.data.splits import take
 from fwsvm.data.stratified import subsample
-from fwsvm.errors import DataError, clipped
-from fwsvm.experiments import accuracy, samples
 from fwsvm.experiments.experiment import ValidationRule
+from fwsvm.experiments.run import ChainRun, run_chain
+from fwsvm.experiments.validation import parts, refuse_more_folds
 from fwsvm.solvers import Settings, Status
-from fwsvm.solvers.c_path import CPath
 from fwsvm.solvers.column_store import ColumnStore
 from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import resolve
@@ -99,81 +97,44 @@ def choose_width_and_penalty(
     DataError
         There are fewer rows than folds, or a class has too few to be in every training part.
     """
-    samples.refuse_more_folds(data.name, data.train.rows, folds)
+    refuse_more_folds(data.name, data.train.rows, folds)
     table = subsample(data.train, MOST_ROWS, settings.seed, least=2 * folds)
-    codes, rule = encode(table.labels, data.classes), ValidationRule(folds=folds)
-    parts = [samples.validation_mask(codes, rule, settings.seed, part) for part in range(folds)]
-    for held_out in parts:
-        _require_all_classes(data, codes[~held_out])
-    middle = resolve(settings, scaled(replace(data, train=table, test=None)).train.X).as_columns()["gamma"]
-    search = _Search(settings, watch, count, len(WIDTHS) * folds * len(PENALTIES), seconds)
-    tried: list[Tried] = []
-    interrupted = False
+    sample = replace(data, train=table, test=None)
+    middle = resolve(settings, scaled(sample).train.X).as_columns()["gamma"]
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
+    columns, tried, runs, interrupted = ColumnStore(), [], 0, False
+    total = len(WIDTHS) * folds * len(PENALTIES)
+    limit = None if seconds is None else lambda: deadline - time.monotonic()
     try:
-        for factor in WIDTHS:
-            gamma, right = middle * factor, np.zeros(len(PENALTIES), dtype=int)
-            for held_out in parts:
-                inside, outside = (take(table, np.flatnonzero(which)) for which in (~held_out, held_out))
-                part = scaled(replace(data, train=inside, test=outside))
-                found = search.along_C(part, gamma)
-                right[: len(found)] += np.round(np.array(found) * outside.rows).astype(int)
-                right[len(found) :] = -len(codes)  # not tried on all folds
+        for gamma in (middle * factor for factor in WIDTHS):
+            right, judged = np.zeros(len(PENALTIES), dtype=int), np.zeros(len(PENALTIES), dtype=int)
+            chain = [replace(settings, C=C, gamma=gamma) for C in PENALTIES]
+            for part in parts(sample, ValidationRule(folds=folds), settings.seed):
+                assert part.test is not None  # noqa: S101 - the rows held out
+                found = run_chain(part, chain, start=lambda _: watch, columns=columns, seconds_left=limit)
+                for run in itertools.takewhile(_has_ended, found):
+                    right[run.place] += round(run.columns["test_accuracy"] * part.test.rows)
+                    judged[run.place] += part.test.rows
+                    runs += 1
+                    count(runs, total)
             tried += [
-                Tried(gamma, C, int(n), len(codes)) for C, n in zip(PENALTIES, right, strict=True) if n >= 0
+                Tried(gamma, C, int(right[k]), table.rows)
+                for k, C in enumerate(PENALTIES)
+                if judged[k] == table.rows  # on all folds
             ]
-            if search.is_over:
+            if time.monotonic() >= deadline:
                 break
     except KeyboardInterrupt:
         interrupted = True
     in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma)))
-    return SearchResult(in_order, table.rows, search.runs, search.is_over and not interrupted, interrupted)
+    return SearchResult(
+        in_order, table.rows, runs, time.monotonic() >= deadline and not interrupted, interrupted
+    )
 
 
-class _Search:
-    """Runs along C until the time is over; ``runs`` counts them."""
-
-    def __init__(
-        self, settings: Settings, watch: Watch | None, count: Callable[[int, int], None], total: int,
-        seconds: float | None,
-    ) -> None:  # fmt: skip
-        self.settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
-        self.watch, self.count, self.total = watch, count, total
-        self.deadline = None if seconds is None else time.monotonic() + seconds
-        self.runs = 0
-        self.columns = ColumnStore()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is no time left."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
-
-    def along_C(self, data: Dataset, gamma: float) -> list[float]:  # noqa: N802 - C is the papers' symbol
-        """Return the accuracies on the test rows for each C in turn, as far as time goes."""
-        assert data.test is not None  # noqa: S101 - the rows held out
-        path = CPath(
-            data.train.X, encode(data.train.labels, data.classes), data.classes, columns=self.columns
-        )
-        found: list[float] = []
-        for C in itertools.takewhile(lambda _: not self.is_over, PENALTIES):
-            left = None if self.deadline is None else max(0.01, self.deadline - time.monotonic())
-            run = path.train(replace(self.settings, C=C, gamma=gamma, time_limit=left), self.watch)
-            if run.trained.solved.interrupted:
-                raise KeyboardInterrupt
-            if run.cut:
-                break
-            certified = path.certify([run])
-            if certified[0][1].status is Status.INTERRUPTED:
-                raise KeyboardInterrupt
-            found.append(accuracy.of_path(path, certified, data.test, data.classes)[0]["test_accuracy"])
-            self.runs += 1
-            self.count(self.runs, self.total)
-        return found
-
-
-def _require_all_classes(data: Dataset, codes: np.ndarray) -> None:
-    lost = lacking(np.bincount(codes, minlength=len(data.classes)), data.classes)
-    if lost is not None:
-        raise DataError(
-            f"{data.name}: class {clipped(lost, 60)} has a single row, and a part of the rows is held out in turn; "
-            "add rows of it or leave it out"
-        )
+def _has_ended(run: ChainRun) -> bool:
+    """Return whether a run ended by itself, not by the clock; raise what ended it otherwise."""
+    if run.error is not None:
+        raise run.error
+    return run.result is not None and run.result.status is not Status.TIME_LIMIT

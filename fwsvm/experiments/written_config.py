@@ -7,9 +7,10 @@ from typing import Any
 
 import yaml
 
-from fwsvm import __version__, bounded_yaml
+from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError
 from fwsvm.files.atomic import replacing
+from fwsvm.files.yaml_files import read_yaml
 from fwsvm.results.files import present
 
 #: In the first line of configurations that are written here; those of users have none.
@@ -37,7 +38,7 @@ def _path(folder: Path, experiment: str) -> Path:
 def _is_of(path: Path, experiment: str) -> bool:
     """Return whether a configuration was written by `write` for this experiment, not by a user."""
     try:
-        name = bounded_yaml.read(path, ResultsError).value["name"].value  # which takes regular files alone
+        name = read_yaml(path, ResultsError)["name"]
         with path.open(encoding="utf-8", errors="replace") as stream:
             return str(name) == experiment and WRITTEN_BY in stream.readline(LONGEST_COMMENT)
     except (OSError, ResultsError, LookupError, TypeError):

@@ -1,5 +1,6 @@
-"""Read YAML files of users: of plain values alone, up to a size, without a key twice in one mapping."""
+"""Read YAML files of users: plain values alone, up to a size, no key twice in a mapping; 1e-6 and 2^-5 are numbers."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ from fwsvm.errors import FwsvmError, UsageError
 MAX_BYTES = 1 << 20
 #: What to do about errors of PyYAML's that have these words.
 REMEDIES = {
-    "tab": "indent with spaces, not tabs",
-    "start any token": "put the value in quotes",
+    "start any token": "put the value in quotes, and indent with spaces, not tabs",
     "expected ',' or": "is a bracket before this not closed?",
     "node content": "is a bracket before this not closed?",
     "unexpected end of stream": "is a quote before this not closed?",
@@ -26,7 +26,7 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         keys = [key.value for key, _ in node.value]
-        for (key, _), name in zip(node.value, keys, strict=True):
+        for (key, _), name in reversed(list(zip(node.value, keys, strict=True))):
             if (
                 isinstance(name, str)
                 and name != "<<"
@@ -41,6 +41,21 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML's loader in C has no types
 
 
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
+# YAML 1.1 takes 1e-6, which has no point, for text
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]{1,17}[eE][-+]?[0-9]{1,3}$"), list("-+0123456789")
+)
+_Loader.add_implicit_resolver("!power", re.compile(r"[0-9]{1,17}\^[-+]?[0-9]{1,5}$"), list("0123456789"))
+_Loader.add_constructor("!power", lambda _, node: _power(node.value))
+
+
+def _power(text: str) -> float | str:
+    """Return the number that 2^-5 is; the text where that is no number of double precision."""
+    base, exponent = text.split("^")
+    try:
+        return float(float(base) ** int(exponent))
+    except (ValueError, ArithmeticError):
+        return text
 
 
 def read_yaml(path: Path, error: type[FwsvmError] = UsageError) -> Any:
@@ -69,6 +84,9 @@ def parse_yaml(content: bytes, name: str, error: type[FwsvmError] = UsageError) 
     except UnicodeDecodeError as wrong:
         line = content.count(b"\n", 0, wrong.start) + 1
         raise error(f"{name}:{line}: not text in UTF-8") from None
+    except yaml.reader.ReaderError as wrong:
+        line = text.count("\n", 0, wrong.position) + 1
+        raise error(f"{name}:{line}: not YAML: the character {chr(wrong.character)!r}") from None
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)
         said = " ".join(str(getattr(wrong, "problem", None) or wrong).split())

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from fwsvm.errors import DataError
-from fwsvm.experiments import cross_validation, training
+from fwsvm.experiments import accuracy, cross_validation, validation
 from tests.cli.running import done
 from tests.cli.test_easy import pressing_ctrl_c
 
@@ -37,11 +37,12 @@ def test_the_accuracy_is_that_of_a_reference() -> None:
     from fwsvm.data.labels import encode
     from fwsvm.experiments import samples
     from fwsvm.experiments.experiment import DataSpec, ValidationRule
+    from fwsvm.experiments.validation import validation_mask
 
     data = samples.load(DataSpec("wdbc"))
     codes, right = encode(data.train.labels, data.classes), 0
     for part in range(3):
-        test = samples.validation_mask(codes, ValidationRule(folds=3), 5, part)
+        test = validation_mask(codes, ValidationRule(folds=3), 5, part)
         peer = linear(C=2.0, dual=False, tol=1e-8, max_iter=100_000)
         right += int(
             (peer.fit(data.train.X[~test], codes[~test]).predict(data.train.X[test]) == codes[test]).sum()
@@ -58,9 +59,7 @@ def test_people_get_lines_and_the_accuracy() -> None:
 
 
 def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(
-        monkeypatch, training.accuracy, "accuracy", 2
-    )  # of training rows and others, in the first fold
+    pressing_ctrl_c(monkeypatch, accuracy, "accuracy", 2)  # of training rows and others, in the first fold
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
@@ -76,27 +75,27 @@ def test_after_an_interrupt_json_counts_the_folds_that_ended(monkeypatch: pytest
 
 
 def test_after_an_interrupt_people_are_told_of_one_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(monkeypatch, training.accuracy, "accuracy", 2)
+    pressing_ctrl_c(monkeypatch, accuracy, "accuracy", 2)
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", code=130)
     (said,) = (line for line in found.stdout.splitlines() if line.startswith("accuracy"))
     assert said.endswith("of 190), of one fold")
 
 
 def test_an_interrupt_in_the_first_fold_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(monkeypatch, cross_validation, "take", 1)
+    pressing_ctrl_c(monkeypatch, validation, "take", 1)
     said = json.loads(cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130).stdout)
     assert (said["folds"], said["folds_ended"], said["accuracy"], said["rows"]) == (3, 0, None, [])
 
 
 def test_an_interrupt_between_folds_keeps_those_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    pressing_ctrl_c(monkeypatch, cross_validation, "take", 3)  # of the rows that the second fold tests on
+    pressing_ctrl_c(monkeypatch, validation, "take", 3)  # of the rows that the second fold tests on
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=130)
     assert json.loads(found.stdout)["folds_ended"] == 1
     assert "interrupted in fold 1; 1 of 3 folds count" in found.stderr
 
 
 def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, made = training.train, []
+    train, made = cross_validation.run_one, []
 
     def one_fails(*given, **named):
         made.append(given)
@@ -104,7 +103,7 @@ def test_json_has_the_folds_that_ended_before_one_failed(monkeypatch: pytest.Mon
             raise DataError("no more")
         return train(*given, **named)
 
-    monkeypatch.setattr(training, "train", one_fails)
+    monkeypatch.setattr(cross_validation, "run_one", one_fails)
     found = cv("wdbc", "--folds", "3", "--tol", "0.1", "--json", code=3)
     said = json.loads(found.stdout)
     assert (said["folds"], said["folds_ended"], len(said["rows"])) == (3, 1, 1)
@@ -128,11 +127,12 @@ def test_scores_are_those_of_scikit_learn_on_the_same_folds() -> None:
     from fwsvm.data.labels import encode
     from fwsvm.experiments import samples
     from fwsvm.experiments.experiment import DataSpec, ValidationRule
+    from fwsvm.experiments.validation import validation_mask
 
     data, by_fold = samples.load(DataSpec("wdbc")), []
     codes = encode(data.train.labels, data.classes)
     for part in range(3):
-        test = samples.validation_mask(codes, ValidationRule(folds=3), 0, part)
+        test = validation_mask(codes, ValidationRule(folds=3), 0, part)
         peer = make_pipeline(MinMaxScaler(), linear(C=0.005, dual=False, tol=1e-9, max_iter=100_000))
         peer.fit(data.train.X[~test], codes[~test] == 0)
         found, true = peer.predict(data.train.X[test]), codes[test] == 0

@@ -15,7 +15,8 @@ import pytest
 
 from fwsvm import data
 from fwsvm.cli import _easy_text
-from fwsvm.experiments import training, width_and_penalty
+from fwsvm.experiments import accuracy, width_and_penalty
+from fwsvm.experiments import run as runs
 from fwsvm.experiments.cross_validation import cross_validate
 from fwsvm.problems import model_files
 from fwsvm.solvers import Settings
@@ -97,7 +98,7 @@ def test_files_are_not_written_over_and_wrong_ones_are_named(folder: Path) -> No
     (folder / "few.svm").write_text("1 1:2\n" + "-1 1:3\n" * 5)
     done = run("easy", "few.svm")
     assert done.exit_code == 3
-    assert "class 1 has a single row" in done.stderr
+    assert "class 1 has too few rows" in done.stderr
     assert "Class 1 has a single row: results for it are uncertain." in done.stdout
     (folder / "twenty.svm").write_text("1 1:2\n-1 1:3\n" * 10)
     done = run("easy", "twenty.svm", "--folds", "21")
@@ -115,13 +116,13 @@ def test_a_machine_that_its_folder_cannot_take_is_refused_at_once_or_kept_elsewh
     (folder / "there").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     choices(monkeypatch, (1.0,), (1.0,))
-    real = training.train
+    real = runs.run_one
 
     def folder_goes(*given: object) -> object:
         (folder / "there").rmdir()
         return real(*given)
 
-    monkeypatch.setattr(training, "train", folder_goes)
+    monkeypatch.setattr(runs, "run_one", folder_goes)
     done = run("easy", "train.svm", "--model", "there/m.model")
     assert done.exit_code == 3
     said = " ".join(done.stderr.split())
@@ -212,13 +213,13 @@ def test_a_rare_class_of_many_rows_is_in_every_part_of_the_search(
     lines = (folder / "train.svm").read_text().splitlines()
     rare = [f"rare {line.partition(' ')[2]}" for line in lines[:3]]
     (folder / "rare.svm").write_text("\n".join([*lines, *rare]) + "\n")
-    parts, along = [], width_and_penalty._Search.along_C
+    parts, along = [], width_and_penalty.run_chain
 
-    def seen(search: object, part: Any, gamma: float) -> list[float]:
+    def seen(part: Any, *given: object, **named: object) -> object:
         parts.append((part.train.labels.tolist(), part.test.labels.tolist()))
-        return along(search, part, gamma)
+        return along(part, *given, **named)
 
-    monkeypatch.setattr(width_and_penalty._Search, "along_C", seen)
+    monkeypatch.setattr(width_and_penalty, "run_chain", seen)
     done = run("easy", "rare.svm", "--folds", "2")
     assert done.exit_code == 0, done.output
     assert len(parts) == 2
@@ -244,12 +245,12 @@ def test_an_interrupt_says_what_was_done_and_how_to_go_on(
 ) -> None:
     with monkeypatch.context() as pressed:
         choices(pressed, (1.0, 10.0), (1.0, 4.0))
-        pressing_ctrl_c(pressed, width_and_penalty.accuracy, "of_path", 9)  # three in the second width
+        pressing_ctrl_c(pressed, accuracy, "of_path", 4)  # chains: the second part of the second width
         done = run("easy", "train.svm", "--folds", "3")
     said = " ".join(done.stderr.split())
     assert done.exit_code == 130
     assert (
-        "interrupted at step 3, choose, after 9 runs of the search. Nothing was written. Of the 2 pairs"
+        "interrupted at step 3, choose, after 8 runs of the search. Nothing was written. Of the 2 pairs"
         in said
     )
     assert not (folder / "train.svm.model").exists()
@@ -272,7 +273,7 @@ def test_an_interrupt_of_the_training_keeps_the_machine_and_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as pressed:
-        pressing_ctrl_c(pressed, training.accuracy, "accuracy", 0)
+        pressing_ctrl_c(pressed, accuracy, "accuracy", 0)
         done = run("easy", "train.svm")
     assert done.exit_code == 130
     assert "train.svm.model is what it was by then" in " ".join(done.stderr.split())

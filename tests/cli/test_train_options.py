@@ -11,7 +11,7 @@ import fwsvm
 from fwsvm.data import load
 from fwsvm.data.labels import encode
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.samples import validation_mask
+from fwsvm.experiments.validation import validation_mask
 from tests import naive
 from tests.cli.running import done
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from fwsvm.cli import main
 from fwsvm.cli._lines import echo
-from fwsvm.experiments import training
+from fwsvm.experiments import run as runs
 from fwsvm.problems import model_files
 
 PUBLISHED = str(Path(__file__).parents[2] / "results" / "reference" / "web")  # a folder of results
@@ -298,13 +298,13 @@ def test_a_machine_that_its_disk_has_no_room_for_is_kept_elsewhere(tmp_path, mon
 def test_a_trace_that_cannot_be_written_takes_neither_the_result_nor_the_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     lost, trace = tmp_path / "none" / "m", tmp_path / "none" / "t.csv"
-    trained = training.train
+    trained = runs.run_one
 
     def without_the_folder(*given):
         lost.parent.rmdir()
         return trained(*given)
 
-    monkeypatch.setattr(training, "train", without_the_folder)
+    monkeypatch.setattr(runs, "run_one", without_the_folder)
     words = ["train", "-m", "swap", "--json", "--trace", str(trace), "synthetic:gaussians?rows=60&test=0"]
     for more in ([], ["--model", str(lost)]):
         lost.parent.mkdir()

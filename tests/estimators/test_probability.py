@@ -14,7 +14,7 @@ import fwsvm
 from fwsvm.errors import DataError, UsageError
 from fwsvm.estimators import FrankWolfeSVC, StochasticSVC
 from fwsvm.experiments.experiment import ValidationRule
-from fwsvm.experiments.samples import validation_mask
+from fwsvm.experiments.validation import validation_mask
 
 X, Y3 = make_classification(
     n_samples=240, n_features=5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1,

@@ -1,13 +1,18 @@
-"""Cells: their number, order and identity."""
+"""Cells: their number, order, identity, and the chains that they are run in."""
 
+import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fwsvm.errors import UsageError
-from fwsvm.experiments import config, plan, racing
-from fwsvm.experiments.experiment import Experiment
+from fwsvm.experiments import config, plan
+from fwsvm.experiments.config_files import read_config_file
+from fwsvm.experiments.experiment import DataSpec, Experiment
+from fwsvm.experiments.forecast import TimeLeft
+from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.settings_columns import settings_columns
 from fwsvm.solvers import Settings
@@ -16,19 +21,14 @@ TEXT = """\
 name: trial
 datasets: [wdbc]
 methods: [fw, swap]
-tolerance: [1e-3, 1e-4]
 repetitions: 3
 seed: 10
 select: {folds: 2, method: cvm, C: [4, 1, 2], sigma2: [2, 8]}
 """
 FACTS = DataInfo(fingerprint="d" * 64, rows=100)
-
-
-@pytest.fixture
-def experiment(tmp_path: Path) -> Experiment:
-    path = tmp_path / "trial.yaml"
-    path.write_text(TEXT.replace("tolerance: [1e-3, 1e-4]\n", ""))
-    return config.load(path)
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
+#: Of each shipped experiment at each profile the number of its cells, and a digest of their run ids in order.
+PLANS = json.loads(Path(__file__).with_name("plans.json").read_text("utf-8"))
 
 
 def of(folder: Path, more: str) -> Experiment:
@@ -38,29 +38,52 @@ def of(folder: Path, more: str) -> Experiment:
     return config.load(folder / "t.yaml")
 
 
-def known(experiment: Experiment) -> dict[object, DataInfo]:
-    return dict.fromkeys(experiment.datasets, FACTS)
+@pytest.fixture
+def experiment(tmp_path: Path) -> Experiment:
+    (tmp_path / "trial.yaml").write_text(TEXT)
+    return config.load(tmp_path / "trial.yaml")
 
 
-def test_a_search_is_planned_once_for_all_methods(experiment: Experiment) -> None:
-    cells = racing.search_cells(experiment, experiment.trials, known(experiment))
-    assert len(cells) == 2 * 3 * 2
-    assert {cell.settings.method for cell in cells} == {"cvm"}
-    assert len({cell.run_id for cell in cells}) == len(cells)
+def searched(experiment: Experiment, facts: DataInfo = FACTS) -> list[list[Cell]]:
+    return plan.search_chains(experiment, experiment.trials, dict.fromkeys(experiment.datasets, facts))
 
 
-@pytest.mark.parametrize("width", ["gamma", "sigma2"])
-def test_the_label_of_a_cell_tells_it_from_the_others_of_its_search(tmp_path: Path, width: str) -> None:
-    searching = of(tmp_path, f"select: {{folds: 2, C: [1, 4], {width}: [0.5, 2, 8]}}")
-    labels = [cell.label for cell in racing.search_cells(searching, searching.trials, known(searching))]
-    assert len(set(labels)) == len(labels) == 12
-    assert f"wdbc fw select C=4 {width}=0.5 fold 1" in labels
+def info(data: DataSpec) -> DataInfo:
+    """Return facts that tell one data set, and one sample of it, from another."""
+    names = ("name", "source", "rows", "test_rows", "test_fraction", "seed")
+    what = f"DataSpec({', '.join(f'{name}={getattr(data, name)!r}' for name in names)})"
+    return DataInfo(name=data.name, fingerprint=hashlib.sha256(what.encode()).hexdigest(), rows=1000)
 
 
-def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: Experiment) -> None:
-    tasks = plan.tasks(racing.search_cells(experiment, experiment.trials, known(experiment)))
-    assert [[cell.settings.C for cell in task] for task in tasks] == [[1, 2, 4]] * 4
-    assert [(task[0].part, task[0].settings.sigma2) for task in tasks] == [(0, 2), (0, 8), (1, 2), (1, 8)]
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_shipped_experiments_have_the_cells_that_they_always_had(path: Path) -> None:
+    for profile in read_config_file(path).profile_names or [None]:
+        found = config.load(path, profile)
+        known = {data: info(data) for data in found.datasets}
+        chains = []
+        for data in found.datasets:
+            trials = [trial for trial in found.trials if trial.data == data]
+            chains += plan.search_chains(found, trials, known)
+            for trial in trials:
+                varied = {} if trial.selection is None else trial.selection.candidates.varied
+                chosen = {name: values[0] for name, values in varied.items()}
+                chains += plan.final_chains(found, trial, known[data], chosen)
+        identities = [cell.run_id for chain in chains for cell in chain]
+        digest = hashlib.sha256(" ".join(identities).encode()).hexdigest()[:16]
+        assert PLANS[f"{path.stem} {profile}"] == [len(identities), digest]
+
+
+def test_a_search_is_planned_once_for_all_methods_in_chains_of_ascending_penalty(
+    experiment: Experiment,
+) -> None:
+    chains = searched(experiment)
+    assert {cell.settings.method for chain in chains for cell in chain} == {"cvm"}
+    assert [[cell.settings.C for cell in chain] for chain in chains] == [[1, 2, 4]] * 4
+    assert [(chain[0].part, chain[0].settings.sigma2) for chain in chains] == [(0, 2), (0, 8), (1, 2), (1, 8)]
+    assert [cell.predecessors for cell in chains[0]] == [(), (1,), (1, 2)]
+    labels = {cell.label for chain in chains for cell in chain}
+    assert len(labels) == len({cell.run_id for chain in chains for cell in chain}) == 12
+    assert "wdbc cvm select C=4 sigma2=8 fold 1" in labels
 
 
 @pytest.mark.parametrize(
@@ -69,90 +92,48 @@ def test_tasks_group_what_shares_kernel_values_by_ascending_penalty(experiment: 
         (3, "2", "[4, 1, 2]", [[1, 2, 4], [1, 2, 4], [1], [2, 4]]),
         (5, "[2, 8]", "[1, 2]", [[1, 2]] * 10),
         (3, "2", "[1, 2]", [[1, 2]] * 3),  # most of a chain's time would go into the cut
-        (2, "2", "[1, 2, 4]", [[1, 2, 4]] * 2),
     ],
 )
 def test_an_odd_search_is_evened_so_that_two_workers_end_together(
     tmp_path: Path, folds: int, sigma2: str, C: str, chains: list[list[float]]
 ) -> None:
     found = of(tmp_path, f"select: {{folds: {folds}, method: cvm, C: {C}, sigma2: {sigma2}}}")
-    tasks = plan.tasks(racing.search_cells(found, found.trials, known(found)))
-    assert [[cell.settings.C for cell in task] for task in tasks] == chains
-    assert [[cell.predecessors for cell in task] for task in tasks] == [
-        [tuple(chain[:n]) for n in range(len(chain))] for chain in chains
-    ]
-
-
-def test_the_chains_of_a_search_do_not_depend_on_what_else_there_is(tmp_path: Path) -> None:
-    """Another method, or data set, cuts no chain elsewhere: the same rows serve both experiments."""
-    search = "folds: 3, C: [1, 2, 4], sigma2: 2"
-    alone = of(tmp_path, f"select: {{{search}, method: cvm}}")
-    each = ", ".join(f"{{name: {name}, select: {{{search}, method: {name}}}}}" for name in ("cvm", "mfw"))
-    beside = of(tmp_path, f"methods: [{each}]")
-    ids = [
-        {
-            cell.run_id
-            for cell in racing.search_cells(found, found.trials, known(found))
-            if cell.settings.method == "cvm"
-        }
-        for found in (alone, beside)
-    ]
-    assert len(ids[0]) == 9
-    assert ids[0] == ids[1]
+    assert [[cell.settings.C for cell in chain] for chain in searched(found)] == chains
 
 
 @pytest.mark.parametrize("tuner", ["pegasos", "{name: cvm, search: sampled}", "{name: cvm, protocol: paper}"])
-def test_runs_that_another_start_could_end_elsewhere_have_cold_cells(tmp_path: Path, tuner: str) -> None:
-    found = of(tmp_path, f"select: {{folds: 2, method: {tuner}, C: [1, 2]}}")
-    cells = racing.search_cells(found, found.trials, known(found))
-    assert {cell.predecessors for cell in cells} == {None}
-    assert [len(task) for task in plan.tasks(cells)] == [2, 2], "they share their rows"
-    lost = cells[1]
-    tasks = plan.unfinished(cells, lambda cell: cell is not lost, lambda _: False)
-    assert tasks == [[lost]]
-
-
-def test_a_chain_is_made_whole_but_for_what_a_clock_cut(experiment: Experiment) -> None:
-    cells = list(racing.search_cells(experiment, experiment.trials, known(experiment)))
-    first, second = plan.tasks(cells)[:2]
-    assert plan.unfinished(cells, lambda _: True, lambda _: True) == []
-    for lost in first:
-        tasks = plan.unfinished(cells, lambda cell, lost=lost: cell is not lost, lambda _: False)
-        assert tasks == [first]
-    lost = [first[0].run_id, second[2].run_id]
-    tasks = plan.unfinished(cells, lambda cell: cell.run_id not in lost, lambda cell: cell is first[1])
-    assert tasks == [[first[0], first[2]], second]
-
-
-def test_chains_that_part_have_what_leads_to_each(tmp_path: Path) -> None:
-    """Two searches of one method, one with more values of C: each chain is complete, whichever cells they share."""
-    cells = []
-    for C in ("[1, 2, 4]", "[1, 2, 8, 16]"):
-        found = of(tmp_path, f"select: {{folds: 2, method: cvm, C: {C}}}")
-        cells += racing.search_cells(found, found.trials, known(found))
-    unique = list({cell.run_id: cell for cell in cells}.values())
-    chains = [[cell.settings.C for cell in task] for task in plan.tasks(unique)]
-    assert sorted(chains) == [[1, 2, 4], [1, 2, 4], [1, 2, 8, 16], [1, 2, 8, 16]]
+def test_runs_that_another_start_could_end_elsewhere_start_cold(tmp_path: Path, tuner: str) -> None:
+    chains = searched(of(tmp_path, f"select: {{folds: 2, method: {tuner}, C: [1, 2]}}"))
+    assert [[cell.predecessors for cell in chain] for chain in chains] == [[None]] * 4
 
 
 def test_reported_runs_stand_alone_and_differ_in_their_seeds(experiment: Experiment) -> None:
-    cells = list(plan.final_cells(experiment, experiment.trials[0], FACTS, {"C": 2.0, "sigma2": 8.0}))
-    seeds = [(cell.settings.seed, cell.repetition, cell.settings.C) for cell in cells]
-    assert seeds == [(10, 0, 2), (11, 1, 2), (12, 2, 2)]
-    assert [len(task) for task in plan.tasks(cells)] == [1, 1, 1]
+    chains = plan.final_chains(experiment, experiment.trials[0], FACTS, {"C": 2.0, "sigma2": 8.0})
+    found = [(cell.settings.seed, cell.repetition, cell.settings.C) for chain in chains for cell in chain]
+    assert found == [(10, 0, 2), (11, 1, 2), (12, 2, 2)]
+    assert len(chains) == 3
 
 
 def test_settings_with_several_values_make_all_combinations(tmp_path: Path) -> None:
-    path = tmp_path / "trial.yaml"
-    path.write_text("name: t\ndatasets: [wdbc]\nmethods: [fw]\nC: [1, 2]\ntolerance: [1e-3, 1e-4]\n")
-    found = config.load(path)
-    cells = plan.final_cells(found, found.trials[0], FACTS)
-    assert [(c.settings.C, c.settings.tolerance) for c in cells] == [
-        (1, 1e-3),
-        (1, 1e-4),
-        (2, 1e-3),
-        (2, 1e-4),
+    found = of(tmp_path, "methods: [fw, liblinear]\nC: [1, 2]\ngamma: [0.1, 1]")
+    points = [
+        [(cell.settings.C, cell.settings.gamma) for (cell,) in plan.final_chains(found, trial, FACTS)]
+        for trial in found.trials
     ]
+    assert sorted(points[0]) == [(1, 0.1), (1, 1), (2, 0.1), (2, 1)]
+    assert points[1] == [(1, None), (2, None)], "a linear method has no width"
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("folds: 101", "100 rows cannot make 101 folds"),
+        ("holdout: 0.001", "no row is held out by holdout 0.001 of 100 rows"),
+    ],
+)
+def test_rules_that_hold_out_nothing_are_refused_before_any_run(tmp_path: Path, rule: str, said: str) -> None:
+    with pytest.raises(UsageError, match=f"wdbc: {said}"):
+        searched(of(tmp_path, f"select: {{{rule}, C: [1, 2]}}"))
 
 
 BASE = Settings(method="swap", parameters={}, C=1.0)
@@ -198,17 +179,19 @@ def test_a_row_has_the_parameters_that_are_not_the_defaults() -> None:
         "method": "swap", "protocol": "fw-svms", "time_limit": 5.0, "max_iterations": None,
         "parameters": '{"compare": "clipped", "retries": 2, "class_weight": {"1": 2.0}}',
     }  # fmt: skip
-    assert settings_columns(replace(BASE, protocol="fw-svms", retries=1))["parameters"] == ""
     assert settings_columns(Settings("liblinear"))["protocol"] is None
 
 
-def test_a_method_without_a_kernel_has_one_run_for_all_widths(tmp_path: Path) -> None:
-    found = of(tmp_path, "methods: [auto, liblinear]\nC: [1, 2]\ngamma: [0.1, 1, 10]")
-    counts = [len(list(plan.final_cells(found, trial, FACTS))) for trial in found.trials]
-    assert counts == [6, 2]
-
-
-def test_more_folds_than_rows_are_refused_before_any_run(tmp_path: Path) -> None:
-    found = of(tmp_path, "select: {folds: 101, C: [1, 2]}")
-    with pytest.raises(UsageError, match="wdbc: 100 rows cannot make 101 folds"):
-        racing.search_cells(found, found.trials, known(found))
+def test_the_time_left_follows_from_the_runs_that_ended(tmp_path: Path) -> None:
+    found = of(tmp_path, "methods: [fw, swap]\nlimits: {time_seconds: 100}")
+    cells = [cell for trial in found.trials for (cell,) in plan.final_chains(found, trial, FACTS)]
+    larger = replace(cells[0].data, name="larger")
+    cells += [replace(cell, data=larger) for cell in cells]
+    left = TimeLeft(cells, {cells[0].data: 100, larger: 400})
+    assert left.seconds is None
+    left.end(cells[0], 1.0)
+    assert left.seconds == pytest.approx(1.0 + 2 * 4**1.5)
+    left.end(cells[1], 29.0)
+    assert left.seconds == pytest.approx(2 * 100.0), "15 s times 4**1.5 would pass their time limit"
+    left.end(cells[2], 50.0)
+    assert left.seconds == pytest.approx(50.0)

@@ -1,22 +1,20 @@
-"""A search whose runs start where others end comes to the same rows, whatever of it was lost, failed or was cut off."""
+"""A chain that did not end begins again: whatever was lost, failed or cut off, the rows are those of one whole run."""
 
 import contextlib
 import csv
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from fwsvm.cli import main
-from fwsvm.experiments import execute, plan, samples
-from fwsvm.experiments.execute import Record, Resources, run_task
+from fwsvm.experiments import plan, samples
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import SELECT, Cell
+from fwsvm.experiments.run import Record, Resources, run_cells
 from fwsvm.results.agreement import differing
 from fwsvm.results.writing import csv_fields
 from fwsvm.solvers import Settings, Status
@@ -35,14 +33,14 @@ ROWS = 12 + 8 + 2
 Rows = dict[str, dict[str, str]]
 
 
-def grid(folder: Path, *options: str) -> tuple[int, str]:
-    """Run the experiment in a folder and return exit code and stderr."""
+def grid(folder: Path, *options: str) -> tuple[int, str, str]:
+    """Run the experiment in a folder and return exit code, stdout and stderr."""
     (folder / "resumed.yaml").write_text(TEXT)
     with contextlib.chdir(folder):
         command = ["grid", "resumed.yaml", "--offline", "--threads", "1", "--out", "out", *options]
         found = CliRunner().invoke(main, command)
     assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
-    return found.exit_code, found.stderr
+    return found.exit_code, found.stdout, found.stderr
 
 
 def lines(folder: Path) -> list[str]:
@@ -69,167 +67,63 @@ def alike(found: Rows, expected: Rows) -> bool:
     )
 
 
-def drawn(examples: int) -> settings:
-    """Return settings for so many examples, each of which is one or several experiments."""
-    ours = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=examples, deadline=None, suppress_health_check=ours)
+@contextlib.contextmanager
+def training(change: Callable[[int, Settings], Settings]) -> Iterator[None]:
+    """Let a function see the number and the settings of each run of a search, and change them."""
+    train, count = paths.CPath.train, itertools.count(1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            paths.CPath,
+            "train",
+            lambda path, asked, watch=None: train(path, change(next(count), asked), watch),
+        )
+        yield
 
 
-LOST = given(lost=st.sets(st.integers(1, ROWS), min_size=1))
-BEGUN = given(begun=st.lists(st.integers(1, ROWS), min_size=1, max_size=3))
+def failing(number: int, error: BaseException) -> Callable[[int, Settings], Settings]:
+    def change(at: int, asked: Settings) -> Settings:
+        if at == number:
+            raise error
+        return asked
+
+    return change
 
 
-def comes_back(whole: Path, folder: Path, lost: set[int]) -> None:
-    """Check that an experiment whose rows of these numbers are lost makes those, and no others."""
-    (folder / "out").mkdir(exist_ok=True)
-    kept = [line for number, line in enumerate(lines(whole)) if number not in lost]
-    (folder / "out" / "runs.csv").write_text("".join(kept))
-    assert grid(folder)[0] == 0
-    assert lines(folder)[: len(kept)] == kept
-    assert len(lines(folder)) == 1 + ROWS
-    assert alike(rows(folder), rows(whole))
-
-
-@drawn(3)
-@LOST
-def test_whichever_rows_are_lost_the_same_ones_come_back_and_no_others(
+@pytest.mark.parametrize("lost", [{1}, {3, 7}, {5, 13, 20}, {22}, set(range(2, 22))])
+def test_whichever_rows_are_lost_their_chains_are_made_again(
     whole: Path, tmp_path: Path, lost: set[int]
 ) -> None:
-    comes_back(whole, tmp_path, lost)
-
-
-@pytest.mark.slow
-@drawn(8)
-@LOST
-def test_of_many_more_losses_each_is_made_good(whole: Path, tmp_path: Path, lost: set[int]) -> None:
-    comes_back(whole, tmp_path, lost)
-
-
-@contextlib.contextmanager
-def failing(C: float, sigma2: float) -> Iterator[None]:
-    """Let the search's runs with these values fail, as where memory runs out."""
-    train = execute._train
-
-    def one_fails(path, cell, resources, watch):
-        if (cell.role, cell.settings.C, cell.settings.sigma2) == (SELECT, C, sigma2):
-            raise MemoryError
-        return train(path, cell, resources, watch)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_train", one_fails)
-        yield
-
-
-@contextlib.contextmanager
-def cutting(C: float, sigma2: float) -> Iterator[None]:
-    """Let the time limit cut the search's runs with these values short, as on a busier computer."""
-    train = execute._train
-
-    def one_is_cut(path, cell, resources, watch):
-        if (cell.role, cell.settings.C, cell.settings.sigma2) == (SELECT, C, sigma2):
-            cell = replace(cell, settings=replace(cell.settings, time_limit=1e-9))
-        return train(path, cell, resources, watch)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_train", one_is_cut)
-        yield
-
-
-def test_a_finished_run_that_its_limit_cuts_as_it_is_made_again_keeps_its_row_and_those_after_it(
-    whole: Path, tmp_path: Path
-) -> None:
     (tmp_path / "out").mkdir()
-    last = last_of_chain(whole, 4.0)
-    (tmp_path / "out" / "runs.csv").write_text(
-        "".join(line for line in lines(whole) if line.split(",")[0] != last)
-    )
-    with cutting(2.0, 4.0):
-        code, err = grid(tmp_path)
-    assert (code, "3 finished runs are made again" in err) == (0, True)
-    found, before = rows(tmp_path), rows(whole)
-    cut_and_next = [n for n, row in before.items() if row["sigma2"] == "4.0" and row["C"] in {"2.0", "8.0"}]
-    assert [found[name] for name in cut_and_next] == [before[name] for name in cut_and_next]
-    assert (len(cut_and_next), found[last]["status"]) == (2, "converged")
-
-
-def test_what_followed_a_failed_run_is_made_again_with_it(whole: Path, tmp_path: Path) -> None:
-    with failing(2.0, 4.0):
-        assert grid(tmp_path)[0] == 4
-    assert not alike(rows(tmp_path), rows(whole))
-    assert ", 3 made again, because others start where they end" in grid(tmp_path, "--dry-run")[1]
-    code, err = grid(tmp_path)
-    assert (code, "3 finished runs are made again" in err) == (0, True)
-    assert alike(rows(tmp_path), rows(whole))
-
-
-def test_a_run_that_fails_as_it_is_made_again_keeps_its_row_and_records_no_other_wrongly(
-    whole: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "out").mkdir()
-    lost = [line for line in lines(whole) if line.split(",")[0] == last_of_chain(whole, 4.0)]
-    kept = [line for line in lines(whole) if line not in lost]
+    kept = [line for number, line in enumerate(lines(whole)) if number not in lost]
     (tmp_path / "out" / "runs.csv").write_text("".join(kept))
-    with failing(2.0, 4.0):
-        assert grid(tmp_path)[0] == 4
-    # a search that lacks a run is judged by the others; what was chosen so has rows of its own
+    states = [line.rsplit("  ", 1)[1] for line in grid(tmp_path, "--dry-run")[1].splitlines()]
+    assert grid(tmp_path)[0] == 0
     assert lines(tmp_path)[: len(kept)] == kept
-    assert last_of_chain(whole, 4.0) not in rows(tmp_path)
+    assert alike(rows(tmp_path), rows(whole))
+    again = len(lines(tmp_path)) - len(kept) - len(lost)
+    assert again == sum(state == "again" for state in states)
+
+
+def test_a_chain_goes_on_after_a_run_that_fails_and_is_made_again_whole(whole: Path, tmp_path: Path) -> None:
+    with training(failing(6, MemoryError())):
+        code, _, err = grid(tmp_path)
+    assert (code, "memory ran out" in err) == (4, True)
+    assert [row["status"] for row in rows(tmp_path).values()].count("error") == 1
+    _, listed, said = grid(tmp_path, "--dry-run")
+    assert (listed.count("  again"), "3 made again with the rest of their chains" in said) == (3, True)
     assert grid(tmp_path)[0] == 0
     found = rows(tmp_path)
     assert alike({name: found[name] for name in rows(whole)}, rows(whole))
 
 
-def goes_on(whole: Path, folder: Path, begun: list[int]) -> None:
-    """Check an experiment in which Ctrl-C is pressed as so many runs were begun, once in each pass.
-
-    What was proven by itself then is proven again.
-    """
-    (folder / "out").mkdir(exist_ok=True)
-    (folder / "out" / "runs.csv").unlink(missing_ok=True)
-    for number in begun:
-        with pressed(number):
-            assert grid(folder)[0] in {0, 130}
-    assert grid(folder)[0] == 0
-    assert alike(rows(folder), rows(whole))
-
-
-@drawn(2)
-@BEGUN
+@pytest.mark.parametrize("begun", [1, 2, 11, 20])
 def test_after_ctrl_c_the_rows_are_those_of_an_uninterrupted_search(
-    whole: Path, tmp_path: Path, begun: list[int]
+    whole: Path, tmp_path: Path, begun: int
 ) -> None:
-    goes_on(whole, tmp_path, begun)
-
-
-@pytest.mark.slow
-@drawn(5)
-@BEGUN
-def test_after_ctrl_c_in_many_more_places_the_rows_are_so_too(
-    whole: Path, tmp_path: Path, begun: list[int]
-) -> None:
-    goes_on(whole, tmp_path, begun)
-
-
-@contextlib.contextmanager
-def pressed(begun: int) -> Iterator[None]:
-    """Press Ctrl-C as a run is begun, so many runs having been before."""
-    train, count = execute._train, itertools.count(1)
-
-    def one_is_interrupted(*given):
-        if next(count) == begun:
-            raise KeyboardInterrupt
-        return train(*given)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_train", one_is_interrupted)
-        yield
-
-
-def last_of_chain(folder: Path, sigma2: float) -> str:
-    return next(
-        name for name, row in rows(folder).items()
-        if (row["method"], row["role"], float(row["C"]), float(row["sigma2"])) == ("swap-2o", "select", 32.0, sigma2)
-    )  # fmt: skip
+    with training(failing(begun, KeyboardInterrupt())):
+        assert grid(tmp_path)[0] == 130
+    assert grid(tmp_path)[0] == 0
+    assert alike(rows(tmp_path), rows(whole))
 
 
 def test_a_killed_and_an_uninterrupted_folder_merge(whole: Path, tmp_path: Path) -> None:
@@ -243,7 +137,18 @@ def test_a_killed_and_an_uninterrupted_folder_merge(whole: Path, tmp_path: Path)
         assert f"{ROWS} runs" in done.output
 
 
-# ---------------------------------------------------------------- one chain
+def test_rows_of_another_version_are_said_in_one_line_and_kept(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    older = [dict(row, fwsvm="0.1.0") for row in rows(whole).values()]
+    with (tmp_path / "out" / "runs.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, older[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(older)
+    code, _, err = grid(tmp_path)
+    assert (code, rows(tmp_path)) == (0, {row["run_id"]: row for row in older})
+    assert f"made by other versions ({ROWS} with fwsvm 0.1.0; now fwsvm" in " ".join(err.split())
+    assert "--force repeats them" in " ".join(err.split())
+
 
 DATA = DataSpec("wdbc")
 
@@ -260,32 +165,18 @@ def chain(method: str, *penalties: float) -> list[Cell]:
 
 
 def made(cells: list[Cell]) -> list[Record]:
-    return list(run_task(cells, Resources(threads=1, cache_mib=64)))
+    return list(run_cells(cells, Resources(threads=1, cache_mib=64)))
 
 
-@pytest.mark.parametrize("method", ["swap-2o", "newton", "mfw", "chunking"])
+@pytest.mark.parametrize("method", ["swap-2o", "newton"])
 def test_a_run_that_a_clock_cut_short_passes_nothing_on(method: str) -> None:
-    """Where it ended depends on the machine: whether it is made, or found done and left out, the next is the same."""
+    """Where it ended depends on the machine; the next run starts where the last complete one ended."""
     first, middle, last = chain(method, 0.5, 2.0, 8.0)
     hurried = replace(middle, settings=replace(middle.settings, time_limit=1e-9))
-    whole, cut, without = made([first, middle, last]), made([first, hurried, last]), made([first, last])
+    whole, cut = made([first, middle, last]), made([first, hurried, last])
     assert [record.status for record in cut] == [Status.CONVERGED, Status.TIME_LIMIT, Status.CONVERGED]
-    assert not differing(csv_fields(cut[2].row), csv_fields(without[1].row))
     assert cut[2].row["shared"], "it starts where the first ended"
     assert cut[2].row["iterations"] != whole[2].row["iterations"]
-
-
-def test_after_nothing_but_runs_cut_short_the_next_starts_cold() -> None:
-    first, last = chain("swap-2o", 0.5, 8.0)
-    hurried = replace(first, settings=replace(first.settings, time_limit=1e-9))
-    (alone,) = made(chain("swap-2o", 8.0))
-    (_, after) = made([hurried, last])
-    assert not after.row["shared"]
-    assert {**csv_fields(after.row), "run_id": ""}.items() >= {
-        name: value
-        for name, value in csv_fields(alone.row).items()
-        if name in {"objective", "gap", "iterations", "steps"}
-    }.items()
 
 
 def test_how_long_runs_take_does_not_decide_what_is_proven_together(monkeypatch: pytest.MonkeyPatch) -> None:

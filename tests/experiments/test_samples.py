@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.data.dataset import LabelledRows
+from fwsvm.data.stratified import subsample
 from fwsvm.errors import DataError
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
+from fwsvm.experiments.validation import validation_count, validation_mask
 
 codes_of = st.lists(st.integers(0, 4), min_size=10, max_size=200).map(np.array)
 
@@ -20,10 +22,10 @@ def test_folds_hold_out_every_row_once_and_are_even_in_every_class(
     codes: np.ndarray, folds: int, seed: int
 ) -> None:
     rule = ValidationRule(folds=folds)
-    parts = [samples.validation_mask(codes, rule, seed, part) for part in range(folds)]
+    parts = [validation_mask(codes, rule, seed, part) for part in range(folds)]
     assert np.array_equal(np.sum(parts, axis=0), np.ones(len(codes)))
     assert [part.sum() for part in parts] == [
-        samples.validation_count(len(codes), rule, part) for part in range(folds)
+        validation_count(len(codes), rule, part) for part in range(folds)
     ]
     for c in set(codes):
         counts = [int((codes[part] == c).sum()) for part in parts]
@@ -33,8 +35,8 @@ def test_folds_hold_out_every_row_once_and_are_even_in_every_class(
 @given(codes_of, st.floats(0.05, 0.95), st.integers(0, 5))
 def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, seed: int) -> None:
     rule = ValidationRule(holdout=part)
-    chosen = samples.validation_mask(codes, rule, seed, 0)
-    assert chosen.sum() == samples.validation_count(len(codes), rule, 0)
+    chosen = validation_mask(codes, rule, seed, 0)
+    assert chosen.sum() == validation_count(len(codes), rule, 0)
     assert abs(chosen.sum() - part * len(codes)) <= 0.5 + 1e-9
     counts = np.bincount(codes)
     rare = int(((counts > 0) & (counts * (1.0 - part) < 1.0 + 1e-9)).sum())  # may have to be given a row back
@@ -47,7 +49,7 @@ def test_holdout_takes_its_share_of_every_class(codes: np.ndarray, part: float, 
 @given(codes_of, st.integers(1, 250), st.integers(0, 5))
 def test_a_sample_has_the_size_asked_for_and_keeps_the_order(codes: np.ndarray, rows: int, seed: int) -> None:
     table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    sample = samples.subsample(table, rows, seed)
+    sample = subsample(table, rows, seed)
     assert sample.rows == min(rows, len(codes))
     assert (np.diff(sample.X[:, 0]) > 0).all()
     assert np.array_equal(sample.labels, codes[sample.X[:, 0].astype(int)])
@@ -58,8 +60,8 @@ def test_a_sample_can_keep_some_rows_of_every_class(
     codes: np.ndarray, rows: int, seed: int, least: int
 ) -> None:
     table = LabelledRows(np.arange(len(codes), dtype=float)[:, None], codes.astype(float))
-    kept = samples.subsample(table, rows, seed, least=least).labels.astype(int)
-    plain = samples.subsample(table, rows, seed).labels.astype(int)
+    kept = subsample(table, rows, seed, least=least).labels.astype(int)
+    plain = subsample(table, rows, seed).labels.astype(int)
     for k, count in enumerate(np.bincount(codes)):
         drawn = (plain == k).sum()
         assert (kept == k).sum() >= min(least, count)
@@ -90,13 +92,13 @@ def test_a_part_of_the_rows_is_a_sample_of_its_size() -> None:
 
 def test_another_seed_draws_other_rows() -> None:
     codes = np.arange(100) % 2
-    first, second = (samples.validation_mask(codes, ValidationRule(holdout=0.3), seed, 0) for seed in (0, 1))
+    first, second = (validation_mask(codes, ValidationRule(holdout=0.3), seed, 0) for seed in (0, 1))
     assert not np.array_equal(first, second)
 
 
 def test_folds_are_the_same_bits_for_ever() -> None:
     codes = np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1])
-    chosen = samples.validation_mask(codes, ValidationRule(folds=3), 7, 1)
+    chosen = validation_mask(codes, ValidationRule(folds=3), 7, 1)
     assert chosen.nonzero()[0].tolist() == [2, 3, 5]
 
 

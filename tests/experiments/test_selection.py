@@ -23,7 +23,7 @@ def rows(
     accuracy: Mapping[tuple[float, float], float], **odd: str
 ) -> tuple[list[Cell], dict[str, dict[str, str]]]:
     """Return the cells of the search and their rows; ``accuracy`` by (sigma2, C), 0.5 elsewhere."""
-    cells = list(plan.selection_cells(EXPERIMENT, DataSpec("x"), SEARCH, FACTS))
+    cells = [c for chain in plan.selection_chains(EXPERIMENT, DataSpec("x"), SEARCH, FACTS) for c in chain]
     found = {}
     for cell in cells:
         value = accuracy.get((cell.settings.sigma2 or 0, cell.settings.C or 0), 0.5)
@@ -69,7 +69,7 @@ def test_the_message_of_a_run_that_converged_is_no_reason() -> None:
 
 def test_parts_of_unequal_size_count_by_their_rows() -> None:
     facts = DataInfo(fingerprint="d" * 64, rows=5)  # parts of 3 and 2 rows
-    cells = list(plan.selection_cells(EXPERIMENT, DataSpec("x"), SEARCH, facts))
+    cells = [c for chain in plan.selection_chains(EXPERIMENT, DataSpec("x"), SEARCH, facts) for c in chain]
     right = {(1.0, 1.0): (2 / 3, 2 / 2), (2.0, 2.0): (3 / 3, 1 / 2)}  # 4 of 5 either way
     found = {}
     for cell in cells:

@@ -1,33 +1,32 @@
-"""Executors: where cells run, in this process, in local worker processes, or on a Dask cluster.
+"""Executors: where chains run, in this process, in local worker processes, or on a Dask cluster.
 
-`Executor.run` takes tasks (cells that share kernel values) and delivers each record to the caller when it is made, so
-one process writes all results. A chain whose worker died starts again, so a record may be delivered twice.
+`Executor.run` delivers each record to the caller when it is made, so one process writes all results. A chain whose
+worker died starts again, so a record may be delivered twice.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fwsvm.experiments.execute import Record
-from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.plan import Cell, Chain
+from fwsvm.experiments.run import Record
 from fwsvm.phases import Phase
 from fwsvm.solvers.loop import Progress
 
-Task = Sequence[Cell]
 Deliver = Callable[[Record], None]
 CellReporter = Callable[[Cell, Progress | Phase], None]
 
 
 class Executor(Protocol):
-    """Runs tasks."""
+    """Runs chains."""
 
     @property
     def slots(self) -> int:
-        """How many tasks can run in parallel."""
+        """How many chains can run in parallel."""
 
-    def run(self, tasks: Sequence[Task], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
-        """Run all tasks, at most ``at_once`` in parallel, and deliver every record.
+    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:
+        """Run all chains, at most ``at_once`` in parallel, and deliver every record.
 
-        Threads and memory are divided by ``at_once`` even if there are fewer tasks, so that a run has the same
+        Threads and memory are divided by ``at_once`` even if there are fewer chains, so that a run has the same
         resources whatever else is left to do.
 
         Raises
