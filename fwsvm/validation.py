@@ -23,7 +23,7 @@ from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
 from fwsvm.data.labels import encode, label_text, number, refuse_regression
-from fwsvm.data.scaled_copies import rows_sha256
+from fwsvm.data.parsed_copies import rows_sha256
 from fwsvm.errors import DataError, UsageError, nearest, not_one_of
 from fwsvm.kernels.rows import canonical
 from fwsvm.problems.precomputed import with_numbers

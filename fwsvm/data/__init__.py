@@ -3,12 +3,13 @@
 `load` takes a path, a name of ``datasets.lock`` or ``synthetic:...`` and returns a `Dataset`.
 
     catalogue       an entry or a path to a `Dataset`; `dataset`, `labels`, `splits` are what it is made of
-    formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they return
+    formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
+                    return, and scaled rows larger than memory
     lock            datasets.lock and the user's overlay
     fetching        downloads, digests and the cache of files
     synthetic, populations    generated data sets of any size
     ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
-    scaled_copies, partitions                         rows larger than memory, and rows of a cluster
+    partitions      rows of a cluster
     class_weight                                      weights of classes, as users write them
 """
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from fwsvm import scaling
 from fwsvm._memory import require
-from fwsvm.data import formats, labels, scaled_copies, splits, synthetic
+from fwsvm.data import formats, labels, parsed_copies, splits, synthetic
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.fetching.obtaining import Obtained, obtain
@@ -249,7 +249,7 @@ def scaled(data: Dataset, counted: np.ndarray | None = None) -> Dataset:
     started = time.perf_counter()
     X = data.train.X
     ranges = scaling.fit(X, data.scaling, counted)
-    train = scaled_copies.scaled(data.train, ranges, data.fingerprint, "train")
+    train = parsed_copies.scaled(data.train, ranges, data.fingerprint, "train")
     test, notices = data.test, data.notices
     if test is not None:
         test, more = scaled_test_rows(test, ranges, data.fingerprint)
@@ -264,7 +264,7 @@ def scaled_test_rows(
     """Return test rows scaled by the ranges of training rows, and a notice where rows are far outside of them."""
     outside = scaling.outside(test.X, ranges)
     notices = (outside.sentence(test.rows, "test rows"),) if outside else ()
-    return scaled_copies.scaled(test, ranges, fingerprint, "test"), notices
+    return parsed_copies.scaled(test, ranges, fingerprint, "test"), notices
 
 
 def shape_notices(

@@ -1,8 +1,8 @@
-"""Copies of parsed data files: ``.npy`` arrays in a folder of the cache named by digest, options and reader version.
+"""Copies of parsed data files, and of scaled rows that are more than memory: arrays in a folder of the cache.
 
-Arrays of at least `MAPPED_FROM` bytes are mapped: the system reads the parts of them that are used, so rows may be more
-than memory. All arrays are read-only. A copy that is not there, or cannot be read, is made again; its folder gets its
-name once it is complete.
+The folder is named by digest, options and reader version. Arrays of at least `MAPPED_FROM` bytes are mapped, read-only:
+the system reads the parts of them that are used, so rows may be more than memory. A copy that is not there, or cannot
+be read, is made again; its folder gets its name once it is complete.
 """
 
 import contextlib
@@ -13,124 +13,96 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
-from fwsvm._mapped import RowMatrix, never_written
+from fwsvm import scaling
+from fwsvm._mapped import RowMatrix, blocks, in_memory, is_mapped, never_written
 from fwsvm.data.dataset import LARGEST_INT32, LabelledRows, canonical_csr
+from fwsvm.errors import DataError
 from fwsvm.files.folders import BUILDING, parsed_folder
 from fwsvm.numerics.compiled_cache import READING, package_digest
 
 DIGEST = re.compile("[0-9a-f]{32}")  # the name of a finished copy
 MAPPED_FROM = 1 << 24  # bytes
-HEADER_BYTES = 128  # a multiple of 64 as numpy has them, with room for any length
 CONVERTED = 1 << 20  # numbers
 
 Parsed = tuple[LabelledRows, tuple[str, ...]]
-
-
-class ArrayFile:
-    """A ``.npy`` file of one dimension, to which arrays are appended; complete once it is left without an error."""
-
-    def __init__(self, path: Path, dtype: DTypeLike) -> None:
-        self.path, self.dtype, self.count = path, np.dtype(dtype), 0
-        self.file = path.open("wb")
-        self.file.write(bytes(HEADER_BYTES))
-
-    def append(self, array: NDArray[np.generic]) -> None:
-        """Append an array, in its order in memory."""
-        self.file.write(np.ascontiguousarray(array, self.dtype).reshape(-1).view(np.uint8).data)
-        self.count += array.size
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self.file as file:
-            if kind is None:
-                said = f"{{'descr': {self.dtype.str!r}, 'fortran_order': False, 'shape': ({self.count},), }}"
-                file.seek(0)
-                file.write(b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little"))
-                file.write(said.ljust(HEADER_BYTES - 11).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
 
 
 class CopyWriter:
     """Writes the rows of a copy, some at a time, to the arrays of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.stack = folder, contextlib.ExitStack()
-        self.files: dict[str, ArrayFile] = {}
+        self.folder = folder
+        self.files: dict[str, IO[bytes]] = {}
+        self.kinds: dict[str, str] = {}
         self.lengths: list[NDArray[np.integer]] = []
         self.rows = self.features = 0
 
     def add(self, X: RowMatrix) -> None:
         """Append rows; all are dense or all are sparse, and sparse ones may have fewer features than others."""
         if isinstance(X, csr_array):
-            self._file("data", np.float64).append(X.data)
-            self._file("indices", np.int32).append(X.indices)
+            self._append("data", X.data, np.float64)
+            self._append("indices", X.indices, np.int32)
             self.lengths.append(np.diff(X.indptr))
         else:
-            self._file("X", np.float64).append(X)
+            self._append("X", X, np.float64)
         self.rows, self.features = self.rows + X.shape[0], max(self.features, X.shape[1])
 
     def begin_again(self) -> Callable[[RowMatrix], None]:
         """Drop what was written and return `add`."""
-        self.close(ValueError)
+        self.close()
         self.__init__(self.folder)  # type: ignore[misc]
         return self.add
 
-    def _file(self, name: str, dtype: DTypeLike) -> ArrayFile:
+    def _append(self, name: str, array: NDArray[Any], dtype: DTypeLike) -> None:
         if name not in self.files:
-            self.files[name] = self.stack.enter_context(ArrayFile(self.folder / f"{name}.npy", dtype))
-        return self.files[name]
+            self.files[name] = (self.folder / name).open("wb")
+            self.kinds[name] = np.dtype(dtype).str
+        self.files[name].write(np.ascontiguousarray(array, dtype).reshape(-1).view(np.uint8).data)
 
-    def close(self, kind: type[BaseException] | None = None) -> None:
-        """Complete the files, or leave them where there was an error."""
-        self.stack.__exit__(kind, None, None)
+    def close(self) -> None:
+        """Close the files, each as far as it was written."""
+        for file in self.files.values():
+            file.close()
 
     def finish(self, table: LabelledRows, notices: tuple[str, ...], source: str) -> None:
         """Complete the arrays, and write what they are."""
-        self.close()
         if self.lengths:
             indptr = np.concatenate([[0], np.cumsum(np.concatenate(self.lengths), dtype=np.int64)])
             wide = indptr[-1] > LARGEST_INT32  # scipy has both in one type
-            self._save("indptr", indptr if wide else indptr.astype(np.int32))
+            self._append("indptr", indptr, np.int64 if wide else np.int32)
             if wide:
-                _convert(self.folder / "indices.npy", np.int64)
-        self._save("labels", table.labels)
+                self._widen("indices")
+        self._append("labels", table.labels, table.labels.dtype)
+        for file in self.files.values():
+            file.flush()
+            os.fsync(file.fileno())
         about = {
             "raw_sha256": source,
             "readers": reader_version(),
             "shape": [self.rows, max(self.features, table.features)],
-            "arrays": {path.stem: path.stat().st_size for path in sorted(self.folder.glob("*.npy"))},
+            "arrays": {name: [kind, self.files[name].tell()] for name, kind in self.kinds.items()},
             "notices": list(notices),
             "zero_based": table.zero_based,
             "feature_names": list(table.feature_names),
         }
         (self.folder / "about.json").write_text(json.dumps(about), "utf-8")
 
-    def _save(self, name: str, array: NDArray[Any]) -> None:
-        with ArrayFile(self.folder / f"{name}.npy", array.dtype) as file:
-            file.append(array)
-
-
-def _convert(path: Path, dtype: DTypeLike) -> None:
-    """Write a finished `ArrayFile` anew with its numbers in another type."""
-    array = np.load(path, mmap_mode="r")
-    part = path.with_suffix(".part")
-    with ArrayFile(part, dtype) as file:
+    def _widen(self, name: str) -> None:
+        """Write an array of int32 anew as int64."""
+        self.files.pop(name).close()
+        narrow = (self.folder / name).rename(self.folder / f"{name}.narrow")
+        array = np.memmap(narrow, np.int32, "r")
         for first in range(0, len(array), CONVERTED):
-            file.append(array[first : first + CONVERTED])
-    part.replace(path)
+            self._append(name, array[first : first + CONVERTED], np.int64)
+        narrow.unlink()
 
 
 def reader_version() -> str:
@@ -161,10 +133,9 @@ def load_or_make(source: str, options: Mapping[str, Any], read: Callable[[CopyWr
         writer = CopyWriter(building)
         try:
             table, notices = read(writer)
-        except BaseException:
-            writer.close(BaseException)
-            raise
-        writer.finish(table, notices, source)
+            writer.finish(table, notices, source)
+        finally:
+            writer.close()
         if _load(place) is None:  # else another process was first
             shutil.rmtree(place, ignore_errors=True)
             with contextlib.suppress(OSError):
@@ -178,10 +149,7 @@ def _load(place: Path) -> Parsed | None:
     """Return the copy in a folder, None where it is not there or cannot be read."""
     try:
         about = json.loads((place / "about.json").read_text("utf-8"))
-        paths = {name: place / f"{name}.npy" for name in about["arrays"]}
-        if any(path.stat().st_size != about["arrays"][name] for name, path in paths.items()):
-            return None
-        arrays = {name: _array(path) for name, path in paths.items()}
+        arrays = {name: _array(place / name, *kind) for name, kind in about["arrays"].items()}
         X: RowMatrix
         if "X" in arrays:
             X = arrays["X"].reshape(about["shape"])
@@ -196,10 +164,12 @@ def _load(place: Path) -> Parsed | None:
         return None
 
 
-def _array(path: Path) -> np.ndarray:
-    mapped = path.stat().st_size >= MAPPED_FROM
-    # plain, as compiled code knows arrays
-    return never_written(np.asarray(np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)))
+def _array(path: Path, kind: str, size: int) -> np.ndarray:
+    if path.stat().st_size != size:
+        raise ValueError("the array has another size than was written")
+    if size < MAPPED_FROM:
+        return np.fromfile(path, kind)
+    return never_written(np.asarray(np.memmap(path, kind, "c")))  # plain, as compiled code knows arrays
 
 
 @contextlib.contextmanager
@@ -212,3 +182,44 @@ def _building(parent: Path) -> Iterator[Path]:
         yield building
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def scaled(table: LabelledRows, ranges: scaling.Ranges, fingerprint: str, part: str) -> LabelledRows:
+    """Return rows scaled by the ranges: in memory, or of mapped ones in a file that is mapped.
+
+    ``fingerprint`` and ``part`` say which rows they are: where there is a copy of them it is taken.
+
+    Raises
+    ------
+    DataError
+        As of `fwsvm.scaling.apply`; the copy cannot be written.
+    """
+    if not is_mapped(table.X):
+        return replace(table, X=scaling.apply(table.X, ranges), ranges=ranges)
+
+    def write(writer: CopyWriter) -> Parsed:
+        for some in blocks(table.X):
+            writer.add(scaling.apply(in_memory(table.X, some), ranges))
+        return table, ()
+
+    options = {"scaled": ranges.text(), "part": part}
+    try:
+        found, _ = load_or_make(fingerprint, options, write)
+    except OSError as error:
+        raise DataError(
+            f"the scaled copy of {table.rows:,} rows cannot be written to {parsed_folder()}: "
+            f"{error.strerror or error}; make room there, or let FWSVM_CACHE name a folder on another disk"
+        ) from None
+    return replace(table, X=found.X, ranges=ranges)
+
+
+def rows_sha256(X: RowMatrix) -> str:
+    """Return the sha256 (hex) of rows (m, n), read some at a time, with their shape and type."""
+    sparse = isinstance(X, csr_array)
+    found = hashlib.sha256(f"{X.shape} {X.dtype} {sparse}".encode())
+    for some in blocks(X):
+        rows = X[some]
+        arrays = (rows.data, rows.indices, np.diff(rows.indptr)) if isinstance(rows, csr_array) else (rows,)
+        for array in arrays:
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()

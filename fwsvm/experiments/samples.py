@@ -18,8 +18,7 @@ from fwsvm.data import lockfile
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import take
-from fwsvm.data.stratified import holdout, subsample
+from fwsvm.data.splits import holdout, subsample, take
 from fwsvm.errors import DataError, UnobtainableError, clipped
 from fwsvm.experiments.experiment import DataSpec
 

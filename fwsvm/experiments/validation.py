@@ -13,8 +13,7 @@ import numpy as np
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
 from fwsvm.data.labels import QUOTED, encode, lacking
-from fwsvm.data.splits import take
-from fwsvm.data.stratified import evenly_spaced, fold, holdout
+from fwsvm.data.splits import evenly_spaced, fold, holdout, take
 from fwsvm.errors import DataError, clipped
 from fwsvm.experiments.experiment import ValidationRule
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset
-from fwsvm.data.stratified import subsample
+from fwsvm.data.splits import subsample
 from fwsvm.experiments.experiment import ValidationRule
 from fwsvm.experiments.run import ChainRun, run_chain
 from fwsvm.experiments.validation import parts, refuse_more_folds

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwsvm.data.dataset import LabelledRows
-from fwsvm.data.stratified import subsample
+from fwsvm.data.splits import subsample
 from fwsvm.errors import DataError
 from fwsvm.experiments import samples
 from fwsvm.experiments.experiment import DataSpec, ValidationRule
