@@ -159,7 +159,7 @@ def _on_cluster(
     from fwsvm.cli import _training_text as text
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments import cluster_training
-    from fwsvm.experiments.cluster_validation import cross_validate
+    from fwsvm.experiments.cluster_training import cross_validate
 
     settings = for_cluster(settings)
     remote = stack.enter_context(cluster_training.opened(address, data, None, zero_based=zero_based))

@@ -181,10 +181,10 @@ def _executor(resources: "Resources", workers: int, scheduler: str | None) -> "E
 
         return ClusterExecutor(scheduler, resources)
     if workers > 1:
-        from fwsvm.experiments.executors.workers import Workers
+        from fwsvm.experiments.executors.local import Workers
 
         return Workers(workers, resources)
-    from fwsvm.experiments.executors.inline import Inline
+    from fwsvm.experiments.executors.local import Inline
 
     return Inline(resources)
 
@@ -204,7 +204,6 @@ def _run(
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
     from fwsvm.cli._runs import RunsDisplay
-    from fwsvm.experiments import written_config
     from fwsvm.experiments.forecast import TimeLeft, describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
@@ -213,7 +212,7 @@ def _run(
     with ResultsStore(folder) as store:
         planned = planned_runs(experiment, known, {} if force else with_reusable(store.rows, reusable))
         profile = f", profile {experiment.profile}" if experiment.profile else ""
-        written_config.write(folder, experiment.resolved, f"{asked}{profile}")
+        store.write_config(experiment.resolved, f"{asked}{profile}")
         store.log("start", config=asked, profile=experiment.profile, runs=len(planned))
         work = [run for run in planned if run.state != "missing"]
         left = [run.cell for run in work if run.is_left]

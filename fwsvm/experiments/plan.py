@@ -9,8 +9,8 @@ from typing import Any
 
 from fwsvm.errors import UsageError
 from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Trial, ValidationRule
+from fwsvm.experiments.record import kernel_of, settings_columns
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.settings_columns import kernel_of, settings_columns
 from fwsvm.results.schemas import method_label
 from fwsvm.solvers import Settings, method
 from fwsvm.solvers.registry import FAMILIES

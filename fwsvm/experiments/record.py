@@ -1,16 +1,21 @@
 """One run as a row of results: every column, in order."""
 
 import hashlib
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields
+from enum import Enum
 from typing import Any
 
 from fwsvm import promises
 from fwsvm.data.dataset import Dataset
-from fwsvm.errors import PluginWarning, kind_and_words
 from fwsvm.experiments.environment import environment
-from fwsvm.results.columns import COLUMNS, NUMBER, SCHEMA
+from fwsvm.kernels.kernel import KernelFamily
+from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.results.columns import COLUMNS, SCHEMA
+from fwsvm.results.schemas import as_json
+from fwsvm.solvers import Settings, method
+from fwsvm.solvers.protocols import OPTIONS, PROTOCOLS
+from fwsvm.solvers.registry import FAMILIES
 from fwsvm.solvers.result import Result
 
 Row = dict[str, Any]
@@ -77,7 +82,7 @@ def row(data: Mapping[str, Any], result: Result | None = None, **more: Any) -> R
     values |= dict(data) | more
     if result is not None:
         values["flags"] = " ".join([*(values["flags"] or "").split(), *_flags(result)]) or None
-    return values | (_measured(result, values) if result is not None else {})
+    return values
 
 
 def _flags(result: Result) -> list[str]:
@@ -86,19 +91,52 @@ def _flags(result: Result) -> list[str]:
     return [*found, *result.flags, *([promises.TRAINED_ON_SAMPLE] if result.sample is not None else [])]
 
 
-def _measured(result: Result, row: Row) -> Row:
-    """Return the columns that are functions of a result; one that fails, or does not fit, is empty and warned of."""
-    found: Row = {}
-    for name, column in COLUMNS.items():
-        if column.measure is None:
-            continue
-        try:
-            value = column.measure(result, row)
-            if column.kind == NUMBER and value is not None:
-                float(value)
-        except Exception as error:  # noqa: BLE001  (a stranger's code may raise anything, and the run is made)
-            said = f"the column {name} is left empty: {kind_and_words(error)}"
-            warnings.warn(said, PluginWarning, stacklevel=2)
-        else:
-            found[name] = value
+def settings_columns(settings: Settings) -> dict[str, Any]:
+    """Return the columns method, protocol, parameters, time_limit and max_iterations of a run.
+
+    The protocol is empty for methods that neither sample rows nor stop by the MEB rule.
+    """
+    chosen = method(settings.method)
+    family = FAMILIES[chosen.family]
+    has_protocol = "sampled" in family.searches or "meb" in chosen.stops
+    return {
+        "method": chosen.name,
+        "protocol": settings.protocol if has_protocol else None,
+        "parameters": as_json(changed_parameters(settings)),
+        "time_limit": settings.time_limit,
+        "max_iterations": family.iteration_cap
+        if settings.max_iterations is None
+        else settings.max_iterations,
+    }
+
+
+def changed_parameters(settings: Settings) -> dict[str, Any]:
+    """Return what differs from the method's defaults.
+
+    These are its own parameters, settings of its protocol, those that its kernel alone has (``kernel.`` before their
+    names), and weights of classes.
+    """
+    chosen, kernel = method(settings.method), kernel_of(settings)
+    found = _differing(chosen.make(settings.parameters)._asdict(), chosen.parameters())
+    if "sampled" in FAMILIES[chosen.family].searches:
+        protocol = PROTOCOLS[settings.protocol]
+        given = {name: getattr(settings, name) for name in OPTIONS}
+        found |= {
+            name: value for name, value in given.items() if value not in {None, getattr(protocol, name)}
+        }
+    own = _differing(kernel.own_values(settings.kernel_parameters), kernel.own)
+    found |= {f"kernel.{name}": value for name, value in own.items()}
+    weights = settings.class_weight
+    if weights is not None:
+        found["class_weight"] = weights if isinstance(weights, str) else dict(sorted(weights.items()))
     return found
+
+
+def _differing(values: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    changed = {name: value for name, value in values.items() if value != defaults[name]}
+    return {name: value.name.lower() if isinstance(value, Enum) else value for name, value in changed.items()}
+
+
+def kernel_of(settings: Settings) -> KernelFamily:
+    """Return the kernel of a run: the one given, else the default of the method's family."""
+    return kernel_family(settings.kernel or FAMILIES[method(settings.method).family].default_kernel)

@@ -19,8 +19,7 @@ from fwsvm.data.labels import encode
 from fwsvm.errors import DataError, FwsvmError, UsageError
 from fwsvm.experiments import accuracy, record, samples
 from fwsvm.experiments.plan import FINAL, Cell, run_id
-from fwsvm.experiments.record import Row
-from fwsvm.experiments.settings_columns import settings_columns
+from fwsvm.experiments.record import Row, settings_columns
 from fwsvm.experiments.validation import divided, validation_mask
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.precomputed import is_given

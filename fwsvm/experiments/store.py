@@ -7,6 +7,7 @@ the end, which the next start truncates and reports. A lock admits one writing p
 import contextlib
 import csv
 import io
+import itertools
 import json
 import os
 from collections import Counter
@@ -16,12 +17,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import yaml
+
+from fwsvm import __version__
 from fwsvm.errors import ResultsError, WriteError, shown
 from fwsvm.experiments.environment import environment
 from fwsvm.experiments.plan import Cell
 from fwsvm.experiments.record import Row
 from fwsvm.files.atomic import replacing, write_whole
 from fwsvm.files.lock import exclusive
+from fwsvm.files.yaml_files import read_yaml
 from fwsvm.results.columns import COLUMNS, TRACE_COLUMNS
 from fwsvm.results.files import bytes_of, no_results, present, refuse_reference
 from fwsvm.results.reading import ResultsTable, keep_latest, read_runs, read_trace, records
@@ -30,6 +35,7 @@ from fwsvm.solvers import Status
 from fwsvm.solvers.result import TracePoint
 
 TextRow = Mapping[str, str]
+WRITTEN_BY = ", by fwsvm "  # in the first line of configurations that are written here
 #: Columns of the versions that a run's numbers depend on.
 VERSIONS = ("fwsvm", "numpy", "numba")
 
@@ -121,6 +127,19 @@ class ResultsStore:
         record = {"time": utc_now(), "event": event, **facts}
         self._write(self._log, self.folder / "log.jsonl", json.dumps(record, default=str) + "\n")
 
+    def write_config(self, resolved: Mapping[str, Any], comment: str) -> None:
+        """Write the experiment; other experiments of the folder, and files of users, keep theirs.
+
+        The first is ``experiment.yaml``, further ones ``experiment-2.yaml`` and so on.
+        """
+        numbered = (self.folder / f"experiment-{number}.yaml" for number in itertools.count(2))
+        paths = itertools.chain([self.folder / "experiment.yaml"], numbered)
+        path = next(p for p in paths if not present(p) or _is_config_of(p, str(resolved["name"])))
+        with replacing(path, WriteError) as stream:
+            # a file's name, which the comment has, may have line breaks or no UTF-8
+            stream.write(f"# {ascii(comment)[1:-1]}{WRITTEN_BY}{__version__}\n")
+            yaml.safe_dump(dict(resolved), stream, sort_keys=False, allow_unicode=True)
+
     def _add_fields(self, row: TextRow) -> None:
         self._write(self._file, self.runs, _csv_line(row.values()))
         keep_latest(self.rows, row)
@@ -161,6 +180,15 @@ class ResultsStore:
             with contextlib.suppress(OSError):
                 os.ftruncate(number, whole)
             raise _unwritable(path, error) from error
+
+
+def _is_config_of(path: Path, experiment: str) -> bool:
+    """Return whether fwsvm, not a user, wrote a configuration for this experiment."""
+    try:
+        first = path.read_text("utf-8", errors="replace").partition("\n")[0]
+        return WRITTEN_BY in first and str(read_yaml(path, ResultsError)["name"]) == experiment
+    except (OSError, ResultsError, LookupError, TypeError):
+        return False
 
 
 def write_trace(path: Path, points: Iterable[TracePoint]) -> None:

@@ -1,16 +1,9 @@
 """The form of a results folder, for `fwsvm.experiments`, which writes it, and `fwsvm.analysis`, which reads it.
 
-    columns      every column of runs.csv and of a trace: its kind, the schema that brought it, its sentence
-    reading      runs.csv and traces by pandas, as text and typed
-    schemas      rows of older schemas as rows of this one
-    writing      a row as fields of runs.csv and as JSON
-    agreement    whether two rows of one run can both be honest: columns that may differ, and certificates
-    files        files of the folder, and the folders that are never written to
-
-Other packages add columns by entry points (group ``fwsvm.columns``, docs/adding/column.md).
+columns      every column of runs.csv and of a trace: its kind, the schema that brought it, its sentence
+reading      runs.csv and traces by pandas, as text and typed
+schemas      rows of older schemas as rows of this one
+writing      a row as fields of runs.csv and as JSON
+agreement    whether two rows of one run can both be honest: columns that may differ, and certificates
+files        files of the folder, and the folders that are never written to
 """
-
-from fwsvm.plugins import load_plugins
-from fwsvm.results.columns import COLUMNS
-
-load_plugins("fwsvm.columns", "column", COLUMNS)

@@ -1,10 +1,8 @@
 """The columns of runs.csv, which are the keys of ``--json`` too: every name, in order, with its kind and sentence."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from fwsvm.plugins import add_to_registry
 from fwsvm.status import Status
 
 #: The schema of the rows that this version writes. Rows without a schema are of schema 1.
@@ -34,15 +32,12 @@ class Column:
     variability : {"asked", "found", "volatile"}
         Whether it says which run this is and on what data; what the run came to, which rounding may change; or time,
         place, versions, memory and company, in which two runs alike to the last bit differ.
-    measure : callable (`fwsvm.solvers.Result`, mapping of the other columns) -> value, or None
-        What stands in it for a result; None where the package fills it in itself.
     """
 
     kind: Kind
     sentence: str
     since: int = 1
     variability: Variability = "asked"
-    measure: Callable[[Any, Mapping[str, Any]], Any] | None = None
 
 
 def _found(kind: Kind, sentence: str) -> Column:
@@ -153,12 +148,6 @@ COLUMNS: dict[str, Column] = {
     ),
     "source": Column(TEXT, "The source of the data set, in datasets.lock, that its files are from.", 3),
 }
-
-
-def register(name: str, column: Column) -> None:
-    """Add a column after those there are; ValueError where the name is taken."""
-    add_to_registry(COLUMNS, "column", name, column)
-
 
 #: Without these a row cannot be placed or judged; all others may be absent, and are empty then.
 REQUIRED = (

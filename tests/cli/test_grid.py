@@ -41,7 +41,7 @@ methods: [{name: fw, tolerance: 0.1}, {name: fw, tolerance: 1e-12}]
 TELLING = """
 import pathlib, runpy
 from fwsvm.cli import _runs
-from fwsvm.experiments.executors import workers
+from fwsvm.experiments.executors import local
 from fwsvm.solvers.loop import Progress
 
 watch = _runs.RunsDisplay.watch
@@ -52,7 +52,7 @@ def telling(display, cell, inside):
     watch(display, cell, inside)
 
 _runs.RunsDisplay.watch = telling
-workers.GRACE_SECONDS = 100.0
+local.GRACE_SECONDS = 100.0
 runpy.run_module("fwsvm", run_name="__main__")
 """
 #: Runs ``fwsvm`` where no file may have more than so many bytes.

@@ -1,9 +1,9 @@
 """``python -m tests.experiments.kills --kills 200 --executor workers``: kill searches at random, and compare.
 
 An experiment whose runs start where others end is made once without interruption. Then it is begun again and again in
-folders of its own; its whole group of processes is killed with signal 9 at a random moment, and the same command goes
-on, until the folder is complete. Every row must then be the uninterrupted one but for volatile columns, and
-`fwsvm merge` must take both folders.
+folders of its own; its whole group of processes is killed with signal 9, or gets Ctrl-C, at a random moment, and the
+same command goes on, until the folder is complete. The latest row of each run must then be the uninterrupted one but
+for volatile columns, and `fwsvm merge` must take both folders.
 
 A command is a copy of this process (a fork), which has everything imported and compiled: what is killed is the
 experiment, not the start of Python. This process runs with one thread, so that a copy finds no other's locks held.
@@ -30,6 +30,7 @@ import click
 from fwsvm.cli import main as main_command
 from fwsvm.results.agreement import differing
 from fwsvm.results.columns import COLUMNS
+from fwsvm.results.reading import keep_latest
 
 EXPERIMENT = """\
 name: kills
@@ -93,11 +94,12 @@ class Command:
         """Wait for the end, which must be a good one."""
         assert self.wait(SLOWEST) == 0, self.log.read_text("utf-8")[-3000:]
 
-    def kill(self) -> None:
-        """Kill the whole group."""
+    def stop(self, number: signal.Signals) -> None:
+        """Send a signal to the whole group, and wait for its end; after Ctrl-C that is a good one."""
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
-        self.wait(SLOWEST)
+            os.killpg(self.pid, number)
+        code = self.wait(SLOWEST)
+        assert number == signal.SIGKILL or code in {0, 130}, self.log.read_text("utf-8")[-3000:]
 
 
 def _become(log: Path, place: Path, arguments: tuple[str, ...]) -> None:
@@ -149,10 +151,12 @@ def compare(place: Path, out: str, whole: dict[str, dict[str, str]]) -> int:
     """Assert that a folder has the rows of the uninterrupted one, and that both merge; return how many."""
     found, torn = lines(place / out)
     assert not torn
-    made = [row["run_id"] for row in found]
-    assert not (lost := sorted(set(whole) - set(made))), f"{out}: lost {lost}"
-    assert not (more := sorted({*made} - {*whole})), f"{out}: not of this experiment: {more}"
+    latest: dict[str, dict[str, str]] = {}
     for row in found:
+        keep_latest(latest, row)
+    assert not (lost := sorted({*whole} - {*latest})), f"{out}: lost {lost}"
+    assert not (more := sorted({*latest} - {*whole})), f"{out}: not of this experiment: {more}"
+    for row in latest.values():
         unlike = {
             name: (whole[row["run_id"]][name], row[name]) for name in differing(whole[row["run_id"]], row)
         }
@@ -164,7 +168,7 @@ def compare(place: Path, out: str, whole: dict[str, dict[str, str]]) -> int:
             assert run("merge", one, two, "--out", "joined") == 0, f"{one} and {two} do not merge"
         assert len(lines(place / "joined")[0]) == len(whole)
         shutil.rmtree(place / "joined")
-    return len(found)
+    return len(latest)
 
 
 def attack(
@@ -192,7 +196,7 @@ def attack(
                 command.finished()
                 complete = True
                 continue
-            command.kill()
+            command.stop(chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT]))
             found, torn = lines(place / out)
             tally.kills += 1
             tally.torn += torn

@@ -14,8 +14,8 @@ import pytest
 from fwsvm.data.formats import svmlight
 from fwsvm.errors import UsageError
 from fwsvm.experiments import plan, samples
-from fwsvm.experiments.executors import workers as local
-from fwsvm.experiments.executors.workers import Workers
+from fwsvm.experiments.executors import local
+from fwsvm.experiments.executors.local import Workers
 from fwsvm.experiments.experiment import DataSpec
 from fwsvm.experiments.plan import FINAL, SELECT, Cell
 from fwsvm.experiments.run import Record, Resources, run_cells

@@ -13,8 +13,8 @@ from fwsvm.experiments.config_files import read_config_file
 from fwsvm.experiments.experiment import DataSpec, Experiment
 from fwsvm.experiments.forecast import TimeLeft
 from fwsvm.experiments.plan import Cell
+from fwsvm.experiments.record import settings_columns
 from fwsvm.experiments.samples import DataInfo
-from fwsvm.experiments.settings_columns import settings_columns
 from fwsvm.solvers import Settings
 
 TEXT = """\

@@ -1,4 +1,4 @@
-"""The executor of local worker processes, each connected by a pipe.
+"""The executors on this computer: in this process, and in worker processes, each connected by a pipe.
 
 A pool of futures can neither tell which cell killed a process nor deliver a chain's records one by one. Over a pipe a
 worker names each cell that it starts and sends each record as it is made, so the cell named last is the one that was
@@ -27,6 +27,33 @@ from fwsvm.solvers.loop import Progress
 
 GRACE_SECONDS = 1.0  # for workers to send their last records after an interrupt
 MAX_ATTEMPTS = 2  # of a cell whose worker dies
+
+
+class Inline:
+    """The executor without workers."""
+
+    slots = 1
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+        self.columns = ColumnStore()  # of a search, whose memory the next chain takes
+
+    def run(self, chains: Sequence[Chain], deliver: Deliver, watch: CellReporter, *, at_once: int) -> None:  # noqa: ARG002
+        """Run all chains; see `Executor.run`."""
+        present = chains[0][0]
+
+        def start(cell: Cell) -> None:
+            nonlocal present
+            present = cell
+
+        with listening(lambda phase: watch(present, phase)):
+            for chain in chains:
+                for record in run_cells(chain, self.resources, watch, on_start=start, columns=self.columns):
+                    deliver(record)
+
+    def close(self) -> None:
+        """Release the memory."""
+        self.columns.release()
 
 
 def _serve(pipe: Connection) -> None:
