@@ -17,7 +17,7 @@ from scipy import sparse
 
 from fwsvm._mapped import blocks, in_memory, is_mapped
 from fwsvm._stretches import all_finite
-from fwsvm.data import unseen
+from fwsvm.data import inputs
 from fwsvm.data.catalogue import scaled
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import encode
@@ -206,13 +206,13 @@ def _tables(model: Model, data: Any) -> Iterator[LabelledRows]:
     precomputed = takes_kernel_values(model)
     if isinstance(data, str | Path):
         base = True if precomputed else model.zero_based
-        pieces = None if precomputed else unseen.pieces(data, zero_based=base)
+        pieces = None if precomputed else inputs.unseen_pieces(data, zero_based=base)
         if pieces is not None:
             yield from (table for table, _ in pieces)
             return
-        table = unseen.load(data, zero_based=base, feature_names=model.feature_names).table
+        table = inputs.unseen_rows(data, zero_based=base, feature_names=model.feature_names).table
     elif isinstance(data, Dataset | LabelledRows):
-        table = unseen.rows_of(data) if isinstance(data, Dataset) else data
+        table = inputs.rows_of(data) if isinstance(data, Dataset) else data
         refuse_masked("rows", table.X)
     else:
         rows = as_rows(data)

@@ -19,10 +19,9 @@ from scipy import sparse
 
 from fwsvm import data as data_sets
 from fwsvm._mapped import RowMatrix, is_mapped
-from fwsvm.data.class_weight import by_label_text
 from fwsvm.data.dataset import Dataset, LabelledRows
 from fwsvm.data.labels import classes as classes_of
-from fwsvm.data.labels import encode, label_text, number, refuse_regression
+from fwsvm.data.labels import encode, label_text, number, refuse_regression, weights_by_label
 from fwsvm.data.parsed_copies import rows_sha256
 from fwsvm.errors import DataError, UsageError, nearest, not_one_of
 from fwsvm.kernels.rows import canonical
@@ -42,7 +41,7 @@ def make_settings(given: dict[str, Any]) -> Settings:
             hint = nearest(name, names, f"the settings are {', '.join(names)}")
             raise UsageError(f"there is no setting {name!r}; {hint}")
     if isinstance(weights := given.get("class_weight"), Mapping):
-        given = {**given, "class_weight": by_label_text(weights)}
+        given = {**given, "class_weight": weights_by_label(weights)}
     settings = Settings(**given)
     refuse_what_does_nothing(settings)
     return settings

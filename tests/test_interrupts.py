@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fwsvm.files.interrupts import SIGNALS, held_back
+from fwsvm.files.lock import SIGNALS, held_back
 
 
 @pytest.fixture(autouse=True)

@@ -86,11 +86,11 @@ scale_option = click.option(
 
 def settings_from(options: dict[str, Any]) -> "Settings":
     """Return the settings of the options."""
-    from fwsvm.data import class_weight
+    from fwsvm.data.labels import weights_from_words
     from fwsvm.solvers.settings import Settings
     from fwsvm.solvers.unused_options import refuse_what_does_nothing
 
-    options["class_weight"] = class_weight.from_words("--class-weight", options["class_weight"])
+    options["class_weight"] = weights_from_words("--class-weight", options["class_weight"])
     for name, option in _OWN.items():
         options[name] = _pairs(option, options[name])
     settings = Settings(**options)

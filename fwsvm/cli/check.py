@@ -28,10 +28,10 @@ def command(zero_based: bool, lenient: bool, data: str) -> None:
     """
     from fwsvm import scaling
     from fwsvm.cli._lines import echo
-    from fwsvm.data import labels, training_rows
+    from fwsvm.data import inputs, labels
     from fwsvm.data.formats import svmlight
 
-    found, files = 0, training_rows.files(data)
+    found, files = 0, inputs.files_of(data)
     classes: set[str] = set()
     ranges = [scaling.Seen() for _ in files]
     for file, seen in zip(files, ranges, strict=True):

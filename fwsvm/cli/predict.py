@@ -68,7 +68,7 @@ def command(
     Rows are taken unscaled, as in the file: a MODEL trained on scaled rows scales them by the same ranges. Any other
     MODEL scales nothing, even where the entry of a data set asks for it.
     """
-    from fwsvm.data import unseen
+    from fwsvm.data import inputs
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
@@ -91,7 +91,7 @@ def command(
         zero_based = zero_based or given or machine.zero_based
         if scheduler is None:
             used = threads or usable_threads()
-            pieces = None if given else unseen.pieces(data, zero_based=zero_based)
+            pieces = None if given else inputs.unseen_pieces(data, zero_based=zero_based)
             if pieces is None:
                 rows, notices = _loaded(data, machine, model, zero_based=zero_based)
                 loaded = time.perf_counter() - begun
@@ -161,9 +161,9 @@ def _loaded(
     data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool | None
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
     """Return the rows to predict, and what is to be known of them."""
-    from fwsvm.data import unseen
+    from fwsvm.data import inputs
 
-    rows = unseen.load(data, zero_based=zero_based, feature_names=machine.feature_names)
+    rows = inputs.unseen_rows(data, zero_based=zero_based, feature_names=machine.feature_names)
     if rows.scaling == "none" or machine.ranges is not None:
         return rows.table, rows.notices
     said = (

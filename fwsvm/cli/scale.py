@@ -74,11 +74,10 @@ def command(
         if not high > low:
             raise UsageError("the lower end of an interval must be below its upper end")
     refuse_overwriting([data, restore], [save, output])
-    from fwsvm.data import ranges, training_rows
-    from fwsvm.files import disk
-    from fwsvm.files.atomic import replacing
+    from fwsvm.data import inputs, ranges
+    from fwsvm.files.atomic import replacing, require_space
 
-    table, notices = training_rows.read(data, zero_based=zero_based or None)
+    table, notices = inputs.read_rows(data, zero_based=zero_based or None)
     X = table.X
     rule = (
         ranges.restore_ranges(restore, X)
@@ -86,7 +85,7 @@ def command(
         else ranges.fit_ranges(X, table.labels, lower, upper, target)
     )
     if output:
-        disk.require(
+        require_space(
             output,
             ranges.least_bytes(X, rule),
             f"{X.shape[0]:,} rows whose zeros are scaled to other values",

@@ -39,11 +39,11 @@ def command(method: str, seed: int, data: str, size: int, output: Path | None, r
     """
     import numpy as np
 
-    from fwsvm.data import subset, training_rows
+    from fwsvm.data import inputs, subset
     from fwsvm.files.atomic import replacing
 
     refuse_overwriting([data], [output, rest])
-    lines = training_rows.lines(data)
+    lines = inputs.lines_of(data)
     draw = subset.stratified if method == "0" else subset.uniform
     chosen = draw(lines.classes, size, seed)
     if output is None:

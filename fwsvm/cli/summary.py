@@ -19,13 +19,12 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     """
-    from fwsvm.data import training_rows
-    from fwsvm.data.counts import counts_of
+    from fwsvm.data import inputs
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
-    table, notices = training_rows.read(data, zero_based=zero_based or None)
-    found: dict[str, Any] = {"file": data, **counts_of(table)}
+    table, notices = inputs.read_rows(data, zero_based=zero_based or None)
+    found: dict[str, Any] = {"file": data, **inputs.counts_of(table)}
     distance = mean_squared_distance(table.X)
     rules = family("rbf").widths if 0 < distance < math.inf else {}
     gammas = {rule: (width.formula, width.gamma(table.X)) for rule, width in rules.items()}

@@ -71,7 +71,7 @@ def command(
     fwsvm train --scheduler tcp://10.0.0.1:8786 --model data.model data.svm
     """  # noqa: D301
     from fwsvm.cli import _training_text as text
-    from fwsvm.files.interrupts import held_back
+    from fwsvm.files.lock import held_back
     from fwsvm.problems import model_files
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.results.writing import json_values
@@ -120,7 +120,7 @@ def _here(
     from fwsvm.cli import _training_text as text
     from fwsvm.cli._compiling import training_display
     from fwsvm.cli._runs import TrainingDisplay
-    from fwsvm.data import unseen
+    from fwsvm.data import inputs
     from fwsvm.data.labels import encode
     from fwsvm.experiments import accuracy
     from fwsvm.experiments import probability as sigmoids
@@ -133,7 +133,7 @@ def _here(
             data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
         )
         if test is not None and is_given(settings.kernel):
-            refuse_other_rows(unseen.load(test, zero_based=True).table.X, loaded.train.features - 1)
+            refuse_other_rows(inputs.unseen_rows(test, zero_based=True).table.X, loaded.train.features - 1)
         resolved = resolve(settings, loaded.train.X)
         text.print_problem(say, loaded, resolved, settings.class_weight, is_file=Path(data).is_file())
         _refuse_too_wide(model, resolved, loaded)
@@ -205,11 +205,11 @@ def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset"
     """Refuse a linear machine whose file no disk holds, before it is trained."""
     if model is None or resolved.family.multiclass != "one-vs-rest":
         return
-    from fwsvm.files import disk
+    from fwsvm.files.atomic import require_space
     from fwsvm.problems.model_files import least_linear_bytes
 
     features, K = loaded.train.X.shape[1], len(loaded.classes)
-    disk.require(
+    require_space(
         model,
         least_linear_bytes(features, K),
         f"the file of a linear model of {features:,} features and {K} classes",

@@ -5,12 +5,11 @@
     catalogue       an entry or a path to a `Dataset`; `dataset`, `labels`, `splits` are what it is made of
     formats         readers of svmlight, csv, npy, KDD99 and MiniBooNE files; `parsed_copies` caches what they
                     return, and scaled rows larger than memory
-    lock            datasets.lock and the user's overlay
+    lockfile        datasets.lock; `overlay` is the user's
     fetching        downloads, digests and the cache of files
-    synthetic, populations    generated data sets of any size
-    ranges, subset, counts, training_rows, unseen     what scale, subset, summary, check and predict need
+    synthetic       generated data sets of any size; `populations` are their kinds
+    inputs          rows as scale, subset, summary, check and predict take them; `ranges`, `subset`
     partitions      rows of a cluster
-    class_weight                                      weights of classes, as users write them
 """
 
 from __future__ import annotations

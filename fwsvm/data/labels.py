@@ -1,4 +1,4 @@
-"""Labels of rows: as numbers or text, the classes that they form, and the order of these.
+"""Labels of rows: as numbers or text, the classes that they form, the order of these, and their weights.
 
 Two classes: the larger label is the class +1 and comes first; numbers compare as numbers, names as text. More
 classes: order of first appearance in the whole training file. Labels that are numbers have one text whatever the file
@@ -8,13 +8,15 @@ writes: ``1`` for ``+1`` and ``1.0``. Labels that are text stay as they are: ``0
 import functools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fwsvm._memory import require
-from fwsvm.errors import DataError, clipped, shown
+from fwsvm.errors import DataError, UsageError, clipped, shown
+from fwsvm.parameters import BALANCED, converted
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.IGNORECASE)
 WHOLE = re.compile(r"[-+]?[0-9]{1,400}")
@@ -233,3 +235,48 @@ def _rank(found: tuple[str, ...]) -> Callable[[str], tuple[float | str, str]]:
         return lambda name: (name, name)
     # int and float compare exactly
     return lambda name: (int(name) if WHOLE.fullmatch(name) else float(name), name)
+
+
+def weights_by_label(pairs: Mapping[Any, Any]) -> dict[str, float]:
+    """Return weights by the one text of each label, sorted by it.
+
+    >>> weights_by_label({"+1": "5", -1.0: 2})
+    {'-1': 2.0, '1': 5.0}
+
+    Raises
+    ------
+    UsageError
+        A label in two spellings, or a weight that is not a number.
+    """
+    found: dict[str, float] = {}
+    for label, value in pairs.items():
+        name = number_text(str(label))
+        if name in found:
+            raise UsageError(f"class {shown(name)} has two weights; give it one")
+        found[name] = converted(f"the weight of class {shown(name)}", value, float)
+    return dict(sorted(found.items()))
+
+
+def weights_from_words(option: str, words: Sequence[str]) -> str | dict[str, float] | None:
+    """Return what the words LABEL=W, or the one word balanced, of an option say; None without words.
+
+    Raises
+    ------
+    UsageError
+        A word of another form, a label given twice, or balanced beside other words.
+    """
+    if not words:
+        return None
+    if BALANCED in words:
+        if len(words) > 1:
+            raise UsageError(f"{option} {BALANCED} weighs all classes; leave the other {option} out")
+        return BALANCED
+    pairs: dict[str, str] = {}
+    for word in words:
+        label, sign, value = word.rpartition("=")
+        if not (sign and label):
+            raise UsageError(f"{option} takes LABEL=W or {BALANCED}, not {shown(word)}")
+        if label in pairs:
+            raise UsageError(f"{option} gives class {shown(label)} two weights")
+        pairs[label] = value
+    return weights_by_label(pairs)

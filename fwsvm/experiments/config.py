@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fwsvm.data import lockfile
-from fwsvm.data.class_weight import by_label_text
+from fwsvm.data.labels import weights_by_label
 from fwsvm.errors import UsageError, nearest, not_one_of
 from fwsvm.experiments.config_files import (
     EXCLUSIVE,
@@ -274,4 +274,4 @@ def _class_weight(given: "str | dict[Any, float]") -> str | dict[str, float]:
         if given != BALANCED:
             raise UsageError(not_one_of("class_weight, unless it maps labels to weights,", [BALANCED], given))
         return given
-    return by_label_text(given)
+    return weights_by_label(given)

@@ -19,7 +19,7 @@ from fwsvm.experiments.run import Record, failure_record
 from fwsvm.experiments.samples import DataInfo
 from fwsvm.experiments.selection import Choice
 from fwsvm.experiments.store import ResultsStore, ReusableRun
-from fwsvm.files.interrupts import held_back
+from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase
 from fwsvm.solvers import Status
 from fwsvm.solvers.loop import Progress

@@ -1,14 +1,16 @@
-"""Files that appear whole under their name or not at all."""
+"""Files that appear whole under their name or not at all, and the space that they need."""
 
 import contextlib
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from fwsvm.errors import FwsvmError, WriteError
+from fwsvm._memory import said
+from fwsvm.errors import FwsvmError, UsageError, WriteError
 
 DEVICES, PROCESSES = Path("/dev"), Path("/proc")  # whose links are the system's
 #: Names of the files that this process has open: stdout and stderr, or any by its number.
@@ -90,3 +92,41 @@ def make_folder(path: Path, refusal: type[FwsvmError] = WriteError) -> None:
 def as_utf8(text: str) -> bytes:
     """Return text as UTF-8; bytes of file names that were none are written as escapes."""
     return text.encode("utf-8", "backslashreplace")
+
+
+def require_space(path: Path, least: int, what: str, remedy: str) -> None:
+    """Refuse to write a file that does not fit on its disk.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is written.
+    least : int
+        Bytes that it has at least.
+    what : str
+        The file, as the subject of the sentence.
+    remedy : str
+        What to do instead.
+
+    Raises
+    ------
+    UsageError
+        It says the need, the space left and the remedy.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():  # whoever writes there says so
+        return
+    free = shutil.disk_usage(folder).free
+    if least > free:
+        raise UsageError(
+            f"{what} would take {said(least)} or more; {said(free)} are left on the disk; {remedy}"
+        )
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that reads as the same double.
+
+    >>> shortest(1.0), shortest(0.1), shortest(1e300)
+    ('1', '0.1', '1e+300')
+    """
+    return repr(value).removesuffix(".0")

@@ -1,13 +1,18 @@
-"""One process at a time, on every system, without a daemon and without stale locks."""
+"""One process at a time, without a daemon and without stale locks; and interrupts that wait until a block ends."""
 
 import contextlib
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 from fwsvm.errors import DataError, FwsvmError
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 if sys.platform == "win32":  # pragma: no cover
     import msvcrt
@@ -63,3 +68,25 @@ def exclusive(path: Path, refusal: type[FwsvmError] = DataError, *, wait: bool =
             _release(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the end of the block; other threads than the main one hear of neither."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    met: list[int] = []
+
+    def remember(number: int, _: FrameType | None) -> None:
+        met.append(number)
+
+    ours = [number for number in SIGNALS if signal.getsignal(number) is not None]  # None: it is not of Python
+    before = {number: signal.signal(number, remember) for number in ours}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for again in dict.fromkeys(met):
+            signal.raise_signal(again)

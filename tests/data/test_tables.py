@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from fwsvm import data
-from fwsvm.data import unseen
+from fwsvm.data import inputs
 from fwsvm.data.formats import tables
 from fwsvm.errors import DataError, UsageError
 
@@ -151,12 +151,12 @@ def test_a_csv_file_without_a_header(tmp_path, cache):
 def test_rows_of_a_csv_file_to_predict(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("width,length\n1,2\n")
-    assert unseen.load(path, feature_names=("length", "width")).table.X.tolist() == [[2, 1]]
+    assert inputs.unseen_rows(path, feature_names=("length", "width")).table.X.tolist() == [[2, 1]]
     path.write_text("length,width,species\n2,1,setosa\n")
-    found = unseen.load(path, feature_names=("length", "width"), label="species").table
+    found = inputs.unseen_rows(path, feature_names=("length", "width"), label="species").table
     assert (found.X.tolist(), found.labels.tolist()) == ([[2, 1]], ["setosa"])
     with pytest.raises(DataError, match="has no column 'height'"):
-        unseen.load(path, feature_names=("height",))
+        inputs.unseen_rows(path, feature_names=("height",))
 
 
 def test_miniboone(tmp_path):

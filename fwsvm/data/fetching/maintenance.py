@@ -15,11 +15,8 @@ from fwsvm.files.folders import BUILDING, data_folder, parsed_folder
 from fwsvm.files.lock import exclusive
 from fwsvm.files.state import measure
 
-#: Endings of files that are not verified.
-UNFINISHED = (".part", ".bad", ".copy", ".derived")
+ENDINGS = (".part", ".bad", ".lock")  # of the files beside a raw file
 REFUSED = "unfinished or refused"
-OVERLAY_PART = ".datasets.lock."  # begins the name of the overlay while it is written
-LOCK = ".lock"  # what `fwsvm.files.lock` adds to a name
 ABANDONED = 24 * 3600  # seconds without a change after which no process is taken to make a copy any more
 
 
@@ -70,53 +67,45 @@ def removable(*, everything: bool = False) -> list[Removal]:
 
 
 def _raw_files(*, everything: bool) -> Iterator[Removal]:
+    """Yield files of ``data/NAME/SOURCE`` that fwsvm wrote: a lock file is beside each.
+
+    A folder that no lock names counts only if it holds nothing else.
+    """
     sources = [source for entry in lockfile.read().entries.values() for source in entry.sources]
-    owners = {source.owner for source in sources}
-    known = {cached_path(source, file) for source in sources for file in source.files if not file.shipped}
-    kept = "raw file" if everything else ""
-    for path in sorted(data_folder().glob(f"{OVERLAY_PART}*.part")):
-        if not _in_use(path):
+    known = {cached_path(source, file).parent for source in sources for file in source.files}
+    for path in sorted(data_folder().glob(".datasets.lock.*.part")):
+        if not _in_use(lockfile.overlay_path()):
             yield Removal(path, REFUSED, path.stat().st_size)
     for folder in sorted(path for path in data_folder().glob("*/*") if path.is_dir()):
-        of_owner = kept if folder.parent.name in owners else "of no data set in the lock"
-        for path in _own_files(folder, known):
-            if (why := REFUSED if path.name.endswith(UNFINISHED) else of_owner) and not _in_use(path):
+        there = sorted(folder.iterdir())
+        own = [path for path in there if path.is_file() and _lock_of(_whole(path)).is_file()]
+        if folder not in known and len(own) < len(there):
+            continue
+        whole = ("raw file" if everything else "") if folder in known else "of no data set in the lock"
+        for path in own:
+            why = REFUSED if path.suffix in {".part", ".bad"} else whole
+            if why and not _in_use(_whole(path)):
                 yield Removal(path, why, path.stat().st_size)
 
 
+def _whole(path: Path) -> Path:
+    """Return the raw file that a file is, or is beside."""
+    return path.with_suffix("") if path.suffix in ENDINGS else path
+
+
+def _lock_of(path: Path) -> Path:
+    return Path(f"{path}.lock")
+
+
 def _in_use(path: Path) -> bool:
-    """Whether another process holds the lock of an unfinished file, or this is that lock: it is writing the file."""
-    ending = next((ending for ending in (*UNFINISHED, LOCK) if path.name.endswith(ending)), "")
-    whole = path.with_name(path.name.removesuffix(ending))
-    if path.name.startswith(OVERLAY_PART):
-        whole = lockfile.overlay_path()
-    if not ending or not Path(f"{whole}{LOCK}").is_file():
+    """Whether another process holds the lock of a file: it is writing the file."""
+    if not _lock_of(path).is_file():
         return False
     try:
-        with exclusive(whole, wait=False):
+        with exclusive(path, wait=False):
             return False
     except BlockingIOError:
         return True
-
-
-def _own_files(folder: Path, known: set[Path]) -> list[Path]:
-    """Return the files that fwsvm wrote to a folder of ``data/NAME``.
-
-    They are those of a source in the lock. Another folder counts only if it holds nothing but files whose empty
-    ``.lock``, which fwsvm makes before it writes any, is beside them.
-    """
-    there = sorted(folder.iterdir())
-    names = {path.name for path in known if path.parent == folder}
-    if names:
-        own = _with_endings(names)
-        return [path for path in there if path.name in own and path.is_file()]
-    locks = [path for path in there if path.suffix == LOCK and path.is_file() and not path.stat().st_size]
-    own = _with_endings({path.stem for path in locks})
-    return there if all(path.name in own and path.is_file() for path in there) else []
-
-
-def _with_endings(names: set[str]) -> set[str]:
-    return {f"{name}{ending}" for name in names for ending in ("", LOCK, *UNFINISHED)}
 
 
 def _copies(*, everything: bool) -> Iterator[Removal]:
@@ -157,5 +146,5 @@ def remove(removals: list[Removal]) -> None:
     for path, _, _ in removals:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        elif not _in_use(path):
+        else:
             path.unlink(missing_ok=True)

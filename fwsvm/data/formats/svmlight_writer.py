@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 
 from fwsvm.data import labels as label_rules
 from fwsvm.errors import DataError
-from fwsvm.files.atomic import replacing
-from fwsvm.files.decimal_text import shortest
+from fwsvm.files.atomic import replacing, shortest
 
 BLOCK_ENTRIES = 1 << 16  # entries formatted at a time
 SEPARATORS = (":", ",", "#")

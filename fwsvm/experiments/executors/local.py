@@ -19,7 +19,7 @@ from fwsvm._memory import default_cache_mib, shared_cache_mib
 from fwsvm.experiments.executors import CellReporter, Deliver
 from fwsvm.experiments.plan import Cell, Chain
 from fwsvm.experiments.run import Record, Resources, failure_record, interrupted_record, run_cells
-from fwsvm.files.interrupts import held_back
+from fwsvm.files.lock import held_back
 from fwsvm.phases import Phase, listening
 from fwsvm.solvers import Status
 from fwsvm.solvers.column_store import ColumnStore

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fwsvm.errors import ModelError, shown
-from fwsvm.files.atomic import is_written_in_place, replacing
-from fwsvm.files.decimal_text import shortest
+from fwsvm.files.atomic import is_written_in_place, replacing, shortest
 from fwsvm.kernels.kernel import SHARED
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
 from fwsvm.problems.model_files.facts import fact_lines, label_codes, written_family

@@ -1,0 +1,199 @@
+"""Rows as commands take them, by a path or the name of a data set: to scale, sample, check, summarise and predict.
+
+Rows are not scaled: a model scales the rows that it predicts by its training ranges.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwsvm import data
+from fwsvm._mapped import RowMatrix, blocks, is_mapped
+from fwsvm.data import formats, labels, lockfile
+from fwsvm.data.dataset import Dataset, LabelledRows
+from fwsvm.data.fetching.download import FetchOptions
+from fwsvm.data.fetching.obtaining import obtain
+from fwsvm.data.formats.registry import loader_of
+from fwsvm.data.subset import FileLines, FormattedLines, Lines
+from fwsvm.errors import UsageError
+
+Pieces: TypeAlias = Iterator[tuple[LabelledRows, tuple[str, ...]]]
+
+
+def read_rows(
+    name_or_path: str | Path, *, zero_based: bool | None = None
+) -> tuple[LabelledRows, tuple[str, ...]]:
+    """Return the rows of a file in LIBSVM's format, or those that training on a name uses, before it scales them.
+
+    Of a data set of several files, or one that is split, the rows are those of `fwsvm.data.load`.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `fwsvm.data.load`.
+    """
+    path = Path(name_or_path)
+    if path.exists():
+        table, _, notices = formats.read_file(path, loader_of(path, zero_based=zero_based))
+        return table, notices
+    found = data.load(name_or_path, zero_based=zero_based, raw=True)
+    return found.train, (
+        f"{name_or_path}: the {found.train.rows:,} training rows of the data set, not scaled",
+        *found.notices,
+    )
+
+
+def lines_of(name_or_path: str | Path) -> Lines:
+    """Return rows as text: those of a file as they are written, those of a name written anew; see `read_rows`."""
+    path = Path(name_or_path)
+    if path.exists():
+        is_svmlight = loader_of(path)["format"] == "svmlight"
+        return FileLines(path) if is_svmlight else FormattedLines(formats.read_path(path, loader_of(path))[0])
+    return FormattedLines(data.load(name_or_path, raw=True).train)
+
+
+def files_of(name_or_path: str | Path) -> tuple[Path, ...]:
+    """Return the path, or the training files of a name, which must be in LIBSVM's format.
+
+    Raises
+    ------
+    UsageError
+        The data set has no such files, or there is no data set of that name.
+    DataError
+        The files are not available.
+    """
+    name = str(name_or_path)
+    entry = None if Path(name).exists() or name.startswith("synthetic:") else lockfile.read().find(name)
+    if entry is None:
+        if name.startswith("synthetic:"):
+            raise UsageError(f"{name}: synthetic rows are in no file that could be checked")
+        if not Path(name).exists() and "/" not in name:
+            raise UsageError(data.unknown_name(name))
+        return (Path(name),)
+    got = obtain(entry, None, FetchOptions.default())
+    if got.source.generate:
+        raise UsageError(f"{name}: generated rows are in no file that could be checked")
+    if got.source.loader["format"] != "svmlight":
+        raise UsageError(
+            f"{name}: its files are not in LIBSVM's format but in that of the loader {got.source.loader['format']}; "
+            f"`fwsvm subset {name} ROWS FILE` writes rows of it in LIBSVM's"
+        )
+    return tuple(dict.fromkeys(got.files[file.file][0] for file in got.source.train))
+
+
+class UnseenRows(NamedTuple):
+    """Rows to be predicted.
+
+    Attributes
+    ----------
+    table : LabelledRows
+        With labels, or with NaN for each.
+    notices : tuple of str
+        What the user should know of the rows.
+    scaling : str
+        How training on the data set of that name scales rows; ``none`` for files.
+    """
+
+    table: LabelledRows
+    notices: tuple[str, ...]
+    scaling: str = "none"
+
+
+def unseen_rows(
+    name_or_path: str | Path,
+    *,
+    zero_based: bool | None = None,
+    label: str | None = None,
+    feature_names: tuple[str, ...] = (),
+) -> UnseenRows:
+    """Return the rows of a file, with or without labels, or those of a data set: its test rows, else all.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+    zero_based : bool, optional
+        Whether the machine's features were counted from 0; without it that is seen from the file.
+    label : str, optional
+        The column of the labels of a CSV file, as of `fwsvm.data.load`.
+    feature_names : tuple of str
+        Those of the machine: of a CSV file with a header, these columns are taken.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `fwsvm.data.load`.
+    """
+    path = Path(name_or_path)
+    if path.exists():
+        loader = loader_of(path, zero_based=zero_based, label=label, columns=feature_names, unlabelled=True)
+        return UnseenRows(*formats.read_path(path, loader, unlabelled=True))
+    name = str(name_or_path)
+    found = data.load(name, zero_based=zero_based, raw=True)
+    table = rows_of(found)
+    which = "training" if found.test is None else "test"
+    said = f"{name}: {table.rows} {which} rows of the data set"
+    return UnseenRows(table, (said, *found.notices), found.scaling)
+
+
+def unseen_pieces(name_or_path: str | Path, *, zero_based: bool | None = None) -> Pieces | None:
+    """Return the rows of a large file some at a time, with or without labels; None where they come all at once.
+
+    With each come notices.
+
+    Raises
+    ------
+    DataError
+        As of `unseen_rows`, where the iterator comes to it.
+    """
+    path = Path(name_or_path)
+    if not path.is_file() or not formats.comes_in_pieces(path):
+        return None
+    return formats.in_pieces(path, zero_based=zero_based)
+
+
+def rows_of(found: Dataset) -> LabelledRows:
+    """Return the rows of a data set that machines are judged by: its test rows, else its training rows."""
+    return found.train if found.test is None else found.test
+
+
+def counts_of(table: LabelledRows) -> dict[str, Any]:
+    """Return counts and ranges under the names of the JSON output; of mapped rows some at a time are looked at.
+
+    ``minimum`` and ``maximum`` are over all values, including the zeros that sparse rows do not store;
+    ``classes`` maps each class to its rows, in the order of `fwsvm.data.labels.classes`.
+    """
+    m, n = table.X.shape
+    found = labels.classes(table.labels)
+    counts = np.bincount(labels.encode(table.labels, found), minlength=len(found))
+    nonzeros = empty = 0
+    least, most = np.inf, -np.inf
+    in_use: np.ndarray = np.zeros(0, np.int64)
+    for X in _parts(table.X):
+        nonzeros += int(X.nnz)
+        empty += int(np.sum(np.diff(X.indptr) == 0))
+        in_use = np.union1d(in_use, X.indices)
+        least, most = X.data.min(initial=least), X.data.max(initial=most)
+    if nonzeros < m * n or not nonzeros:
+        least, most = min(0.0, least), max(0.0, most)
+    return {
+        "rows": m,
+        "features": n,
+        "features_in_use": len(in_use),
+        "nonzeros": nonzeros,
+        "density": nonzeros / (m * n) if n else 0.0,
+        "rows_without_nonzeros": empty,
+        "minimum": float(least),
+        "maximum": float(most),
+        "classes": dict(zip(found, counts.tolist(), strict=True)),
+    }
+
+
+def _parts(whole: RowMatrix) -> Iterator[csr_array]:
+    """Yield copies of the rows without explicit zeros: all at once, or some of mapped ones at a time."""
+    for some in blocks(whole) if is_mapped(whole) else [slice(0, whole.shape[0])]:
+        X = csr_array(whole[some], copy=True)
+        X.eliminate_zeros()
+        yield X
