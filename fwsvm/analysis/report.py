@@ -126,7 +126,7 @@ def _notes(cells: pd.DataFrame, contests: list[Contest | None]) -> Iterator[str]
     yield from (f"{said[0].upper()}{said[1:]}." for said in smaller_than_published(cells))
     made = [title(name) for name in made_here() if name in set(cells["dataset"])]
     if made:
-        yield f"{listed(made, ', ', 8)}: {MADE_HERE}"
+        yield f"{listed(made, ', ', 8)}: {MADE_HERE}."
 
 
 def _list(lines: Iterable[str]) -> str:

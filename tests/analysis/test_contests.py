@@ -6,7 +6,6 @@ import pytest
 
 from fwsvm.analysis import cells, results
 from fwsvm.analysis.contests import contest
-from fwsvm.analysis.figures import FigureData, draw
 from tests.analysis.folders import row, write
 
 
@@ -123,17 +122,3 @@ def test_sets_made_here_win_nothing_unless_there_are_no_others(tmp_path) -> None
     assert alone.won.to_dict() == {"fw": 1, "mfw": 0}
     lacking = [row(dataset="w2a", method="fw", status="missing", train_seconds="", test_accuracy="")]
     assert contest(of(tmp_path / "l", drawn + lacking), "time") is not None, "no published set was measured"
-
-
-def test_the_picture_has_a_dot_for_each_problem_with_its_row(tmp_path) -> None:
-    folder = write(
-        tmp_path,
-        [*runs("a", "fw", [1]), *runs("a", "mfw", [4]), *runs("b", "fw", [9]), *runs("b", "mfw", [1])],
-    )
-    frame = results.read([folder]).frame
-    (drawing,) = draw(FigureData(cells.cells_of_runs(frame), frame), ["summary"])
-    times = drawing.figure.axes[0]
-    dots = {line.get_label(): line for line in times.lines if not line.get_label().startswith("_")}
-    assert sorted(dots["MFW"].get_xdata()) == [1, 4]
-    assert [said["data set"] for said in drawing.rows[dots["MFW"]]] == ["a", "b"]
-    assert drawing.rows[dots["MFW"]][0]["training time (s)"] == "4.00"

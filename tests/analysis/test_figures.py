@@ -1,20 +1,26 @@
-"""Figures: what is drawn is what the rows say; the same rows give the same bytes."""
+"""Figures: what is drawn is what the rows say, axes end where numbers can, and what is lacking is named."""
 
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fwsvm.analysis import cells, published, results
-from fwsvm.analysis.figures import FigureData, draw, kinds, style
-from fwsvm.analysis.figures.data import label_of
-from fwsvm.errors import UsageError
-from tests.analysis.folders import like_paper, row, write
+from fwsvm.analysis.figures import FigureData, convergence, draw, kinds, style
+from fwsvm.errors import ResultsError, UsageError
+from tests.analysis.folders import cells_of, row, write, write_trace
+
+PUBLISHED = FigureData(published.cells("003"))
 
 
 def source_of(folder) -> FigureData:
     runs = results.read([folder]).frame
     return FigureData(cells.cells_of_runs(runs), runs)
+
+
+def of_rows(*rows) -> FigureData:
+    return FigureData(cells_of(*rows))
 
 
 def named(drawings) -> dict:
@@ -25,312 +31,337 @@ def lines(drawing, panel: int = 0) -> dict[str, np.ndarray]:
     """Return the drawn values by the label of their line."""
     drawn = drawing.figure.axes[panel].lines
     return {
-        line.get_label(): np.asarray(line.get_ydata())
+        line.get_label(): np.asarray(line.get_ydata(), dtype=float)
         for line in drawn
         if not line.get_label().startswith("_")
     }
 
 
+def hollow(panel) -> list[float]:
+    """Return the heights of the hollow markers of a panel."""
+    marks = (line for line in panel.lines if line.get_label() == "_hollow")
+    return sorted(float(y) for line in marks for y in line.get_ydata())
+
+
+def texts(labels) -> list[str]:
+    return [label.get_text() for label in labels]
+
+
 def test_series_are_the_cells_in_order_of_size() -> None:
-    drawing = named(draw(FigureData(published.cells("003")), ["series"]))["series-time"]
-    web = lines(drawing)
-    assert web["FW"][:2] == pytest.approx([0.286, 0.658])
-    assert web["CVM"][-1] == 1030
-    assert [drawing.figure.axes[i].get_title(loc="left") for i in (0, 1)] == ["Web", "Adult"]
-    assert drawing.figure.axes[0].get_xscale() == drawing.figure.axes[0].get_yscale() == "log"
+    drawn = named(draw(PUBLISHED, ["series"]))
+    web = lines(drawn["series-time"])
+    assert (web["FW"][:2].tolist(), web["CVM"][-1]) == ([0.286, 0.658], 1030)
+    panels = drawn["series-time"].figure.axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["Web", "Adult"]
+    assert panels[0].get_xscale() == panels[0].get_yscale() == "log"
+    assert set(lines(drawn["series-speedup"])) == {"FW", "MFW"}, "not the baseline itself"
+    assert lines(drawn["series-speedup"])["FW"][-1] == pytest.approx(1030 / 9.64)
 
 
-def test_pictures_of_two_kernels_have_captions_of_their_own(tmp_path) -> None:
-    kernels = (("fw", "rbf"), ("avsf", "linear"))
-    rows = [row(dataset="usps", method=m, kernel=k, rows=7291) for m, k in kernels]
-    rows.append(row(dataset="a", method="avsf", kernel="", status="missing", train_seconds=""))
-    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("time",))
-    assert [drawing.caption for drawing in drawn] == [
-        f"training time (s) on single data sets, {kernel} kernel." for kernel in ("rbf", "linear")
-    ]
-
-
-def test_data_sets_capped_to_one_size_stand_one_after_the_other(tmp_path) -> None:
-    sizes = {"w1a": 2477, "w2a": 3470, "w3a": 4000, "w4a": 4000, "w5a": 4000}
+def test_sets_capped_to_one_size_stand_one_after_the_other_and_no_set_vanishes() -> None:
+    sizes = {"w1a": 2477, "w2a": 3470, "w3a": 4000, "w4a": 4000}
     rows = [row(dataset=d, method=m, rows=n) for d, n in sizes.items() for m in ("cvm", "fw")]
-    panel = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-time"].figure.axes[0]
-    assert panel.lines[0].get_xdata().tolist() == [0, 1, 2, 3, 4]
-    assert [label.get_text() for label in panel.get_xticklabels()][2:4] == ["w3a\n4,000", "w4a\n4,000"]
-
-
-def test_a_series_of_two_data_sets_is_drawn_beside_the_longer_one(tmp_path) -> None:
-    rows = [
-        row(dataset=d, method="fw", rows=i) for i, d in enumerate(("w1a", "w7a", "a1a", "a2a", "a3a"), 100)
+    panel = named(draw(of_rows(*rows), ["series"]))["series-time"].figure.axes[0]
+    assert panel.lines[0].get_xdata().tolist() == [0, 1, 2, 3]
+    assert texts(panel.get_xticklabels())[2:] == ["w3a\n4,000", "w4a\n4,000"]
+    more = [
+        row(dataset="a1a", method="fw"),
+        row(dataset="usps", method="fw"),
+        row(dataset="a2a", method="fw", kernel="linear"),
     ]
-    drawing = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-time"]
-    assert [panel.get_title(loc="left") for panel in drawing.figure.axes] == ["Web", "Adult"]
-
-
-def test_a_set_that_no_series_draws_stands_among_the_single_ones(tmp_path) -> None:
-    rows = [row(dataset="a1a", method=m, rows=1605) for m in ("swap-2o", "newton")]
-    (alone,) = draw(source_of(write(tmp_path / "alone", rows)), ["datasets"], measures=("time",))
-    assert [label.get_text() for label in alone.figure.axes[0].get_yticklabels()] == ["a1a"]
-    rows += [row(dataset=d, method="fw", kernel=k) for d, k in (("a2a", "linear"), ("usps", "rbf"))]
-    drawn = draw(source_of(write(tmp_path / "more", rows)), ["datasets", "series"], measures=("time",))
-    shown = {label.get_text() for each in drawn for label in each.figure.axes[0].get_yticklabels()}
+    drawn = draw(of_rows(*rows, *more), ["series", "datasets"], measures=("time",))
+    shown = {label for each in drawn for label in texts(each.figure.axes[0].get_yticklabels())}
     assert {"a1a", "a2a", "USPS"} <= shown
+    assert "w1a" not in shown, "a series has a picture of its own"
 
 
-def test_axes_of_accuracy_end_at_a_hundred_per_cent(tmp_path) -> None:
-    rows = [
-        row(dataset=d, method=m, rows=n, C=C, test_accuracy=1)
-        for d, n in (("a1a", 100), ("a2a", 200), ("usps", 300))
-        for m in ("cvm", "fw")
-        for C in (1, 3, 200)
+def test_axes_of_accuracy_end_at_a_hundred_per_cent_and_whiskers_too() -> None:
+    sizes = {"a1a": 100, "a2a": 200, "usps": 300}
+    rows = [row(dataset=d, method=m, rows=n, C=C, test_accuracy=1)
+            for d, n in sizes.items() for m in ("cvm", "fw") for C in (1, 200)]  # fmt: skip
+    drawn = [
+        *draw(of_rows(*rows), measures=("accuracy",)),
+        *draw(PUBLISHED, ["datasets"], measures=("accuracy",)),
     ]
-    source = source_of(write(tmp_path, rows))
-    panels = [p for each in draw(source, measures=("accuracy",)) for p in each.figure.axes]
-    panels += draw(FigureData(published.cells("003")), ["datasets"], measures=("accuracy",))[0].figure.axes
-    named_axes = [
-        axis for p in panels for axis in (p.xaxis, p.yaxis) if "accuracy (%)" in axis.label.get_text()
+    axes = [axis for each in drawn for panel in each.figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    of_accuracy = [axis for axis in axes if "accuracy (%)" in axis.label.get_text()]
+    assert of_accuracy
+    assert all(0 <= limit <= 100 for axis in of_accuracy for limit in axis.get_view_interval())
+    spread = [
+        row(dataset="reuters", method="fw", repetition=i, test_accuracy=a) for i, a in enumerate((0.5, 1, 1))
     ]
-    assert named_axes
-    assert all(0 <= limit <= 100 for axis in named_axes for limit in axis.get_view_interval())
+    (drawing,) = draw(of_rows(*spread), ["datasets"], measures=("accuracy",))
+    ends = [x for path in drawing.figure.axes[0].collections[0].get_paths() for x, _ in path.vertices]
+    assert ends == pytest.approx([100 * (2.5 / 3 - np.std([0.5, 1, 1], ddof=1)), 100])
 
 
-def test_ticks_of_a_sweep_are_its_values(tmp_path) -> None:
+def test_a_panel_says_that_differences_are_below_the_noise() -> None:
+    def said(gap: float) -> bool:
+        rows = [row(dataset="usps", method=m, repetition=i, test_accuracy=0.9 + shift + i / 100)
+                for m, shift in (("cvm", 0.0), ("fw", gap)) for i in (0, 1)]  # fmt: skip
+        (drawing,) = draw(of_rows(*rows), ["datasets"], measures=("accuracy",))
+        return any("below the noise" in text for text in texts(drawing.figure.axes[0].texts))
+
+    assert said(0.004)
+    assert not said(0.02)
+
+
+def test_sweeps_have_a_panel_per_problem_with_ticks_at_their_values_and_hollow_bounds() -> None:
+    drawing = named(draw(FigureData(published.cells("002")), ["sweep"]))["sweep-time"]
+    titles = [panel.get_title(loc="left") for panel in drawing.figure.axes]
+    assert titles == ["cover type", "kdd-a", "kdd-b", "news20", "rcv1", "url"]
+    assert hollow(drawing.figure.axes[2]) == [400000, 932000, 1450000, 2160000]
+    assert "cut short by a limit, a time there is a lower bound" in drawing.caption
+    assert "AVSF, tolerance 0.001" in texts(drawing.figure.legends[0].get_texts())
     rows = [row(dataset="usps", method="fw", C=C) for C in (0.5, 3, 200)]
-    panel = draw(source_of(write(tmp_path, rows)), ["sweep"], measures=("time",))[0].figure.axes[0]
-    assert panel.get_xticks().tolist() == [0.5, 3, 200]
-    assert [label.get_text() for label in panel.get_xticklabels()] == ["0.5", "3", "200"]
+    panel = draw(of_rows(*rows), ["sweep"], measures=("time",))[0].figure.axes[0]
+    assert (panel.get_xticks().tolist(), texts(panel.get_xticklabels())) == (
+        [0.5, 3, 200],
+        ["0.5", "3", "200"],
+    )
 
 
-def test_curves_that_coincide_are_drawn_as_differences_too(tmp_path) -> None:
-    rows = [
-        row(dataset=d, method=m, rows=i, test_accuracy=0.9 + 0.02 * i + shift)
-        for i, d in enumerate(("a1a", "a2a", "a3a"), 1)
-        for m, shift in (("cvm", 0.0), ("fw", 0.0004))
-    ]
-    drawing = named(draw(source_of(write(tmp_path, rows)), ["series"]))["series-accuracy"]
-    assert lines(drawing, panel=1)["FW"] == pytest.approx([0.02] * 3)
-    assert lines(drawing, panel=1)["CVM"] == pytest.approx([-0.02] * 3)
-    assert "differences are from the mean" in drawing.caption
-    apart = named(draw(FigureData(published.cells("003")), ["series"]))["series-time"]
-    assert len(apart.figure.axes) == 2
-
-
-def test_data_sets_without_a_number_are_named_in_the_caption_and_take_no_row(tmp_path) -> None:
-    gone = {"status": "missing", "train_seconds": "", "test_accuracy": "", "support_vectors": ""}
+def test_what_is_lacking_small_or_cut_is_named_in_caption_and_picture() -> None:
+    gone = {"status": "missing", "train_seconds": "", "test_accuracy": "", "support_vectors": "", "rows": ""}
     rows = [
         row(dataset="usps", method="fw", rows=7291),
-        *(row(dataset=d, method="fw", **gone) for d in ("mnist", "mine/x.svm")),
+        row(dataset="mnist", method="fw", rows=15000, status="time_limit"),
+        *(row(dataset=d, method="fw", **gone) for d in ("protein", "mine/a$\\x$.svm")),
     ]
-    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
-    assert [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()] == ["USPS"]
-    assert drawing.caption == "training time (s) on single data sets; no number for MNIST, mine/x.svm."
+    drawing = named(draw(of_rows(*rows), ["datasets"]))["datasets-time"]
+    assert texts(drawing.figure.axes[0].get_yticklabels()) == ["USPS", "MNIST"]
+    notes = drawing.figure.get_supxlabel().splitlines()
+    assert notes == [style.HOLLOW, r"no number for Protein, mine/a\$\x\$.svm",
+                     "fewer training rows than published: MNIST 15,000 of 60,000"]  # fmt: skip
+    assert all(note.replace(r"\$", "$") in drawing.caption for note in notes)
+    assert drawing.content("svg").startswith(b"<?xml")
 
 
-def test_a_point_has_the_row_of_its_cell(tmp_path) -> None:
-    rows = [row(dataset="usps", method="fw", repetition=i, test_accuracy=0.9 + i / 100, C=4) for i in (0, 1)]
-    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-accuracy"]
-    ((said,),) = drawing.rows.values()
-    assert said["data set"] == "usps"
-    assert said["C"] == "4"
-    assert said["test accuracy (%)"] == "90.50 ± 0.71"
-    assert said["runs"] == "2 converged"
-
-
-def test_speed_ups_leave_out_the_baseline_itself() -> None:
-    drawing = named(draw(FigureData(published.cells("003")), ["series"]))["series-speedup"]
-    assert set(lines(drawing)) == {"FW", "MFW"}
-    assert lines(drawing)["FW"][-1] == pytest.approx(1030 / 9.64)
-
-
-def test_sweeps_have_a_panel_per_problem_and_hollow_markers_for_bounds() -> None:
-    drawing = named(draw(FigureData(published.cells("002")), ["sweep"]))["sweep-time"]
-    titles = [axes.get_title(loc="left") for axes in drawing.figure.axes]
-    assert titles == ["cover type", "kdd-a", "kdd-b", "news20", "rcv1", "url"]
-    hollow = [
-        line
-        for line in drawing.figure.axes[2].lines
-        if line.get_markerfacecolor() == "white" and line.get_xdata().size
-    ]
-    assert sorted(float(y) for line in hollow for y in line.get_ydata()) == [400000, 932000, 1450000, 2160000]
-    assert "a time there is a lower bound" in drawing.caption
-    (legend,) = drawing.figure.legends
-    assert "cut short by a limit" in [text.get_text() for text in legend.get_texts()]
+def test_runs_of_several_settings_are_pictures_of_their_own() -> None:
+    rows = [row(dataset=d, method=m, tolerance=tolerance, train_seconds=t)
+            for d in ("usps", "letter")
+            for m, tolerance, t in (("cvm", 0.1, 8), ("fw", 0.1, 2), ("fw", 0.01, 4), ("scs", "", 1))]  # fmt: skip
+    loose, tight = draw(of_rows(*rows), ["datasets"], measures=("speedup",))
+    assert (loose.name, tight.name) == ("datasets-speedup", "datasets-speedup-2")
+    assert ("tolerance 0.1;" in loose.caption, "tolerance 0.01;" in tight.caption) == (True, True)
+    for one, expected in ((loose, 4), (tight, 2)):
+        fw = next(line for line in one.figure.axes[0].lines if line.get_label() == "FW")
+        assert fw.get_xdata().tolist() == [expected] * 2, (
+            "CVM and SCS have one setting, and stand beside each"
+        )
+    experiments = [row(experiment=e, dataset="a1a", method="fw", C=C, train_seconds=t)
+                   for e, t in (("printed", 1), ("as-run", 2)) for C in (1, 4, 16)]  # fmt: skip
+    drawn = draw(of_rows(*experiments), ["sweep"], measures=("time",))
+    assert [lines(one)["FW"].tolist() for one in drawn] == [[1.0] * 3, [2.0] * 3]
+    assert [
+        f"experiment {e}" in one.caption for e, one in zip(("printed", "as-run"), drawn, strict=True)
+    ] == [True] * 2
+    kernels = [row(dataset="usps", method=m, kernel=k) for m, k in (("fw", "rbf"), ("avsf", "linear"))]
+    assert ["kernel" in one.caption for one in draw(of_rows(*kernels), ["datasets"], measures=("time",))] == [
+        True
+    ] * 2
 
 
 def test_the_rank_diagram_states_the_critical_difference() -> None:
-    drawing = named(draw(FigureData(published.cells("003")), ["ranks"]))["ranks-time"]
-    texts = [text.get_text() for text in drawing.figure.axes[0].texts]
-    assert "CD = 0.65" in texts
-    assert "MFW  1.54" in texts
+    drawing = named(draw(PUBLISHED, ["ranks"]))["ranks-time"]
+    written = [text.strip() for text in texts(drawing.figure.axes[0].texts)]
+    assert {"CD = 0.65", "MFW  1.54"} <= {*written}
+    assert "0.650 (Nemenyi, alpha 0.05)" in drawing.caption
+    (looser,) = draw(PUBLISHED, ["ranks"], measures=("time",), alpha=0.1)
+    assert "CD = 0.57" in texts(looser.figure.axes[0].texts)
 
 
-@pytest.mark.parametrize("form", style.PICTURE_FORMATS)
-def test_the_same_rows_give_the_same_file(form: str) -> None:
-    first, second = (
-        named(draw(FigureData(published.cells("004")), ["datasets"]))["datasets-time"] for _ in range(2)
-    )
-    content = first.content(form)
-    assert content == second.content(form)
-    assert content.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[form])
-
-
-def test_methods_differ_in_marker_and_dashes_not_in_colour_alone() -> None:
-    together = ("cvm", "fw", "mfw", "swap", "swap-2o")
-    looks = [(style.STYLES[m][1], str(style.STYLES[m][2])) for m in together]
-    assert len({marker for marker, _ in looks}) == len(together)
-    assert len({style.STYLES[m][0] for m in together}) == len(together)
-
-
-def test_a_method_of_ones_own_gets_its_own_style(tmp_path) -> None:
+def test_the_summary_has_a_dot_for_each_problem_and_a_stroke_for_the_mean() -> None:
+    times = {"cvm": (8, 30), "fw": (2, 10)}
     rows = [
-        *like_paper("003", repetitions=1),
-        *(
-            row(dataset=d, method=m, experiment="like-003")
-            for d in ("usps", "letter")
-            for m in ("mine", "yours")
-        ),
+        row(dataset=d, method=m, train_seconds=t)
+        for m, both in times.items()
+        for d, t in zip("ab", both, strict=True)
     ]
-    drawing = named(draw(source_of(write(tmp_path, rows)), ["datasets"]))["datasets-time"]
-    styles = {line.get_label(): line.get_marker() for line in drawing.figure.axes[0].lines}
-    assert styles["mine"] != styles["yours"]
+    (drawing,) = draw(of_rows(*rows), ["summary"])
+    dots, stroke = (drawing.figure.axes[0].lines[place].get_xdata() for place in (0, 1))
+    assert sorted(dots) == [3, 4]
+    assert stroke == pytest.approx([12**0.5] * 2)
 
 
-def test_no_two_of_forty_curves_look_alike() -> None:
+def test_settings_of_the_authors_program_have_a_picture_each() -> None:
+    def why(method: str, seconds: float, **more):
+        usual = {"experiment": "why", "protocol": "fw-svms", "width_rule": "libcvm", "dataset": "a5a"}
+        return row(**usual | {"method": method, "train_seconds": seconds} | more)
+
+    rows = [
+        why("cvm", 100, relative_gap=0.5), why("cvm(inner=0.001)", 1, relative_gap=0.25), why("cvm(inner=1e-05)", 10),
+        why("fw", 2), why("fw(retries=7)", 8, status="time_limit"),
+    ]  # fmt: skip
+    inner, retries = draw(of_rows(*rows), ["settings"])
+    assert (inner.name, retries.name) == ("settings-inner", "settings-retries")
+    assert lines(inner)["FW"].tolist() == [50, 5, 0.5], "CVM's time over FW's, which has no core set"
+    assert lines(inner, panel=2)["CVM"][::2].tolist() == [0.5, 0.25]
+    assert texts(inner.figure.axes[0].get_xticklabels()) == ["[1e-07]", "1e-05", "0.001"]
+    assert "brackets mark the value that the authors' program has" in inner.caption
+    assert hollow(retries.figure.axes[0]) == [12.5]
+    assert draw(of_rows(row(dataset="a5a", method="fw")), ["settings"]) == draw(PUBLISHED, ["settings"]) == []
+
+
+def traced_runs(folder):
+    """Write two runs of a method whose objectives are of its sample, and one that ends at its own, 1."""
+    runs = {"pegasos0": [9.0, 1.5, 0.75], "pegasos1": [9.0, 2.5, 1.25], "wolfe0": [4.0, 2.0, 1.0]}
+    ends = {"pegasos0": 1.25, "pegasos1": 1.5, "wolfe0": 1.0}
+    write(
+        folder,
+        [
+            row(dataset="magic", method=n[:-1], repetition=int(n[-1]), run_id=n, objective=ends[n])
+            for n in runs
+        ],
+    )
+    for name, values in runs.items():
+        trace = {"seconds": [0.1, 0.2, 1], "iteration": [1, 2, 3], "objective": values, "gap": [None, 1, 0.1]}
+        write_trace(folder, name, pd.DataFrame(trace | {"support_vectors": [1, 2, 3]}))
+    return source_of(folder)
+
+
+def test_convergence_is_median_and_range_of_the_traces(tmp_path) -> None:
+    source = traced_runs(tmp_path)
+    (drawing,) = draw(source, ["convergence"])
+    assert [panel.get_ylabel() for panel in drawing.figure.axes] == ["objective", "duality gap"]
+    assert lines(drawing, panel=1)["Pegasos"][-1] == pytest.approx(0.1)
+    assert drawing.caption.endswith("; median and range of 1 to 2 runs.")
+    (above,) = draw(source, ["convergence"], measures=("suboptimality",), against="iteration")
+    assert above.figure.axes[0].get_yscale() == "log"
+    assert lines(above)["Pegasos"][0] == pytest.approx(8)
+    assert np.isnan(lines(above)["Wolfe"][-1]), "it gets to the lowest, which a log axis cannot show"
+    runs = [pd.DataFrame({"seconds": [0.0, 1.0, 2.0], "gap": [9.0, 4.0, 2.0]}),
+            pd.DataFrame({"seconds": [0.0, 1.0, 8.0], "gap": [9.0, 6.0, 1.0]})]  # fmt: skip
+    x, values = convergence.on_one_grid(runs, "seconds", "gap")
+    assert (x[0], x[-1]) == (1, pytest.approx(8))
+    assert (values[:, 0].tolist(), values[:, -1].tolist()) == ([4, 6], [2, 1])
+
+
+def test_a_window_has_the_first_and_the_last_iterations_on_one_scale(tmp_path) -> None:
+    source = traced_runs(tmp_path)
+    (drawing,) = draw(source, ["convergence"], window=3)
+    first, last = drawing.figure.axes
+    assert (first.get_yscale(), first.get_ylim()) == (last.get_yscale(), last.get_ylim())
+    assert first.get_ylabel() == "objective above the lowest of all runs"
+    assert lines(drawing)["Pegasos"] == pytest.approx([8, 1, 0.125]), (
+        "of 9 and 9, 1.5 and 2.5, 0.75 and 1.25, without 1"
+    )
+    assert lines(drawing)["Wolfe"] == pytest.approx([3, 1, np.nan], nan_ok=True)
+    (plain,) = draw(source, ["convergence"], window=3, measures=("objective",))
+    assert lines(plain)["Pegasos"] == pytest.approx([9, 2, 1])
+
+
+def test_runs_at_several_penalties_are_curves_of_their_own(tmp_path) -> None:
+    rows = [
+        row(dataset="usps", method="fw", C=C, repetition=i, run_id=f"r{C}{i}") for C in (1, 4) for i in (0, 1)
+    ]
+    folder = write(tmp_path, rows)
+    for each in rows:
+        trace = {
+            "seconds": [1, 2],
+            "iteration": [1, 2],
+            "objective": [2, 1],
+            "gap": [2, 1],
+            "support_vectors": [1, 1],
+        }
+        write_trace(folder, each["run_id"], pd.DataFrame(trace))
+    (drawing,) = draw(source_of(folder), ["convergence"])
+    assert set(lines(drawing)) == {"FW, C 1", "FW, C 4"}
+    assert "range of 2 runs" in drawing.caption
+
+
+def test_the_search_is_a_map_or_a_curve_with_the_choice_marked(tmp_path) -> None:
+    def searched(widths: tuple[float, ...], dataset: str, **more):
+        usual = {"dataset": dataset, "method": "cvm", "role": "select", "width_rule": ""}
+        return [row(**usual | {"C": C, "sigma2": s, "test_accuracy": 0.9 - 0.01 * abs(C - 4)} | more)
+                for C in (1, 4, 16) for s in widths]  # fmt: skip
+
+    final = [row(dataset=d, method="fw", C=4, sigma2=2) for d in ("usps", "letter")]
+    race = searched(
+        (2, 8), "usps", tolerance=0.1, test_accuracy=0.1
+    )  # the first look of a race decides nothing
+    folder = write(tmp_path, [*searched((2, 8), "usps"), *race, *searched((2,), "letter"), *final])
+    drawn = named(draw(source_of(folder), ["selection"]))
+    heat, curve = drawn["selection-usps-cvm"], drawn["selection-letter-cvm"]
+    assert "C = 4, sigma² = 2" in heat.caption
+    assert heat.figure.axes[0].images[0].get_array().max() == pytest.approx(90)
+    assert curve.caption.endswith("the ring marks the choice, C = 4.")
+
+
+def test_a_measure_of_traces_draws_no_other_figure_and_one_of_cells_all_that_have_it() -> None:
+    rows = [row(dataset="usps", method=m, relative_gap=g) for m, g in (("fw", 0.1), ("mfw", 0.2))]
+    assert draw(of_rows(*rows), ["datasets"], measures=("suboptimality",)) == []
+    assert draw(of_rows(*rows), [], measures=("gap",)) == []
+    assert [one.name for one in draw(of_rows(*rows), ["datasets"], measures=("gap",))] == ["datasets-gap"]
+
+
+def test_the_same_rows_give_the_same_file() -> None:
+    first, second = (
+        draw(FigureData(published.cells("004")), ["datasets"], measures=("time",))[0] for _ in range(2)
+    )
+    for form, begin in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        assert first.content(form) == second.content(form)
+        assert first.content(form).startswith(begin)
+
+
+def test_no_two_of_forty_curves_look_alike_and_not_in_colour_alone() -> None:
     for known in ([], ["fw", "swap"]):
         among = [*known, *(f"mine {number}" for number in range(40 - len(known)))]
         looks = [style.style_of(name, among) for name in among]
         assert len({(look["color"], look["marker"]) for look in looks}) == 40
+    together = ("cvm", "fw", "mfw", "swap", "swap-2o")
+    assert len({style.STYLES[name][1] for name in together}) == len(together)
 
 
-def test_a_legend_names_what_has_a_point() -> None:
-    figure, (panel,) = style.panels(1)
-    panel.plot([1, 2], [np.nan, np.nan], label="nothing")
-    panel.plot([1, 2], [np.nan, 3.0], label="a point")
-    style.legend(figure, [panel])
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a point"]
+@pytest.mark.parametrize(
+    "values",
+    [(1.0, 1.07), (0.93, 1.6), (0.66, 1.65), (3.1, 3.9), (0.4, 7), (1e-4, 3e5), (0.97, 4.5), (5.3e5, 1.8e6)],
+)  # fmt: skip
+def test_a_log_axis_has_two_to_eight_labels(values: tuple[float, float]) -> None:
+    _, (panel,) = style.panels(1)
+    panel.plot([0, 1], values)
+    style.log_axis(panel, "y")
+    low, high = panel.get_ylim()
+    shown = [place for place in panel.get_yticks() if low <= place <= high]
+    assert 2 <= len(shown) <= 8
+    written = [panel.yaxis.get_major_formatter()(place) for place in shown]
+    assert len(set(written)) == len(written)
 
 
-def test_times_of_zero_leave_a_log_axis_empty(tmp_path) -> None:
-    rows = [row(dataset="usps", method=m, train_seconds=0.0) for m in ("fw", "cvm")]
-    drawings = draw(source_of(write(tmp_path, rows)), ["datasets"])
-    assert [drawing.content("svg")[:5] for drawing in drawings] == [b"<?xml"] * len(drawings)
-
-
-def test_names_of_files_are_names_of_files(tmp_path) -> None:
-    data = "synthetic:adult-like?rows=3&x=/../etc"
-    rows = [row(dataset=data, method="cvm", role="select", C=c) for c in (1, 4)]
-    (drawing,) = draw(source_of(write(tmp_path, [*rows, row(dataset=data, method="fw")])), ["selection"])
-    assert drawing.name == "selection-synthetic-adult-like-rows-3-x-..-etc-cvm"
-
-
-def test_nothing_is_drawn_from_too_little(tmp_path) -> None:
-    assert (
-        draw(
-            source_of(
-                write(
-                    tmp_path,
-                    [
-                        row(
-                            dataset="a",
-                            method="fw",
-                            status="missing",
-                            train_seconds="",
-                            test_accuracy="",
-                            support_vectors="",
-                        )
-                    ],
-                )
-            ),
-            kinds(),
-        )
-        == []
+@pytest.mark.parametrize(
+    "name", ["$\\frac{$", "<script>x</script>", "x" * 400, "_hidden", "../../x", "é", "%s{0}"]
+)
+def test_any_name_is_drawn_as_it_is_spelled(name: str) -> None:
+    (drawing,) = draw(
+        of_rows(*(row(dataset=name, method=m) for m in (name[:3], "fw"))), ["datasets"], measures=("time",)
     )
+    svg = drawing.content("svg").decode().replace("&lt;", "<").replace("&gt;", ">")
+    assert (name if len(name) < 40 else "x" * 19 + "…") in svg
+    made = style.Drawing(f"selection-{name}", "", drawing.figure).name
+    assert len(made) < 130
+    assert "/" not in made
 
 
-def test_without_matplotlib_one_sentence_says_how_to_get_it(monkeypatch) -> None:
+def test_numbers_that_no_axis_shows_and_nothing_at_all_are_left_out(tmp_path) -> None:
+    values = ("inf", "-inf", "1e308", "1e-320", 0.5, 0.0)
+    rows = [
+        row(dataset=f"d{i}", method=m, objective=v, gap=v)
+        for i, v in enumerate(values)
+        for m in ("fw", "mfw")
+    ]
+    for kind in kinds():
+        for drawing in draw(of_rows(*rows), [kind], measures=("objective",)):
+            assert drawing.content("svg")
+    gone = row(
+        dataset="a", method="fw", status="missing", train_seconds="", test_accuracy="", support_vectors=""
+    )
+    assert draw(source_of(write(tmp_path, [gone])), kinds()) == []
+
+
+def test_too_much_and_no_matplotlib_are_sentences(monkeypatch) -> None:
+    monkeypatch.setattr(style, "MAX_INCHES", 4.0)
+    with pytest.raises(ResultsError, match=r"a picture of 5 x 6 inches.*; choose with --dataset"):
+        draw(PUBLISHED, ["datasets"])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"drawing needs matplotlib: pip install 'fwsvm\[plots\]'"):
-        draw(FigureData(published.cells("003")))
-
-
-def test_pictures_name_synthetic_sets_by_kind_and_rows() -> None:
-    names = ["synthetic:gaussians?rows=300&features=20&test=300&noise=0&seed=0", "kdd99-10pc", "wdbc"]
-    assert [label_of(name) for name in names] == ["gaussians 300", "KDD99-10pc", "wdbc"]
-
-
-def test_a_method_of_one_setting_stands_beside_each_of_the_others(tmp_path) -> None:
-    rows = [
-        row(dataset=d, method=m, tolerance=tolerance, train_seconds=t, rows=100)
-        for d in ("usps", "letter")
-        for m, tolerance, t in (("cvm", 0.1, 8), ("fw", 0.1, 2), ("fw", 0.01, 4), ("scs", "", 1))
-    ]
-    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("speedup",))
-    shown = [{point["method"].lower() for points in one.rows.values() for point in points} for one in drawn]
-    assert shown == [{"fw", "scs"}, {"fw", "scs"}]
-    assert ["tolerance 0.1" in drawn[0].caption, "tolerance 0.01" in drawn[1].caption] == [True, True]
-
-
-def test_settings_of_one_method_are_pictures_of_their_own(tmp_path) -> None:
-    rows = [
-        row(dataset=d, method=m, tolerance=t, train_seconds=1 / t, rows=n)
-        for d, n in (("usps", 7291), ("letter", 15000))
-        for m in ("cvm", "fw")
-        for t in (0.1, 0.01)
-    ]
-    drawn = draw(source_of(write(tmp_path, rows)), ["datasets"], measures=("time",))
-    assert [one.name for one in drawn] == ["datasets-time", "datasets-time-2"]
-    assert [one.caption for one in drawn] == [
-        f"training time (s) on single data sets, tolerance {t}." for t in ("0.1", "0.01")
-    ]
-
-
-def test_sweeps_of_two_settings_are_pictures_of_their_own(tmp_path) -> None:
-    def swept(experiment: str, **more):
-        return [row(experiment=experiment, dataset="a1a", method="fw", C=C, **more) for C in (1, 4, 16)]
-
-    for name in ("printed", "as-run"):
-        write(tmp_path / name, swept(name, train_seconds=1.0 + (name == "as-run")))
-    drawn = named(draw(source_of(tmp_path), ["sweep"], measures=("time",)))
-    assert [lines(drawn[name])["FW"].tolist() for name in ("sweep-time", "sweep-time-2")] == [
-        [2.0] * 3,
-        [1.0] * 3,
-    ]
-    assert all(
-        f"experiment {name}" in "".join(d.caption for d in drawn.values()) for name in ("printed", "as-run")
-    )
-
-
-def test_accuracy_below_a_baseline_may_be_zero_and_less(tmp_path) -> None:
-    accuracies = {"cvm": 0.9, "fw": 0.8, "mfw": 0.95}
-    write(tmp_path / "one", [row(dataset="usps", method=m, test_accuracy=a) for m, a in accuracies.items()])
-    (drawing,) = draw(source_of(tmp_path), ["datasets"], measures=("relative-accuracy",))
-    (panel,) = drawing.figure.axes
-    assert panel.get_xscale() == "linear"
-    low, high = panel.get_xlim()
-    assert low < 100 * (0.9 - 0.95) / 0.9 < 0 < 100 * 0.1 / 0.9 < high
-
-
-def test_the_gap_of_cells_is_drawn_where_a_kind_is_named(tmp_path) -> None:
-    write(
-        tmp_path / "one",
-        [row(dataset="usps", method=m, relative_gap=g) for m, g in (("fw", 0.1), ("mfw", 0.2))],
-    )
-    (drawing,) = draw(source_of(tmp_path), ["datasets"], measures=("gap",))
-    assert drawing.name == "datasets-gap"
-    assert draw(source_of(tmp_path), [], measures=("gap",)) == []
-
-
-def test_a_measure_of_traces_draws_no_other_figure_that_is_named(tmp_path) -> None:
-    write(tmp_path / "one", [row(dataset="usps", method=m) for m in ("fw", "mfw")])
-    assert draw(source_of(tmp_path), ["datasets"], measures=("suboptimality",)) == []
-
-
-def test_a_sweep_names_the_sets_that_never_finished_and_those_of_fewer_rows(tmp_path) -> None:
-    swept = [row(dataset="shuttle", method=m, C=C, rows=4350) for m in ("fw", "mfw") for C in (1, 16)]
-    lacking = row(
-        dataset="reuters", method="fw", status="missing", rows="", train_seconds="", test_accuracy=""
-    )
-    write(tmp_path, [*swept, lacking])
-    drawn = named(draw(source_of(tmp_path), ["sweep"], measures=("time",)))["sweep-time"]
-    for said in ("no number for Reuters", "fewer training rows than published: Shuttle 4,350 of 43,500"):
-        assert said in drawn.caption
-        assert said in drawn.figure.get_supxlabel()
+        draw(PUBLISHED)

@@ -1,26 +1,43 @@
-"""The data of figures: cells, ours or printed, and for some kinds the runs themselves."""
+"""What figures are drawn from: cells, ours or printed, for some kinds the runs, and what a user asked for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from fwsvm.analysis import published
 from fwsvm.analysis.cells import unique_cells
-from fwsvm.analysis.figures.style import CUT_SHORT, plain_label
-from fwsvm.analysis.measures import EMPTY, Measure, measure, named, plain
-from fwsvm.analysis.names import short_name, short_names
-from fwsvm.analysis.published import METHOD_NAMES, in_order
+from fwsvm.analysis.figures.style import (
+    HOLLOW,
+    INK,
+    Drawing,
+    band,
+    hollow,
+    plain_label,
+    scale_axis,
+    style_of,
+)
+from fwsvm.analysis.measures import EMPTY, MEASURES, Measure, named
+from fwsvm.analysis.names import short_names
+from fwsvm.analysis.published import METHOD_NAMES, in_order, smaller_than_published
 from fwsvm.analysis.reported import SETTING
 from fwsvm.errors import ResultsError, UsageError, listed, nearest, shortened, shown
+from fwsvm.plugins import add_to_registry, entry_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MAX_PICTURES = 200
-#: Data sets that a line in a picture names.
-MOST_NAMED = 12
-#: What a picture of one kernel has one point of.
-CELL = ["dataset", "method"]
 #: Settings whose runs are never compared with each other.
 APART = ("experiment", "profile", "protocol")
+#: Columns of traces and what they are called on an axis.
+TRACED = {
+    "objective": "objective",
+    "suboptimality": "objective above the lowest of all runs",
+    "gap": "duality gap",
+    "support_vectors": "support vectors",
+}
+LAST = 100
 
 
 @dataclass(frozen=True)
@@ -37,62 +54,122 @@ class FigureData:
 
     def refuse_unknown(self) -> None:
         """Raise `UsageError` if there is nothing of a chosen data set."""
-        known = [
-            str(name) for frame in (self.cells, self.runs) if len(frame) for name in frame["dataset"].unique()
-        ]
+        known = list(
+            dict.fromkeys(
+                str(name) for frame in (self.cells, self.runs) if len(frame) for name in frame["dataset"]
+            )
+        )
         for name in self.datasets:
             if name not in known:
-                held = f"there are {listed(map(shortened, dict.fromkeys(known)))}"
-                raise UsageError(
-                    f"--dataset {shown(name)}: not in these results; {nearest(name, known, held)}"
-                )
-
-    def order(self, cells: pd.DataFrame) -> list[str]:
-        """Return the data sets of these cells in the papers' order."""
-        return in_order(cells["dataset"])
-
-    def datasets_in(self, cells: pd.DataFrame) -> list[str]:
-        """Return the data sets of these cells in order, if there may be a picture of each; else ResultsError."""
-        order = self.order(cells)
-        if len(order) > MAX_PICTURES:
-            raise ResultsError(
-                f"pictures of {len(order):,} data sets, and at most {MAX_PICTURES} are drawn at a time; "
-                "choose with --dataset NAME"
-            )
-        return order
+                hint = nearest(name, known, f"there are {listed(map(shortened, known))}")
+                raise UsageError(f"--dataset {shown(name)}: not in these results; {hint}")
 
 
-def settings_apart(
-    cells: pd.DataFrame, within: Sequence[str] = ("kernel",), said: str = ""
-) -> Iterator[tuple[str, pd.DataFrame]]:
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks of figures.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        What to draw; empty means what each kind draws by default.
+    of_cells : bool
+        Whether `objective` and `gap`, which traces have, are asked of cells as well.
+    against : {"seconds", "iteration"}
+        What traces are drawn against.
+    window : int
+        The first and last so many iterations of traces; 0 means all.
+    baseline : str
+        The method that speed-ups are over.
+    alpha : float
+        Level of the critical difference.
+    """
+
+    measures: tuple[str, ...] = ()
+    of_cells: bool = False
+    against: Literal["seconds", "iteration"] = "seconds"
+    window: int = 0
+    baseline: str = "cvm"
+    alpha: float = 0.05
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """The measures that traces have."""
+        return tuple(name for name in self.measures if name in TRACED)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The measures of cells, of `fwsvm.analysis.measures`."""
+        return tuple(
+            name for name in self.measures if name not in TRACED or (self.of_cells and name in MEASURES)
+        )
+
+
+DrawFunction = Callable[[FigureData, Asked], list[Drawing]]
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A kind of figure: the function that draws it, its place among the others, whether it draws from traces."""
+
+    draw: DrawFunction
+    place: int
+    traces: bool = False
+
+
+FIGURES: dict[str, FigureKind] = {}
+
+
+def figure(name: str, place: int = LAST, *, traces: bool = False) -> Callable[[DrawFunction], DrawFunction]:
+    """Add a kind of figure to `FIGURES`: a function that returns the drawings that the data has the numbers for."""
+
+    def add(draw: DrawFunction) -> DrawFunction:
+        add_to_registry(FIGURES, "figure", name, FigureKind(draw, place, traces))
+        return draw
+
+    return add
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds in order."""
+    return sorted(FIGURES, key=lambda name: (FIGURES[name].place, name))
+
+
+def kind_of(name: str) -> FigureKind:
+    """Return the kind of that name; `UsageError` with the names there are."""
+    return entry_of(FIGURES, "figure", name, kinds())
+
+
+def settings_apart(cells: pd.DataFrame, within: Sequence[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield cells of which each data set and method has one, with the settings in words that set them apart.
 
-    Settings are those of `SETTING` but C, and those that a figure draws ``within`` a picture: it then has one cell for
-    each of their values. A method that has one value of a setting of which others have several stands beside each of
-    these, unless it is of another experiment.
-
-    Raises
-    ------
-    ResultsError
-        Cells of one data set and method differ in C alone, and it is no sweep.
+    Kernel and C are the caller's business, as are settings ``within`` a picture. A method that has one value of a
+    setting of which others have several stands beside each of these, unless it is of another experiment.
     """
-    one = {*APART, *CELL, *within, "C", "lambda"}
-    for name in (*APART, *(name for name in SETTING if name not in one)):
-        counts = cells.groupby(CELL, dropna=False)[name].nunique(dropna=False)
-        if not counts.gt(1).any():
-            continue
-        varied = cells["method"].isin(counts[counts > 1].index.get_level_values("method"))
-        for value in cells.loc[varied, name].unique():
-            here = cells[name].isna() if pd.isna(value) else cells[name] == value
-            word = f"{name.removesuffix('_set')} {named(value)}"
-            known = name in APART or named(value) != EMPTY
-            yield from settings_apart(
-                cells[here if name in APART else here | ~varied],
-                within,
-                ", ".join([said] * bool(said) + [word] * known),
-            )
+    names = [name for name in SETTING if name not in {"dataset", "method", "kernel", "C", "lambda", *within}]
+    counts = cells.groupby(["dataset", "method"], dropna=False)[names].nunique(dropna=False)
+    varying = [name for name in names if counts[name].gt(1).any()]
+    if not varying:
+        yield "", unique_cells(cells, ["dataset", "method", *within])
         return
-    yield said, unique_cells(cells, [*CELL, *(name for name in within if name != "kernel")])
+    own = [name for name in varying if name not in APART]
+    varied = counts.index[counts[own].gt(1).any(axis=1)].get_level_values("method")
+    alone = ~cells["method"].isin(varied)
+    texts = cells[varying].map(named)
+    keys = texts[~alone | (not own)].drop_duplicates()
+    for key in keys.to_dict("records"):
+        same = {name: texts[name] == value for name, value in key.items()}
+        beside = alone.copy()
+        here = pd.Series(data=True, index=cells.index)
+        for name, alike in same.items():
+            here &= alike
+            beside &= alike | (name in own)
+        said = [
+            f"{str(name).removesuffix('_set')} {value}"
+            for name, value in key.items()
+            if name in APART or value != EMPTY
+        ]
+        yield ", ".join(said), unique_cells(cells[here | beside], ["dataset", "method", *within])
 
 
 def drawable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -107,9 +184,29 @@ def methods_of(cells: pd.DataFrame) -> list[str]:
     return list(dict.fromkeys(str(method) for method in cells["method"]))
 
 
+def labels_of(cells: pd.DataFrame) -> dict[str, str]:
+    """Return the labels of data sets that stand in one picture, in the papers' order, no two alike."""
+    order = in_order(cells["dataset"])
+    return {dataset: plain_label(name) for dataset, name in short_names(order).items()}
+
+
+def refuse_too_many(cells: pd.DataFrame) -> None:
+    """Raise `ResultsError` where there are too many data sets for a picture each."""
+    if (number := cells["dataset"].nunique()) > MAX_PICTURES:
+        raise ResultsError(
+            f"pictures of {number:,} data sets, and at most {MAX_PICTURES} are drawn at a time; "
+            "choose with --dataset NAME"
+        )
+
+
+def title_of(kind: Measure, baseline: str) -> str:
+    """Return a measure's axis title, naming the baseline of a comparison."""
+    return kind.title.replace("the baseline", METHOD_NAMES.get(baseline, plain_label(baseline)))
+
+
 def cut_short(cells: pd.DataFrame, kind: Measure) -> "pd.Series[bool]":
-    """Return which cells of `against_baseline` are drawn hollow: of comparisons also those whose baseline was cut."""
-    return cells["censored" if kind.derived else "cut_short"].astype(bool)
+    """Return which cells are drawn hollow: of comparisons with a baseline also those whose baseline was cut short."""
+    return cells["cut_short" if "cut_short" in cells and not kind.derived else "censored"].astype(bool)
 
 
 def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.Series[float]]":
@@ -126,7 +223,37 @@ def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.
     return low * kind.factor, high * kind.factor
 
 
-def is_noise(cells: pd.DataFrame, kind: Measure, by: str = "dataset") -> bool:
+def draw_curves(
+    panel: "Axes", points: pd.DataFrame, x: str, kind: Measure, methods: list[str], **look: Any
+) -> None:
+    """Draw each method's means over a column, with a band of one standard deviation and hollow bounds."""
+    for method in methods:
+        mine = points[(points["method"] == method) & points[kind.column].notna()].sort_values(
+            x, kind="stable"
+        )
+        if mine.empty:
+            continue
+        style = style_of(method, methods)
+        style |= {name: style[name] + value if name == "label" else value for name, value in look.items()}
+        values, cut = mine[kind.column] * kind.factor, cut_short(mine, kind)
+        panel.plot(mine[x], values, **style)
+        band(panel, mine[x], *whiskers(mine, kind), style)
+        hollow(panel, mine[x][cut], values[cut], style)
+
+
+def finish_panel(
+    panel: "Axes", which: Literal["x", "y"], points: pd.DataFrame, kind: Measure, by: str
+) -> None:
+    """Scale the axis of a measure, mark 1 among speed-ups, and say where methods do not differ; after drawing."""
+    if kind.name == "speedup":
+        (panel.axvline if which == "x" else panel.axhline)(1, color=INK, linewidth=0.8)
+    scale_axis(panel, which, kind)
+    if is_noise(points, kind, by):
+        panel.text(0.02, 0.02, "differences below the noise (one standard deviation)",
+                   transform=panel.transAxes, fontsize=6, color=INK)  # fmt: skip
+
+
+def is_noise(cells: pd.DataFrame, kind: Measure, by: str) -> bool:
     """Return whether methods differ nowhere by more than the standard deviation of their repetitions.
 
     ``by`` is what the methods are compared at. Where a method ran once, its noise is not known.
@@ -138,67 +265,12 @@ def is_noise(cells: pd.DataFrame, kind: Measure, by: str = "dataset") -> bool:
     return bool(several.any() and (noise > 0)[several].all() and (apart <= noise)[several].all())
 
 
-def without_number(cells: pd.DataFrame, drawn: Iterable[str]) -> list[str]:
-    """Return sentences on the data sets of cells of `against_baseline` that are not drawn: a limit, or no data."""
-    lacking = [name for name in in_order(cells["dataset"]) if name not in set(drawn)]
-    cut = cells["cut_short"].astype(bool).groupby(cells["dataset"]).all()
-    groups = {
-        "": [label_of(name) for name in lacking if not cut[name]],
-        f", {CUT_SHORT}": [label_of(name) for name in lacking if cut[name]],
-    }
-    return [f"no number for {listed(names, most=MOST_NAMED)}{why}" for why, names in groups.items() if names]
-
-
-def never_finished(cells: pd.DataFrame) -> list[str]:
-    """Return a sentence on the data sets of which no run finished, if any."""
-    used = cells["used"].groupby(cells["dataset"]).max()
-    lacking = [label_of(name) for name in in_order(cells["dataset"]) if used[name] == 0]
-    return [f"no number for {listed(lacking, most=MOST_NAMED)}"] if lacking else []
-
-
-def fewer_rows(cells: pd.DataFrame) -> list[str]:
-    """Return a sentence on the data sets of which fewer rows were trained on than the papers have, if any."""
-    sizes = {d: m for paper in ("002", "003", "004") for d, m in published.training_rows(paper).items()}
-    rows = cells.groupby("dataset")["rows"].max()
-    fewer = [
-        f"{label_of(name)} {rows[name]:,.0f} of {sizes[name]:,.0f}"
-        for name in in_order(cells["dataset"])
-        if rows[name] < sizes.get(name, 0)
-    ]
-    return [f"fewer training rows than published: {listed(fewer, most=MOST_NAMED)}"] if fewer else []
-
-
-def label_of(dataset: str) -> str:
-    """Return a data set's short name as pictures print it."""
-    return plain_label(short_name(dataset))
-
-
-def labels_of(datasets: list[str]) -> dict[str, str]:
-    """Return the labels of data sets that stand in one picture, no two alike."""
-    return {dataset: plain_label(name) for dataset, name in short_names(datasets).items()}
-
-
-#: The measures that the row of a point shows.
-SHOWN = ("accuracy", "time", "size", "iterations", "gap")
-
-
-def records(cells: pd.DataFrame) -> list[dict[str, str]]:
-    """Return what to say of each cell that is a point of a picture: its setting, its measures and its runs."""
-    found = []
-    for cell in cells.to_dict("records"):
-        said = {"data set": str(cell["dataset"])}
-        said["method"] = METHOD_NAMES.get(str(cell["method"]), str(cell["method"]))
-        for name in ("kernel", "C", "tolerance"):
-            value = cell.get(name)
-            if value not in {None, ""} and value == value:  # noqa: PLR0124 - NaN is unlike itself
-                said[name] = plain(value)
-        if pd.notna(cell.get("rows")):
-            said["training rows"] = f"{cell['rows']:,.0f}"
-        for kind in map(measure, SHOWN):
-            value, deviation = cell.get(kind.column), cell.get(f"{kind.column}_sd")
-            if pd.notna(value):
-                spread = f" ± {kind.printed_deviation(value, deviation)}" if pd.notna(deviation) else ""
-                said[kind.title] = f"{kind.printed(value)}{spread}"
-        said["runs"] = str(cell.get("statuses", ""))
-        found.append(said)
-    return found
+def notes_of(cells: pd.DataFrame, known: pd.DataFrame, kind: Measure) -> list[str]:
+    """Return what is to be said below a picture of the ``known`` ones of these cells."""
+    said = [HOLLOW] if cut_short(known, kind).any() else []
+    if known[f"{kind.column}_sd"].gt(0).any():
+        said.insert(0, "bands and whiskers: one standard deviation")
+    labels = labels_of(cells)
+    lacking = [label for name, label in labels.items() if name not in set(known["dataset"])]
+    said += [f"no number for {listed(lacking, most=12)}"] * bool(lacking)
+    return [*said, *smaller_than_published(known)]

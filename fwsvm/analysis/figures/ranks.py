@@ -1,18 +1,57 @@
-"""The critical-difference diagram of Demsar (2006): mean ranks on a line, bars over methods alike."""
+"""Methods over all data sets: how far each is behind the best, and the critical-difference diagram of Demsar (2006)."""
+
+from typing import TYPE_CHECKING
 
 from fwsvm.analysis.comparisons import OverallComparison, comparable, compare_methods
-from fwsvm.analysis.figures.data import MOST_NAMED, FigureData, label_of, methods_of
-from fwsvm.analysis.figures.registry import Asked, figure
-from fwsvm.analysis.figures.style import INK, Drawing, panels, plain_label
+from fwsvm.analysis.contests import contest
+from fwsvm.analysis.figures.data import Asked, FigureData, figure, methods_of
+from fwsvm.analysis.figures.style import INK, Drawing, panels, scale_axis, set_titles, style_of
 from fwsvm.analysis.measures import measure
-from fwsvm.analysis.published import METHOD_NAMES
+from fwsvm.analysis.names import short_name
 from fwsvm.errors import ResultsError, listed
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 STEP = 0.32  # from one label to the next, in inches
+MAX_METHODS = 40
+BEHIND = {"time": "time over the shortest", "accuracy": "accuracy below the highest (points)"}
+
+
+@figure("summary", 0)
+def draw_summary(data: FigureData, asked: Asked) -> list[Drawing]:
+    """Draw a dot for each method and problem, a panel each for time and accuracy; a stroke marks the mean."""
+    cells = data.selected(data.cells)
+    contests = [found for name in BEHIND if (found := contest(cells, name)) is not None]
+    methods = list(dict.fromkeys(str(method) for one in contests for method in one.behind))
+    if asked.measures or not 2 <= len(methods) <= MAX_METHODS:
+        return []
+    figure, axes = panels(len(contests), height=0.32 * len(methods) + 0.8)
+    labels = [style_of(method, methods)["label"] for method in methods]
+    for panel, one in zip(axes, contests, strict=True):
+        typical = one.typical
+        for place, method in enumerate(methods):
+            if method in one.behind:
+                style = style_of(method, methods) | {"linestyle": "none", "alpha": 0.75}
+                behind = one.behind[method].dropna()
+                panel.plot(behind, [float(place)] * len(behind), **style)
+            if method in typical:
+                panel.plot([typical[method]] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+        panel.set_yticks(range(len(methods)), labels)
+        panel.set_ylim(len(methods) - 0.5, -0.5)
+        if one.measure.name == "time":
+            scale_axis(panel, "x", one.measure)
+        set_titles(panel, "", BEHIND[one.measure.name], "")
+    problems = max(len(one.behind) for one in contests)
+    caption = (
+        f"How far each method is behind the best, a dot for each problem ({problems}); strokes are means "
+        "(geometric for times) over the problems that all methods finished in time."
+    )
+    return [Drawing("summary", caption, figure)]
 
 
 @figure("ranks", 6)
-def draw(data: FigureData, asked: Asked) -> list[Drawing]:
+def draw_ranks(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw the diagram of each measure that three data sets or more have for three methods or more.
 
     A measure that compares with a baseline has none: it has the ranks of the one that it is made of.
@@ -34,54 +73,47 @@ def draw(data: FigureData, asked: Asked) -> list[Drawing]:
 
 
 def _diagram(compared: OverallComparison) -> Drawing:
-    k, ranks = len(compared.methods), compared.friedman.mean_ranks
-    order = sorted(range(k), key=lambda i: ranks[i])
-    left = order[: (k + 1) // 2]
-    groups = compared.groups
-    lines = max(len(left), k - len(left))
-    depth = 0.25 + 0.14 * len(groups)
-    figure, axes = panels(1, width=5.6, height=STEP * lines + depth + 0.75)
-    panel = axes[0]
+    ranks, k = compared.friedman.mean_ranks, compared.friedman.k
+    order = sorted(range(k), key=lambda place: ranks[place])
+    left, right = order[: (k + 1) // 2], order[(k + 1) // 2 :][::-1]
+    depth = 0.25 + 0.14 * len(compared.groups)
+    figure, (panel,) = panels(1, width=5.6, height=STEP * len(left) + depth + 0.75)
     panel.set_axis_off()
-    panel.set_xlim(1 - 0.3 * k, k + 0.3 * k)
-    panel.set_ylim(-(depth + STEP * lines), 0.75)
+    panel.set_xlim(1 - 0.3 * k, 1.3 * k)
+    panel.set_ylim(-(depth + STEP * len(left)), 0.75)
     panel.hlines(0, 1, k, color=INK, linewidth=1)
     for rank in range(1, k + 1):
         panel.vlines(rank, 0, 0.08, color=INK, linewidth=1)
         panel.text(rank, 0.12, f"{rank}", ha="center", va="bottom", fontsize=8)
-    _critical_difference(panel, compared)
-    for side, members in (("left", left), ("right", order[len(left) :][::-1])):
-        for line, i in enumerate(members):
-            _label(panel, compared.methods[i], float(ranks[i]), -(depth + STEP * (line + 0.3)), k, side)
-    for line, group in enumerate(groups):
-        y = -0.12 - 0.14 * line
-        panel.hlines(y, ranks[group[0]] - 0.03, ranks[group[-1]] + 0.03, color=INK, linewidth=4)
+    panel.hlines(0.5, 1, 1 + compared.difference, color=INK, linewidth=1.5)
+    panel.text(
+        1 + compared.difference / 2,
+        0.56,
+        f"CD = {compared.difference:.2f}",
+        ha="center",
+        va="bottom",
+        fontsize=8,
+    )
+    for members, side, end in ((left, "right", 1 - 0.08 * k), (right, "left", 1.08 * k)):
+        for line, place in enumerate(members):
+            _label(panel, compared, place, -(depth + STEP * (line + 0.3)), side, end)
+    for line, group in enumerate(compared.groups):
+        ends = ranks[group[0]] - 0.03, ranks[group[-1]] + 0.03
+        panel.hlines(-0.12 - 0.14 * line, *ends, color=INK, linewidth=4)
     kind = measure(compared.measure)
     caption = (
         f"Mean ranks in {kind.title} on {compared.friedman.n} data sets (1 is best); bars join methods "
-        f"within the critical difference {compared.difference:.3f} (Nemenyi, alpha "
-        f"{compared.alpha:g})"
+        f"within the critical difference {compared.difference:.3f} (Nemenyi, alpha {compared.alpha:g})"
     )
     if compared.left_out:
-        caption += f"; left out: {listed(map(label_of, compared.left_out), most=MOST_NAMED)}"
+        caption += f"; left out: {listed(map(short_name, compared.left_out), most=12)}"
     panel.set_title(kind.title, fontsize=9, color=INK, loc="left")
     return Drawing(f"ranks-{compared.measure}", f"{caption}.", figure)
 
 
-def _critical_difference(panel, compared: OverallComparison) -> None:  # type: ignore[no-untyped-def]
-    cd = compared.difference
-    panel.hlines(0.5, 1, 1 + cd, color=INK, linewidth=1.5)
-    panel.vlines([1, 1 + cd], 0.45, 0.55, color=INK, linewidth=1.5)
-    panel.text(1 + cd / 2, 0.56, f"CD = {cd:.2f}", ha="center", va="bottom", fontsize=8)
-
-
-def _label(panel, method: str, rank: float, y: float, k: int, side: str) -> None:  # type: ignore[no-untyped-def]
-    end = 1 - 0.08 * k if side == "left" else k + 0.08 * k
+def _label(panel: "Axes", compared: OverallComparison, place: int, y: float, side: str, end: float) -> None:
+    rank, method = float(compared.friedman.mean_ranks[place]), compared.methods[place]
+    name = style_of(method, [method])["label"]
     panel.plot([rank, rank, end], [0, y, y], color="#777777", linewidth=0.8)
-    text = (
-        f"{METHOD_NAMES.get(method, plain_label(method))}  {rank:.2f}"
-        if side == "left"
-        else f"{rank:.2f}  {METHOD_NAMES.get(method, plain_label(method))}"
-    )
-    panel.text(end + (-0.03 if side == "left" else 0.03) * k / 3, y, text, va="center", fontsize=8.5,
-               ha="right" if side == "left" else "left")  # fmt: skip
+    text = f"{name}  {rank:.2f} " if side == "right" else f" {rank:.2f}  {name}"
+    panel.text(end, y, text, va="center", ha=side, fontsize=8.5)

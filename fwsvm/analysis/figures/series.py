@@ -1,220 +1,183 @@
-"""A measure against the number of training rows along a series (003 Figures 3, 4; 000 Figures 2 to 4)."""
+"""A measure on data sets: along a series against the number of rows (003 Figures 3, 4; 000 Figures 2 to 4), or single.
 
-from collections.abc import Collection, Hashable
-from typing import TYPE_CHECKING
+Single data sets (003 Figures 5, 6; 000 Figures 5 to 9) have a line each, with dots, not bars: bars from zero hide
+differences between accuracies of 97 and 98, and have no meaning on a log axis.
+"""
 
-import numpy as np
+from collections.abc import Iterator
+
 import pandas as pd
 
 from fwsvm.analysis import published
 from fwsvm.analysis.cells import against_baseline, without_sweeps
 from fwsvm.analysis.figures.data import (
+    Asked,
     FigureData,
     cut_short,
+    draw_curves,
     drawable,
-    is_noise,
+    figure,
+    finish_panel,
+    labels_of,
     methods_of,
-    records,
+    notes_of,
     settings_apart,
+    title_of,
     whiskers,
-    without_number,
 )
-from fwsvm.analysis.figures.registry import Asked, figure
 from fwsvm.analysis.figures.style import (
-    HOLLOW_NOTE,
-    INK,
+    GRID,
     Drawing,
-    PointRows,
-    band,
     footnote,
     hollow,
-    keep_within,
     legend,
     log_axis,
     panels,
-    plain_label,
-    say_noise,
     set_titles,
     style_of,
 )
 from fwsvm.analysis.measures import Measure, measure
-from fwsvm.analysis.published import METHOD_NAMES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SERIES = {"web": "Web", "adult": "Adult"}
-#: Curves whose distance is a smaller part of their rise than this are drawn as differences too.
-COINCIDE = 0.1
+MEASURES = ("accuracy", "time", "speedup", "size")
 
 
 @figure("series", 1)
-def draw(data: FigureData, asked: Asked) -> list[Drawing]:
+def draw_series(data: FigureData, asked: Asked) -> list[Drawing]:
     """Draw each measure in one picture, a panel per series of which two data sets or more were run."""
     drawings = []
-    for setting, here in settings_apart(against_baseline(_members_in(data), asked.baseline)):
-        compared = drawable(here)
-        for name in asked.plain or ("accuracy", "time", "speedup", "size"):
+    for said, compared in _series_cells(data, asked):
+        for name in asked.plain or MEASURES:
             kind = measure(name)
-            known, present = _known(compared, kind)
-            if present:
-                absent = without_number(compared[_of_series(compared, known, present)], known["dataset"])
-                drawings.append(_picture(known, present, kind, asked.baseline, setting, absent))
+            members = _members(compared, kind)
+            if members:
+                drawings.append(_series_picture(compared, members, kind, asked.baseline, said))
     return drawings
 
 
-def _members_in(data: FigureData) -> pd.DataFrame:
-    """Return the cells of members of a series, of the rbf kernel where there is one."""
+def _series_cells(data: FigureData, asked: Asked) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the cells of members of a series, of the rbf kernel where there is one."""
     cells = without_sweeps(data.selected(data.cells))
     cells = cells[cells["kernel"].isin(["rbf", ""])] if (cells["kernel"] == "rbf").any() else cells
-    return cells[cells["dataset"].map(is_of_a_series).astype(bool)]
+    places = {name: published.made_here().get(name) or name for name in cells["dataset"].unique()}
+    every = {name for one in SERIES for name in published.series(one)}
+    cells = cells[cells["dataset"].map(places).isin(every)]
+    for said, here in settings_apart(against_baseline(cells, asked.baseline)):
+        yield said, drawable(here)
 
 
-def _known(compared: pd.DataFrame, kind: Measure) -> tuple[pd.DataFrame, list[str]]:
-    """Return the cells with a number, and the series with two data sets or more among them."""
-    known = compared[compared[kind.column].notna() & compared["rows"].notna()]
-    return known, [one for one in SERIES if known.loc[_inside(known, one), "dataset"].nunique() > 1]
+def _members(cells: pd.DataFrame, kind: Measure) -> dict[str, pd.DataFrame]:
+    """Return the cells with a number by series, with stand-ins where a set is lacking, if it has two sets or more."""
+    known = cells[cells[kind.column].notna() & cells["rows"].notna()]
+    found = {}
+    for name in SERIES:
+        here = known[known["dataset"].isin(_sets_of(name, known))]
+        if here["dataset"].nunique() > 1:
+            found[name] = _placed(here)
+    return found
 
 
-def drawn_cells(data: FigureData, asked: Asked, kind: Measure) -> "pd.Index[int]":
-    """Return the index of the cells that `draw` shows in a measure, or names as lacking a number."""
-    drawn: set[Hashable] = set()
-    for _, here in settings_apart(against_baseline(_members_in(data), asked.baseline)):
-        known, present = _known(drawable(here), kind)
-        drawn |= set(here.index[_of_series(here, known, present)]) if present else set()
-    return pd.Index(list(drawn))
+def _sets_of(series: str, known: pd.DataFrame) -> set[str]:
+    """Return the data sets of a series, and those among the known ones that stand in for others of it."""
+    names = published.series(series)
+    stand_ins = published.standing_in(set(known["dataset"]))
+    return {*names, *(made for made, of in stand_ins.items() if of in names)}
 
 
-def is_of_a_series(dataset: str) -> bool:
-    """Whether a data set, or the one whose place it takes, is one of a series, be that one measured or not."""
-    published_one = published.made_here().get(dataset) or dataset
-    return any(published_one in published.series(name) for name in SERIES)
-
-
-def _inside(cells: pd.DataFrame, name: str) -> "pd.Series[bool]":
-    """Return which cells belong to a series; stand-ins do where the published data set is lacking."""
-    return cells["dataset"].isin(members(name, set(cells["dataset"])))
-
-
-def _of_series(cells: pd.DataFrame, known: pd.DataFrame, present: list[str]) -> "pd.Series[bool]":
-    """Return which cells belong to series that are drawn, without those in whose place others are drawn."""
-    measured = set(known["dataset"])
-    drawn = {dataset for one in present for dataset in members(one, measured)}
-    return cells["dataset"].isin(drawn - set(published.standing_in(measured).values()))
-
-
-def members(name: str, datasets: Collection[str]) -> list[str]:
-    """Return the data sets of a series, and those of ``datasets`` that stand in for others of it."""
-    series = published.series(name)
-    return [*series, *(made for made, of in published.standing_in(datasets).items() if of in series)]
-
-
-def _picture(
-    cells: pd.DataFrame, present: list[str], kind: Measure, baseline: str, setting: str, absent: list[str]
-) -> Drawing:
-    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
-    points = {name: _points(cells[_inside(cells, name) & cells["method"].isin(methods)]) for name in present}
-    differ = not kind.derived and any(_coincide(one, kind) for one in points.values())
-    figure, axes = panels(len(present), 1 + differ)
-    rows: PointRows = {}
-    for place, name in enumerate(present):
-        rows |= _curves(axes[place], points[name], kind, methods)
-        if kind.name == "speedup":
-            axes[place].axhline(1, color=INK, linewidth=0.8)
-        if kind.log_axis:
-            log_axis(axes[place], "y")
-        keep_within(axes[place], "y", kind)
-        if is_noise(points[name], kind):
-            say_noise(axes[place])
-        set_titles(axes[place], SERIES[name], "training rows m", title_of(kind, baseline))
-        if differ:
-            below = axes[len(present) + place]
-            rows |= _differences(below, points[name], kind, methods)
-            unit = "points" if kind.name == "accuracy" else "%"
-            set_titles(below, f"{SERIES[name]}, differences", "training rows m", f"from the mean ({unit})")
-    some_cut = any(bool(cut_short(one, kind).any()) for one in points.values())
-    legend(figure, axes, cut_short=some_cut)
-    caption = f"{title_of(kind, baseline)} against the number of training rows{setting and f', {setting}'}"
-    caption += "" if kind.derived else "; bands are one standard deviation"
-    caption += "; differences are from the mean of the methods" if differ else ""
-    footnote(figure, *absent)
-    caption = "; ".join([caption, *absent])
-    caption += f"{HOLLOW_NOTE}." if some_cut else "."
-    return Drawing(f"series-{kind.name}", caption, figure, rows)
-
-
-def _points(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of one series in order, with each data set's place on the axis.
+def _placed(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of one series with each data set's place on the axis.
 
     That is its size, or its number in the series if sizes repeat, as they do where a profile caps the rows.
     """
-    names = [name for name in published.names()["lock"] if name in set(cells["dataset"])]
-    sizes = cells.groupby("dataset")["rows"].max().reindex(names)
-    places = dict(sizes) if sizes.is_unique else {name: float(i) for i, name in enumerate(names)}
-    placed = cells.assign(
-        place=[places[name] for name in cells["dataset"]], size=[sizes[name] for name in cells["dataset"]]
-    )
+    sizes = cells.groupby("dataset")["rows"].max().reindex(published.in_order(cells["dataset"]))
+    places = sizes if sizes.is_unique else pd.Series(range(len(sizes)), sizes.index, dtype=float)
+    placed = cells.assign(place=cells["dataset"].map(places), size=cells["dataset"].map(sizes))
     return placed.sort_values("place", kind="stable")
 
 
-def _coincide(points: pd.DataFrame, kind: Measure) -> bool:
-    """Return whether the methods' curves lie so near to each other that nobody can tell them apart."""
-    values = points[kind.column] if kind.name == "accuracy" else np.log(points[kind.column])
-    if points["method"].nunique() < 2 or not np.isfinite(values).all():
-        return False
-    apart = values.groupby(points["dataset"])
-    rise = float(values.max() - values.min())
-    return rise > 0 and float((apart.max() - apart.min()).max()) < COINCIDE * rise
+def _series_picture(
+    cells: pd.DataFrame, members: dict[str, pd.DataFrame], kind: Measure, baseline: str, said: str
+) -> Drawing:
+    from matplotlib.ticker import NullLocator
+
+    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
+    figure, axes = panels(len(members))
+    for panel, (name, points) in zip(axes, members.items(), strict=True):
+        draw_curves(panel, points, "place", kind, methods)
+        finish_panel(panel, "y", points[points["method"].isin(methods)], kind, "dataset")
+        named = points.drop_duplicates("dataset")
+        if (named["place"] == named["size"]).all():
+            log_axis(panel, "x")
+        panel.xaxis.set_minor_locator(NullLocator())
+        titles = [
+            f"{published.title(d)}\n{rows:,.0f}"
+            for d, rows in zip(named["dataset"], named["size"], strict=True)
+        ]
+        panel.set_xticks(named["place"].tolist(), titles)
+        panel.tick_params(axis="x", labelsize=6)
+        set_titles(panel, SERIES[name], "training rows m", title_of(kind, baseline))
+    legend(figure, axes)
+    known = pd.concat(members.values())
+    replaced = set(published.standing_in(set(known["dataset"])).values())
+    notes = notes_of(cells[~cells["dataset"].isin(replaced)], known, kind)
+    footnote(figure, *notes)
+    caption = f"{title_of(kind, baseline)} against the number of training rows{said and f', {said}'}"
+    return Drawing(f"series-{kind.name}", f"{'; '.join([caption, *notes])}.", figure)
 
 
-def _curves(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[str]) -> PointRows:
-    """Draw each method's means with a band of one standard deviation."""
-    rows: PointRows = {}
-    for method in methods:
-        mine = points[points["method"] == method]
-        style = style_of(method, methods)
-        values = mine[kind.column] * kind.factor
-        (line,) = panel.plot(mine["place"], values, **style)
-        rows[line] = records(mine)
-        band(panel, mine["place"], *whiskers(mine, kind), style)
-        cut = cut_short(mine, kind)
-        hollow(panel, mine["place"][cut], values[cut], style)
-    _name_points(panel, points)
-    return rows
+@figure("datasets", 2)
+def draw_datasets(data: FigureData, asked: Asked) -> list[Drawing]:
+    """Draw each measure in one picture: data sets down, means as markers, deviations as whiskers."""
+    cells = without_sweeps(data.selected(data.cells))
+    several = cells.loc[cells["kernel"] != "", "kernel"].nunique() > 1
+    in_series = [here for _, here in _series_cells(data, asked)]
+    drawings = []
+    for kernel, here in cells.groupby("kernel", sort=False):
+        suffix = "" if kernel in {"rbf", "linear", ""} else f"-{kernel}"
+        words = [f"{kernel} kernel"] * bool(kernel and (suffix or several))
+        for said, part in settings_apart(against_baseline(here, asked.baseline)):
+            compared = drawable(part)
+            for name in asked.plain or MEASURES:
+                kind = measure(name)
+                # a series has a picture of its own, and names there what it lacks
+                drawn = [] if data.datasets else [i for each in in_series for i in _drawn(each, kind)]
+                shown = compared.drop(index=drawn, errors="ignore")
+                if shown[kind.column].notna().any():
+                    place = ", ".join([*words, *([said] if said else [])])
+                    drawings.append(_datasets_picture(shown, kind, asked.baseline, suffix, place))
+    return drawings
 
 
-def _differences(panel: "Axes", points: pd.DataFrame, kind: Measure, methods: list[str]) -> PointRows:
-    """Draw each method's distance from the mean of the methods on the same data set."""
-    rows: PointRows = {}
-    mean = points.groupby("dataset")[kind.column].transform("mean")
-    apart = points[kind.column] - mean if kind.name == "accuracy" else points[kind.column] / mean - 1
-    for method in methods:
-        mine = points["method"] == method
-        style = style_of(method, methods)
-        (line,) = panel.plot(points["place"][mine], 100 * apart[mine], **style)
-        rows[line] = records(points[mine])
-        cut = mine & cut_short(points, kind)
-        hollow(panel, points["place"][cut], 100 * apart[cut], style)
-    panel.axhline(0, color=INK, linewidth=0.8)
-    _name_points(panel, points)
-    return rows
+def _drawn(cells: pd.DataFrame, kind: Measure) -> "pd.Index[int]":
+    """Return the index of the cells of series that `draw_series` draws in a measure."""
+    members = _members(cells, kind)
+    sets = {name for one, known in members.items() for name in _sets_of(one, known)}
+    return cells.index[cells["dataset"].isin(sets)]
 
 
-def title_of(kind: Measure, baseline: str) -> str:
-    """Return a measure's axis title, naming the baseline of a comparison."""
-    return kind.title.replace("the baseline", METHOD_NAMES.get(baseline, plain_label(baseline)))
-
-
-def _name_points(panel: "Axes", points: pd.DataFrame) -> None:
-    """Label the axis with the data sets themselves and their sizes: they are the points of the series."""
-    from matplotlib.ticker import NullFormatter, NullLocator
-
-    named = points.drop_duplicates("dataset")
-    if (named["place"] == named["size"]).all():
-        log_axis(panel, "x")
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_minor_formatter(NullFormatter())
-    titles = map(published.title, named["dataset"])
-    labels = [f"{name}\n{rows:,.0f}" for name, rows in zip(titles, named["size"], strict=True)]
-    panel.set_xticks(named["place"].tolist(), labels)
-    panel.tick_params(axis="x", labelsize=6)
+def _datasets_picture(cells: pd.DataFrame, kind: Measure, baseline: str, suffix: str, said: str) -> Drawing:
+    known = cells[cells[kind.column].notna()]
+    labels = labels_of(known)
+    methods = [m for m in methods_of(cells) if not (kind.name == "speedup" and m == baseline)]
+    figure, (panel,) = panels(1, width=5.4, height=(0.12 + 0.09 * len(methods)) * len(labels) + 0.9)
+    panel.grid(visible=False, axis="y")
+    for line in range(len(labels) - 1):
+        panel.axhline(line + 0.5, color=GRID, linewidth=0.6)
+    heights = {dataset: place for place, dataset in enumerate(labels)}
+    for place, method in enumerate(methods):
+        here = known[known["method"] == method]
+        style = style_of(method, methods) | {"linestyle": "none", "markersize": 5.5}
+        at = here["dataset"].map(heights) + 0.8 * (place - (len(methods) - 1) / 2) / len(methods)
+        values, cut = here[kind.column] * kind.factor, cut_short(here, kind)
+        panel.hlines(at, *whiskers(here, kind), color=style["color"], linewidth=1)
+        panel.plot(values, at, **style)
+        hollow(panel, values[cut], at[cut], style)
+    panel.set_yticks(range(len(labels)), list(labels.values()))
+    panel.set_ylim(len(labels) - 0.5, -0.5)
+    finish_panel(panel, "x", known, kind, "dataset")
+    set_titles(panel, "", title_of(kind, baseline), "")
+    legend(figure, [panel])
+    notes = notes_of(cells, known, kind)
+    footnote(figure, *notes)
+    caption = f"{title_of(kind, baseline)} on single data sets{said and f', {said}'}"
+    return Drawing(f"datasets-{kind.name}{suffix}", f"{'; '.join([caption, *notes])}.", figure)

@@ -27,8 +27,8 @@ METHOD_NAMES = {"cvm": "CVM", "fw": "FW", "mfw": "MFW", "swap": "SWAP", "swap-2o
 #: Marks the names of data sets that are made here; `MADE_HERE` explains it, below tables and pictures.
 DAGGER = "†"
 MADE_HERE = (
-    f"{DAGGER} made here by seed, drawn from larger sets of the series or generated: no published data set. It counts "
-    "in no test, and in no claim but those about growth with m and those of 002, which name it."
+    f"{DAGGER} made here by seed, from larger sets of the series or generated: no published set, and counted in no "
+    "test, and in no claim but those about growth with m and those of 002, which name it"
 )
 PRINTED_METHODS = {"baseline": "liblinear"}  # 002's name for it; the others differ from ours in case only
 
