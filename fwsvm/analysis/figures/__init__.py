@@ -1,7 +1,4 @@
-"""Figures by matplotlib (the extra ``plots``), each kind a function that `figure` registers.
-
-Every module of the folder is imported; so are those of other packages (entry point group ``fwsvm.figures``).
-"""
+"""Figures by matplotlib (the extra ``plots``), each kind a function that `figure` registers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,13 +7,10 @@ from typing import Any
 
 from fwsvm.analysis import published
 from fwsvm.analysis.figures import convergence, ranks, selection, series, sweep  # noqa: F401 - they register
-from fwsvm.analysis.figures.data import FIGURES, TRACED, Asked, FigureData, figure, kind_of, kinds
+from fwsvm.analysis.figures.data import TRACED, Asked, FigureData, figure, kind_of, kinds
 from fwsvm.analysis.figures.style import PICTURE_FORMATS, Drawing, footnote, require_matplotlib
-from fwsvm.plugins import load_plugins
 
 __all__ = ["PICTURE_FORMATS", "TRACED", "Asked", "Drawing", "FigureData", "draw", "figure", "kinds"]
-
-load_plugins("fwsvm.figures", "figure", FIGURES)
 
 
 def draw(data: FigureData, names: Sequence[str] = (), **fields: Any) -> list[Drawing]:

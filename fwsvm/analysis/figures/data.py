@@ -224,9 +224,16 @@ def whiskers(cells: pd.DataFrame, kind: Measure) -> "tuple[pd.Series[float], pd.
 
 
 def draw_curves(
-    panel: "Axes", points: pd.DataFrame, x: str, kind: Measure, methods: list[str], **look: Any
+    panel: "Axes",
+    points: pd.DataFrame,
+    x: str,
+    kind: Measure,
+    methods: list[str],
+    *,
+    bands: bool = True,
+    **look: Any,
 ) -> None:
-    """Draw each method's means over a column, with a band of one standard deviation and hollow bounds."""
+    """Draw each method's means over a column, with bands of one standard deviation and hollow bounds."""
     for method in methods:
         mine = points[(points["method"] == method) & points[kind.column].notna()].sort_values(
             x, kind="stable"
@@ -237,7 +244,8 @@ def draw_curves(
         style |= {name: style[name] + value if name == "label" else value for name, value in look.items()}
         values, cut = mine[kind.column] * kind.factor, cut_short(mine, kind)
         panel.plot(mine[x], values, **style)
-        band(panel, mine[x], *whiskers(mine, kind), style)
+        if bands:
+            band(panel, mine[x], *whiskers(mine, kind), style)
         hollow(panel, mine[x][cut], values[cut], style)
 
 

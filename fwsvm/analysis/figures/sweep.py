@@ -106,7 +106,7 @@ def _setting_picture(
         for column, (dataset, label) in enumerate(labels.items()):
             panel = axes[line * len(labels) + column]
             here = points[(points["dataset"] == dataset) & points["method"].isin(compared)]
-            draw_curves(panel, here, "place", kind, methods)
+            draw_curves(panel, here, "place", kind, methods, bands=False)
             finish_panel(panel, "y", here, kind, "place")
             panel.set_xlim(-0.4, len(values) - 0.6)
             crowded = max(map(len, names)) * math.sqrt(len(names)) > 12
