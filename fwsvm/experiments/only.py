@@ -1,13 +1,16 @@
 """A part of an experiment: some of its methods on some of its data sets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from fwsvm.errors import UsageError, nearest, shown
 from fwsvm.experiments.experiment import Experiment, Trial
 
-COLUMNS = {"method": lambda trial: trial.finals.base.method, "dataset": lambda trial: trial.data.name}
+COLUMNS: dict[str, Callable[[Trial], str]] = {
+    "method": lambda trial: trial.finals.base.method,
+    "dataset": lambda trial: trial.data.name,
+}
 
 
 def only(experiment: Experiment, conditions: Sequence[str]) -> Experiment:
@@ -22,35 +25,26 @@ def only(experiment: Experiment, conditions: Sequence[str]) -> Experiment:
     UsageError
         A condition that is none, or that no method or data set of the experiment meets.
     """
+    trials = experiment.trials
     admitted: dict[str, list[str]] = {}
     for condition in (part.strip() for given in conditions for part in given.split(",")):
         column, equals, value = condition.partition("=")
         if not equals or column not in COLUMNS:
             raise UsageError(f"--only {condition}: give method=NAME or dataset=NAME")
-        admitted.setdefault(column, []).append(_known(experiment, column, value))
-    trials = tuple(
+        names = list(dict.fromkeys(map(COLUMNS[column], trials)))
+        if not any(fnmatchcase(name, value) for name in names):
+            hint = nearest(value, names, f"it has {', '.join(names[:12])}")
+            raise UsageError(
+                f"--only {column}={shown(value)}: {experiment.name} has no {column} of that name; {hint}"
+            )
+        admitted.setdefault(column, []).append(value)
+    left = tuple(
         trial
-        for trial in experiment.trials
-        if all(any(_meets(trial, column, value) for value in values) for column, values in admitted.items())
+        for trial in trials
+        if all(any(fnmatchcase(COLUMNS[c](trial), value) for value in some) for c, some in admitted.items())
     )
-    if not trials:
+    if not left:
         raise UsageError(
             f"--only {','.join(conditions)}: {experiment.name} has no such method on such a data set"
         )
-    return replace(experiment, trials=trials)
-
-
-def _meets(trial: Trial, column: str, value: str) -> bool:
-    name = COLUMNS[column](trial)
-    return name == value or fnmatchcase(name, value)
-
-
-def _known(experiment: Experiment, column: str, value: str) -> str:
-    """Return a value that some trial of the experiment meets; refuse others."""
-    if not any(_meets(trial, column, value) for trial in experiment.trials):
-        names = list(dict.fromkeys(COLUMNS[column](trial) for trial in experiment.trials))
-        hint = nearest(value, names, f"it has {', '.join(names[:12])}")
-        raise UsageError(
-            f"--only {column}={shown(value)}: {experiment.name} has no {column} of that name; {hint}"
-        )
-    return value
+    return replace(experiment, trials=left)

@@ -1,5 +1,6 @@
 """The experiments that come with fwsvm: at the top of a checkout in ``configs``, elsewhere in the package."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,15 +52,19 @@ def config_file(word: Path) -> Path:
     UsageError
         Neither a file nor a shipped experiment; a file that is not there of which there is a shipped one.
     """
-    if _exists(word):
+    if os.path.exists(word):  # noqa: PTH110  (Path.exists raises for a name that is too long)
         return word
+    name, files = word.name.removesuffix(SUFFIX), _files()
+    if word.parent == Path() and name in files:
+        return files[name]
+    if name in files:
+        raise UsageError(
+            f"{word}: there is no such file; `fwsvm grid {name}` runs the one that comes with fwsvm"
+        )
     if word.parent != Path():
-        if (name := word.name.removesuffix(SUFFIX)) in _files():
-            raise UsageError(
-                f"{word}: there is no such file; `fwsvm grid {name}` runs the one that comes with fwsvm"
-            )
         return word
-    return _shipped_file(word, "neither a file nor")
+    hint = nearest(name, files, "`fwsvm grid --list` shows all")
+    raise UsageError(f"{word}: neither a file nor an experiment that comes with fwsvm; {hint}")
 
 
 def copy_experiment(word: str, folder: Path) -> list[Path]:
@@ -70,7 +75,11 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
     UsageError
         There is no such experiment, or one of the files exists already.
     """
-    files = list(dict.fromkeys(_with_extended(read_config_file(_shipped_file(Path(word), "not")))))
+    shipped = _files()
+    if word not in shipped:
+        hint = nearest(word, shipped, "`fwsvm grid --list` shows all")
+        raise UsageError(f"{word}: not an experiment that comes with fwsvm; {hint}")
+    files = list(dict.fromkeys(_with_extended(read_config_file(shipped[word]))))
     copies = [folder / file.name for file in files]
     if taken := [copy for copy in copies if copy.exists() or copy.is_symlink()]:
         raise UsageError(f"{taken[0]} exists already; move it, or copy in another folder")
@@ -83,21 +92,6 @@ def copy_experiment(word: str, folder: Path) -> list[Path]:
 def _files() -> dict[str, Path]:
     files = shipped_folder().glob(f"*{SUFFIX}")
     return {file.stem: file for file in sorted(files, key=lambda file: file.stem)}
-
-
-def _exists(word: Path) -> bool:
-    try:
-        return word.exists()
-    except OSError:  # a name that is too long for a file
-        return False
-
-
-def _shipped_file(word: Path, neither: str) -> Path:
-    files, name = _files(), word.name.removesuffix(SUFFIX)
-    if word.parent == Path() and name in files:
-        return files[name]
-    hint = nearest(name, files, "`fwsvm grid --list` shows all")
-    raise UsageError(f"{word}: {neither} an experiment that comes with fwsvm; {hint}")
 
 
 def _with_extended(config: ConfigFile) -> Iterator[Path]:
