@@ -22,6 +22,7 @@ from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary, Expansion
 from fwsvm.problems.precomputed import is_given
+from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Certified
 from fwsvm.solvers.class_weight import of_classes
 from fwsvm.solvers.fit import refuse_penalties
@@ -32,7 +33,6 @@ from fwsvm.solvers.resolve import Resolved, width_rule_of
 from fwsvm.solvers.resolve import resolve as resolve_rows
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import Work, carry_out, shared_out
-from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Part, Solved, Subproblems
 from fwsvm.solvers.warm_up import ROWS, compile_runs
 

@@ -229,7 +229,7 @@ class FrankWolfeSVC(KernelClassifier):
     kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
         kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
-        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
+        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
     stop, tol : relative (gap / objective), gap, or meb; and the tolerance
     search : full (all rows; exact gaps), or sampled (59 rows; the gap is computed where these say that it ends)

@@ -26,7 +26,7 @@ class StochasticSVC(KernelClassifier):
     kernel : rbf, linear, poly, quadratic, laplacian, or another of ``fwsvm kernels``; "precomputed", where X is the
         kernel matrix (m, m), and (t, m) to predict; or a function of two sets of rows that returns such a matrix
     gamma : width of the kernel; "scale": 1 / (n times the variance of all values); "auto": 1 / n; None: by
-        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), readme 1/D, libcvm 2/D
+        ``width_rule`` from the mean squared distance D of the rows: paper 1/(2D), inverse-distance 1/D, libcvm 2/D
     degree, coef0 : of the poly kernel
     stop, tol : relative (gap / objective) or eps (each method's own rule); and the tolerance
     max_iter, time_limit : iterations and seconds after which a run ends, with a ConvergenceWarning; None (or -1):

@@ -35,9 +35,9 @@ from fwsvm.experiments.experiment import DataSpec, Experiment, Selection, Sweep,
 from fwsvm.kernels.kernel import KERNELS, width_rules
 from fwsvm.kernels.kernel import family as kernel_family
 from fwsvm.parameters import BALANCED
+from fwsvm.settings import SEARCHES, STOPS
 from fwsvm.solvers import FAMILIES, METHODS, Settings
 from fwsvm.solvers.protocols import CANDIDATES, GRADIENTS, PROTOCOLS
-from fwsvm.solvers.settings import SEARCHES, STOPS
 
 #: Settings that may hold one value, a list of values, or a range: the runs are all combinations. Key to field.
 SWEPT = {"sigma2": "sigma2", "gamma": "gamma", "lambda": "lambda_", "C": "C", "tolerance": "tolerance"}

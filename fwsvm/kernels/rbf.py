@@ -27,7 +27,7 @@ def _of_a_sample(X: Any, counts: np.ndarray | None) -> float:
     ("gamma",),
     widths={
         "paper": Width(mean_squared_distance, "1 / (2 D)", 0.5),
-        "readme": Width(mean_squared_distance, "1 / D"),
+        "inverse-distance": Width(mean_squared_distance, "1 / D"),
         "libcvm": Width(_of_a_sample, "2 / D of 5,000 rows", 2.0),
     },
     sigma2=True,

@@ -9,11 +9,11 @@ import importlib
 import pkgutil
 
 from fwsvm.plugins import load_plugins
+from fwsvm.settings import Settings
 from fwsvm.solvers.fit import fit
 from fwsvm.solvers.registry import FAMILIES, METHODS, method
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.settings import Settings
 from fwsvm.status import Status
 
 for _package in pkgutil.iter_modules(__path__):

@@ -26,6 +26,7 @@ from fwsvm.phases import Phase, enter
 from fwsvm.problems.binary import Binary
 from fwsvm.problems.machines import KernelModel, decisions_together
 from fwsvm.problems.precomputed import is_given
+from fwsvm.settings import Settings
 from fwsvm.solvers.certify import Candidate, is_certified
 from fwsvm.solvers.class_weight import ClassWeight
 from fwsvm.solvers.column_store import ColumnStore
@@ -36,7 +37,6 @@ from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
-from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.solver import Iterate
 from fwsvm.solvers.subproblems import Part, work_of
 from fwsvm.solvers.tuning import CERTIFIED_TOGETHER, CERTIFY_AFTER, DECIDED_TOGETHER, DECISIONS_HELD

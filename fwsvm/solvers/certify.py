@@ -140,13 +140,14 @@ def status_of_parts(parts: Sequence[Status], total: Outcome) -> Status:
     return Status.STALLED if status is Status.CONVERGED and not is_certified(total) else status
 
 
-def message(status: Status, total: Outcome, unreached: str = "") -> str:
+def message(status: Status, stop: str, total: Outcome, unreached: str = "") -> str:
     """Return the status in a sentence with its particulars: what was not reached, estimated, or is worth little."""
-    said = [status.sentence]
+    how = promises.ending(status, stop, total.relative_gap)
+    said = [status.sentence if how == status else f"{how[0].upper()}{how[1:]}."]
     if unreached:
         said.append(unreached)
     if math.isfinite(total.gap_error):
         what = "Objective and gap are" if total.gap_kind == "estimate" else "The objective is"
         said.append(f"{what} estimated from samples of the rows, standard error {total.gap_error:.3g}.")
-    said.append(promises.of_gap(status, total.objective, total.gap, total.relative_gap, total.gap_kind))
+    said.append(promises.gap_warning(status, total.objective, total.gap, total.relative_gap, total.gap_kind))
     return " ".join(filter(None, said))

@@ -20,6 +20,7 @@ from fwsvm.kernels.rows import as_rows, in_precision
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.numerics.compile import compile_for
 from fwsvm.problems.simplex_qp import simplex_qp
+from fwsvm.settings import Settings
 from fwsvm.solvers.auto.grouped_rows import tiny_groups
 from fwsvm.solvers.auto.own_columns import compile_certificate
 from fwsvm.solvers.frank_wolfe.engine import make, plain
@@ -32,7 +33,6 @@ from fwsvm.solvers.frank_wolfe.starting_point import optimum
 from fwsvm.solvers.frank_wolfe.swap_2o import Swap2o
 from fwsvm.solvers.newton.warm_up import compile_systems
 from fwsvm.solvers.resolve import Resolved, resolve
-from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.warm_up import tiny_problem
 
 WITH_NEWTON_STEPS = ("auto", "newton")

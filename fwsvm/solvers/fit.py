@@ -18,6 +18,7 @@ from fwsvm.numerics.threads import blas_on
 from fwsvm.phases import Phase, enter
 from fwsvm.problems import precomputed
 from fwsvm.problems.machines import with_absent_classes
+from fwsvm.settings import Settings
 from fwsvm.solvers import memory
 from fwsvm.solvers.class_weight import ClassWeight, row_weights
 from fwsvm.solvers.column_store import ColumnStore
@@ -26,7 +27,6 @@ from fwsvm.solvers.loop import Watch
 from fwsvm.solvers.resolve import Resolved, resolve
 from fwsvm.solvers.result import Result
 from fwsvm.solvers.scheduler import solve_all
-from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.subproblems import Subproblems
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.solvers.warm_up import announce_compiling, compile_runs

@@ -66,7 +66,7 @@ def gathered(run: Trained) -> Result:
     return Result(
         model=model,
         status=status,
-        message=certify.message(status, total, lacking),
+        message=certify.message(status, resolved.stop, total, lacking),
         settings=resolved.as_columns(),
         subproblems=len(problems),
         objective=total.objective,

@@ -15,6 +15,7 @@ from fwsvm.kernels.survey import largest_of
 from fwsvm.kernels.widths import gamma_of, sigma2_of
 from fwsvm.numerics.threads import MOST_THREADS, usable_threads
 from fwsvm.problems.precomputed import is_given
+from fwsvm.settings import SEARCHES, SPELLED, Settings
 from fwsvm.solvers.protocols import (
     CANDIDATES,
     GRADIENTS,
@@ -24,7 +25,6 @@ from fwsvm.solvers.protocols import (
     SimplexProtocol,
 )
 from fwsvm.solvers.registry import FAMILIES, Family, Method, method
-from fwsvm.solvers.settings import SEARCHES, SPELLED, Settings
 
 SMALLEST, LARGEST = 1e-15, 1e15  # the largest value of the rows, for a kernel
 MOST_SEED = 2**64 - 1
@@ -130,7 +130,7 @@ def resolve(settings: Settings, X: RowMatrix, rows: int | None = None) -> Resolv
         _positive("time-limit", settings.time_limit)
     for name in ("max_iterations", "threads", "cache_mib"):
         if getattr(settings, name) is not None:
-            check_whole(SPELLED.get(name, name.replace("_", "-")), getattr(settings, name), 1, MOST[name])
+            check_whole(SPELLED[name], getattr(settings, name), 1, MOST[name])
     return Resolved(
         method=chosen,
         rule=chosen.make(settings.parameters),

@@ -21,9 +21,9 @@ from numba.core import event
 
 from fwsvm.numerics.compiled_cache import PACKAGE, is_cache_empty
 from fwsvm.numerics.threads import usable_threads
+from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, METHODS
 from fwsvm.solvers.resolve import stop_of
-from fwsvm.solvers.settings import Settings
 
 SECOND = "fwsvm.solvers.compile_from_the_end"  # what the second process runs
 

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 from fwsvm.errors import UsageError
 from fwsvm.kernels.kernel import family as kernel_family
+from fwsvm.settings import SPELLED, Settings
 from fwsvm.solvers.registry import FAMILIES, method
 from fwsvm.solvers.resolve import search_of
-from fwsvm.solvers.settings import SPELLED, Settings
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
@@ -41,5 +41,5 @@ def refuse_what_does_nothing(settings: Settings) -> None:
     }
     for setting, whose in idle.items():
         if whose and getattr(settings, setting) != _DEFAULTS[setting]:
-            spelled = SPELLED.get(setting, setting.replace("_", "-"))
+            spelled = SPELLED[setting]
             raise UsageError(f"{spelled} means nothing to {whose}; leave it out")

@@ -47,7 +47,7 @@ def test_the_rules_of_width():
     X = data(2, 50, 4)
     D = pdist(X, "sqeuclidean").mean()
     assert default_gamma("rbf", X) == pytest.approx(1 / (2 * D))
-    assert default_gamma("rbf", X, "readme") == pytest.approx(1 / D)
+    assert default_gamma("rbf", X, "inverse-distance") == pytest.approx(1 / D)
     assert default_gamma("rbf", X, "libcvm") == pytest.approx(2 / D)
     assert default_gamma("quadratic", X) == default_gamma("poly", X) == pytest.approx(1 / D)
     assert default_gamma("laplacian", X) == pytest.approx(1 / pdist(X, "cityblock").mean())

@@ -18,10 +18,10 @@ import numpy as np
 
 from fwsvm._mapped import picked
 from fwsvm.errors import FwsvmError, UsageError
+from fwsvm.settings import Settings
 from fwsvm.solvers.registry import FAMILIES, method, register
 from fwsvm.solvers.resolve import Resolved
 from fwsvm.solvers.result import Result, SampleFacts
-from fwsvm.solvers.settings import Settings
 from fwsvm.solvers.tuning import LARGEST_JUMP, SAFE_SHARE, SMALLEST_JUMP
 from fwsvm.solvers.warm_start import WarmStart
 from fwsvm.status import Status

@@ -22,9 +22,9 @@ from fwsvm.kernels.sparse_tiles import WIDE
 from fwsvm.kernels.sums import weighted_sums
 from fwsvm.problems.hinge import regularisation
 from fwsvm.problems.machines import KernelModel
+from fwsvm.settings import Settings
 from fwsvm.solvers.resolve import resolve
 from fwsvm.solvers.result import Result
-from fwsvm.solvers.settings import Settings
 from fwsvm.status import Status
 
 UNPROVEN = "Each row was visited once, as it came; that proves no gap."
