@@ -1,95 +1,298 @@
-"""Progress of downloads on stderr: a bar in a terminal, a line every few seconds elsewhere."""
+"""Progress on stderr: bars on a terminal, plain lines every few seconds elsewhere, nothing with --quiet.
 
+    runs     ━━━━━━━━━━━━──────  13 of 21                          1:07  about 40 s left
+    train    ━━━━━━────────────  gap 1.2e-02, 1,234 SV             0:04  0:12 left
+             wdbc swap-2o select C=4 fold 3
+
+The first line is there where a command makes several runs, the last where they have names.
+"""
+
+import contextlib
+import math
+import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Self
 
-import click
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
+from rich.text import Text
 
-from fwsvm.cli._display import SECONDS_BETWEEN_LINES, Display, is_animated
-from fwsvm.cli._display_lines import WORDS, without_middle
+from fwsvm import phases, promises
+from fwsvm.cli._lines import has_cursor, is_quiet, note
 from fwsvm.phases import Phase
 
 if TYPE_CHECKING:
     from fwsvm.data.fetching.download import FetchOptions
+    from fwsvm.experiments.forecast import TimeLeft
+    from fwsvm.experiments.plan import Cell
+    from fwsvm.experiments.run import Record
+    from fwsvm.solvers import Settings
+    from fwsvm.solvers.loop import Progress as RunProgress
+
+SECONDS_BETWEEN_LINES = 5.0  # where there is no terminal
+MANY_FUNCTIONS = 12  # a few are compiled without a word
+SECONDS_OF_ONE_RUN = 3.0  # for which it is shown, at least, where others go on beside it
+LEAST_SHARE = 0.05  # of a run, from which the time that is left is shown
+WIDTH = 77  # columns of a line at most, so that ^C begins no other on a terminal of 80
+WORDS = 28  # columns beside the bar
 
 
-def download_bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
-    """Return a progress bar for a file of a name and size (bytes, or None), for a terminal or not."""
-    return TerminalProgress(name, size) if is_animated() else PlainProgress(name, size)
+class Bars(Progress):
+    """The bars, and the name of the present run below them."""
+
+    run_name = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Yield what is shown."""
+        yield self.make_tasks_table(sorted(self.tasks, key=lambda task: task.fields["place"]))
+        if self.run_name:
+            name = Text(f"{'':9}{self.run_name}", no_wrap=True, overflow="ellipsis", end="")
+            name.truncate(min(WIDTH, self.console.width), overflow="ellipsis")
+            yield name
 
 
-class PlainProgress:
-    """Progress as plain lines, at most one every few seconds."""
+class ClockColumn(ProgressColumn):
+    """Elapsed time, and the time that is left where it is known."""
 
-    def __init__(self, name: str, size: int | None) -> None:
-        self.name = name
-        self.total = size or 0
-        self.done = 0
-        self.said = time.monotonic()
-
-    def update(self, count: int) -> None:
-        """Count bytes; print a line if the last one is some seconds ago."""
-        self.done += count
-        if time.monotonic() - self.said > SECONDS_BETWEEN_LINES:
-            self.said = time.monotonic()
-            click.echo(f"{self.name}: {amount(self.done, self.total)}", err=True)
-
-    def reset(self) -> None:
-        """Begin to count again."""
-        self.done = 0
-
-    def close(self) -> None:
-        """Return: there is nothing to close."""
+    def render(self, task: Task) -> Text:
+        """Return both."""
+        left, elapsed, done = task.fields["left"], task.elapsed or 0.0, task.completed if task.total else 0.0
+        if not left and LEAST_SHARE < done < 1.0:
+            left = f"{clock(elapsed * (1.0 - done) / done)} left"
+        return Text(f"{clock(elapsed):>5}  {left:<16}", no_wrap=True)
 
 
-class TerminalProgress:
-    """A line of a display, or one of its own, which appears with the first bytes and goes when closed."""
+def clock(seconds: float) -> str:
+    """Return a time as a clock shows it.
+
+    >>> clock(7), clock(127), clock(4000)
+    ('0:07', '2:07', '1h06')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}"
+
+
+class Display:
+    """Progress as a context manager; within it, phases that the layers below announce are shown."""
+
+    def __init__(self) -> None:
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._phase = ""
+        self._open = contextlib.ExitStack()
+        self._share = Share()
+        self._functions = 0
+        self._last_line = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Show bars as soon as there are any."""
+        self._open.enter_context(phases.listening(self.enter))
+        self._open.enter_context(phases.listening_inside(self.inside))
+        if sys.stderr.isatty() and has_cursor() and not is_quiet():
+            columns = (
+                TextColumn("{task.description:<8}", markup=False),
+                BarColumn(18, complete_style="cyan", finished_style="cyan"),
+                TextColumn("{task.fields[said]}", markup=False,
+                           table_column=Column(width=WORDS, no_wrap=True, overflow="ellipsis")),
+                ClockColumn(),
+            )  # fmt: skip
+            console = Console(stderr=True, highlight=False, emoji=False)
+            self._bars = Bars(
+                *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty(),
+            )  # fmt: skip
+            self._open.enter_context(self._bars)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bars away."""
+        self._open.close()
+
+    def _update(self, line: str, label: str, done: float | None, said: str, left: str = "") -> None:
+        """Show a line's label, the part that is done (0 to 1, or None) and its words; a new label has a new clock."""
+        if self._bars is None:
+            return
+        if line not in self._tasks:
+            place = 0 if line == "runs" else 1
+            self._tasks[line] = self._bars.add_task(label, total=None, said="", left="", place=place)
+        task = self._tasks[line]
+        if self._bars.tasks[self._bars.task_ids.index(task)].description != label:
+            self._bars.reset(task, total=None, description=label)
+        total = None if done is None else 1.0
+        self._bars.update(task, total=total, completed=done or 0.0, said=said, left=left)
+
+    def enter(self, phase: str) -> None:
+        """Show another phase; compiling is shown within the phase that needs it."""
+        if phase == Phase.COMPILE:
+            self._functions += 1
+            self.inside("compiling (once)")
+            if self._functions == 2 * MANY_FUNCTIONS and self._bars is None:  # each is announced twice
+                note("compiling for this machine (once)")
+        elif phase != self._phase:
+            self._phase = phase
+            self._update("phase", phase, None, "")
+
+    def inside(self, what: str, part: float | None = None) -> None:
+        """Show a long step of the present phase, and how far it is if that is known."""
+        if self._bars is not None and "phase" in self._tasks:
+            self._bars.update(self._tasks["phase"], said=what if part is None else f"{what} {part:.0%}")
+
+    def begin(self, name: str = "") -> None:
+        """Show another run of that name, whose phases begin anew."""
+        self._phase, self._share = "", Share()
+        if self._bars is not None:
+            self._bars.run_name = name
+
+    def show(self, phase: str, done: float | None, said: str, plain: str) -> None:
+        """Show how far a phase is; without a terminal write ``plain``, if the last line is some seconds ago."""
+        self.enter(phase)
+        self._update("phase", phase, done, said)
+        if self._bars is None and time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            note(plain)
+
+    def count(self, label: str, done: int, total: int, left: str = "") -> None:
+        """Show how many runs or folds are done."""
+        self._update("runs", label, done / total if total else 1.0, f"{done:,} of {total:,}", left)
+
+    def __call__(self, progress: "RunProgress") -> None:
+        """Show the progress of a run that trains."""
+        gap = progress.gap / progress.objective if progress.objective else math.nan
+        part = f"part {min(progress.subproblem + 1, progress.subproblems)}/{progress.subproblems}"
+        parts = [part] if progress.subproblems > 1 else []
+        if math.isfinite(gap):
+            parts.append(f"gap {gap:.1e}")
+        elif math.isfinite(progress.objective):
+            parts.append(f"objective {progress.objective:.3g}")
+        parts.append(
+            f"{progress.support_vectors:,} SV"
+            if progress.support_vectors
+            else f"{progress.iterations:,} iter."
+        )
+        said = ", ".join(parts)
+        plain = f"{progress.seconds:6.1f} s  {said}, iteration {progress.iterations:,}"
+        self.show(Phase.TRAIN, self._share.of(progress, gap), said, plain)
+
+
+class Share:
+    """What part of a run is done: of its subproblems, and of the way, in orders of magnitude, of one's gap."""
+
+    def __init__(self) -> None:
+        self.most, self.number, self.first = 0.0, 0, math.nan
+
+    def of(self, progress: "RunProgress", gap: float) -> float:
+        """Return the part, 0 to 1, which never falls."""
+        if progress.subproblem != self.number:
+            self.number, self.first = progress.subproblem, math.nan
+        ratio, inside = gap / progress.tolerance if progress.tolerance else math.nan, 0.0
+        if 0 < ratio < math.inf:
+            self.first = ratio if math.isnan(self.first) else max(self.first, ratio)
+            inside = 1.0 - max(0.0, math.log(ratio)) / max(1.0, math.log(self.first))
+        self.most = max(self.most, min(1.0, (progress.subproblem + inside) / progress.subproblems))
+        return self.most
+
+
+class RunsDisplay(Display):
+    """The `Reporter` of ``fwsvm grid``: notes, the present run and how many are done, or a line for each run.
+
+    Of several that go on beside each other (``slots`` > 1) one is shown for a while, then another.
+    """
+
+    def __init__(self, total: int, done: int, slots: int, time_left: "TimeLeft") -> None:
+        super().__init__()
+        self.total, self.done, self.slots, self.time_left = total, done, slots, time_left
+        self._at, self._since, self._last_end = "", 0.0, time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Show how many runs are done."""
+        super().__enter__()
+        self.count("runs", self.done, self.total)
+        return self
+
+    def note(self, said: str) -> None:
+        """Print a message."""
+        note(said)
+
+    def watch(self, cell: "Cell", inside: "RunProgress | Phase") -> None:
+        """Show the phase or the progress of a run, unless one beside it is shown."""
+        now = time.monotonic()
+        if self._at != cell.run_id:
+            if self.slots > 1 and self._at and now - self._since < SECONDS_OF_ONE_RUN:
+                return
+            self._at, self._since = cell.run_id, now
+            self.begin(cell.label)
+        if isinstance(inside, Phase):
+            self.enter(inside)
+        else:
+            self(inside)
+
+    def ended(self, record: "Record") -> None:
+        """Count a run that ended, and report its status."""
+        from fwsvm.experiments.forecast import format_duration
+
+        self.done += 1
+        if self._at == record.cell.run_id:
+            self._at = ""
+        row, now = record.row, time.monotonic()
+        compiled = (row.get("compile_seconds") or 0.0) / (row.get("parallel_cells") or 1)
+        self.time_left.end(record.cell, max(0.0, now - self._last_end - compiled))
+        self._last_end, seconds = now, self.time_left.seconds
+        left = f"{format_duration(seconds)} left" if seconds is not None and self.done < self.total else ""
+        self.count("runs", self.done, self.total, left)
+        if self._bars is not None:
+            return
+        said = [promises.ending(record.status, row["stop"], row.get("relative_gap") or 0.0)]
+        if row.get("test_accuracy") is not None:
+            said.append(f"{100 * row['test_accuracy']:.2f} %")
+        if row.get("train_seconds") is not None:
+            said.append(f"{row['train_seconds']:.3g} s")
+        said += [part for part in (promises.in_short([], [row["flags"] or ""]), left) if part]
+        note(f"[{self.done}/{self.total}] {record.cell.label}: {', '.join(said)}")
+
+
+class Download:
+    """Progress of a file that is fetched, in a display, or in one of its own that goes when it is closed."""
 
     def __init__(self, name: str, size: int | None, display: Display | None = None) -> None:
-        self.name = name
-        self.total = size or 0
-        self.done = 0
-        self.display = display
-        self.own: Display | None = None
+        self.name, self.total, self.done = name, size or 0, 0
+        self._display = display
+        self._own = contextlib.ExitStack()
 
     def update(self, count: int) -> None:
         """Count bytes, and show them."""
         self.done += count
-        if not self.done:
-            return
-        if self.display is None and self.own is None:
-            self.own = Display(listens=False)
-            self.own.__enter__()
-        display = self.display or self.own
-        assert display is not None  # noqa: S101 - made above
-        part, said = min(1.0, self.done / self.total) if self.total else None, amount(self.done, self.total)
-        display.show(Phase.FETCH, part, (f"{said}  {without_middle(self.name, WORDS - len(said) - 2)}",))
+        if self._display is None:
+            self._display = self._own.enter_context(Display())
+        said = f"{self.done / 1e6:,.1f}" + (f" of {self.total / 1e6:,.1f}" if self.total else "") + " MB"
+        part = min(1.0, self.done / self.total) if self.total else None
+        self._display.begin(self.name)
+        self._display.show(Phase.FETCH, part, said, f"{self.name}: {said}")
 
     def reset(self) -> None:
         """Begin to count again."""
         self.done = 0
 
     def close(self) -> None:
-        """Remove the line, whether the download succeeded or not."""
-        if self.own is not None:
-            self.own.__exit__(None, None, None)
-            self.own = None
-        elif self.display is not None:
-            self.display.enter(Phase.LOAD)
-
-
-def amount(done: int, total: int) -> str:
-    """Return a number of bytes, and of how many where that is known (0 if not), in MB."""
-    of = f" of {total / 1e6:,.1f}" if total else ""
-    return f"{done / 1e6:,.1f}{of} MB"
+        """End it, whether the download succeeded or not."""
+        if self._display is not None:
+            self._display.begin()
+            self._display.enter(Phase.LOAD)
+        self._own.close()
 
 
 def loading(display: Display, *, offline: bool) -> "FetchOptions":
     """Begin to show that data is loaded; return how to fetch it, with progress in the same display."""
     from fwsvm.data.fetching.download import FetchOptions
 
-    def bar(name: str, size: int | None) -> "TerminalProgress | PlainProgress":
-        return TerminalProgress(name, size, display) if display.is_live else PlainProgress(name, size)
-
     display.enter(Phase.LOAD)
-    return FetchOptions.default(offline=offline, bar=bar)
+    return FetchOptions.default(offline=offline, bar=lambda name, size: Download(name, size, display))
+
+
+@contextlib.contextmanager
+def training_display(settings: "Settings") -> Iterator[Display]:
+    """Show progress within the block, in which a second process helps to compile."""
+    from fwsvm.solvers.second_compiler import second_compiler
+
+    with Display() as display, second_compiler(settings):
+        yield display

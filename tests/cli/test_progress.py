@@ -1,60 +1,177 @@
-"""Download progress: a bar in a terminal that always goes away, plain lines elsewhere."""
+"""Progress: bars within 80 columns on a terminal, which always go away, and plain lines elsewhere."""
 
 import io
 import re
-from pathlib import Path
+from types import SimpleNamespace
 
+import numba
 import pytest
-import rich.console
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
 from fwsvm.cli import _progress
+from fwsvm.cli._progress import Display, Download, RunsDisplay, Share
 from fwsvm.data.fetching.download import FetchOptions
 from fwsvm.data.fetching.obtaining import obtain
 from fwsvm.errors import DataError
+from fwsvm.phases import Phase, enter, inside, listening
+from fwsvm.solvers.loop import Progress
+from tests.cli.running import done
 from tests.data import site as serve
 from tests.data.conftest import cache, site
-from tests.data.site import PATIENT, Site
+from tests.data.site import PATIENT
 from tests.data.test_fetch import CONTENT, a_file, an_entry
 
 __all__ = ["cache", "site"]  # fixtures
 
+CELL = SimpleNamespace(
+    run_id="a", label="covtype.libsvm.binary.scale swap-2o(samples=59) select C=4096 sigma2=0.125 fold 3"
+)
+
+
+def progress(number: int, gap: float, subproblems: int = 3) -> Progress:
+    return Progress(number, subproblems, 1.0, 45_000_000, 1.0, gap, 1e-3, 12_345_678)
+
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """Make stderr a terminal that remembers all it was sent."""
+def terminal(monkeypatch):
+    """Make stderr a terminal of 80 columns that remembers all it was sent."""
     screen = io.StringIO()
-    console = rich.console.Console(file=screen, force_terminal=True, width=80)
-    monkeypatch.setattr(rich.console, "Console", lambda **_: console)
+    console = Console(file=screen, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(_progress, "Console", lambda **_: console)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.delenv("TERM", raising=False)
     return screen
 
 
+def lines_of(screen: io.StringIO) -> list[str]:
+    """Return all lines that were shown, without the codes that move the cursor."""
+    return [
+        line.rstrip()
+        for line in re.split(r"\r|\n", re.sub(r"\x1b\[[0-9;?]*\w", "", screen.getvalue()))
+        if line.strip()
+    ]
+
+
+class OneMinuteLeft:
+    """What is known of the time that runs will take."""
+
+    seconds = 60.0
+
+    def end(self, cell: object, seconds: float) -> None:
+        """Learn nothing."""
+
+
+def test_lines_of_runs_and_phases_fit_in_a_terminal(terminal):
+    with RunsDisplay(1_234_567, 1, 2, OneMinuteLeft()) as display:
+        display.watch(CELL, Phase.LOAD)
+        display.watch(CELL, progress(1, 0.1))
+        display.watch(SimpleNamespace(run_id="b", label="beside"), Phase.TRAIN)  # is not shown yet
+        inside("kernel values", 0.5)
+        display.ended(SimpleNamespace(cell=CELL, status="converged", row={}))
+        display._bars.refresh()
+    lines = lines_of(terminal)
+    assert all(len(line) < 78 for line in lines)
+    said = "\n".join(lines)
+    assert re.search(r"^runs .* 2 of 1,234,567 +\d+:\d\d  60 s left$", said, re.MULTILINE)
+    assert re.search(r"^train .* kernel values 50% +0:0\d", said, re.MULTILINE)
+    assert "beside" not in said
+    assert re.search(r"^ {9}covtype\.libsvm.*…$", said, re.MULTILINE)
+    sent = terminal.getvalue()
+    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") == 1  # the cursor comes back
+
+
+def test_a_line_for_each_run_and_now_and_then_where_there_is_no_terminal(monkeypatch, capsys):
+    row = {
+        "stop": "meb",
+        "relative_gap": 0.001,
+        "test_accuracy": 0.5,
+        "train_seconds": 1.25,
+        "flags": "below_majority",
+    }
+    with RunsDisplay(3, 1, 1, OneMinuteLeft()) as display:
+        display.ended(SimpleNamespace(cell=CELL, status="converged", row=row))
+        row["relative_gap"] = 4.54
+        display.ended(SimpleNamespace(cell=CELL, status="converged", row={**row, "flags": "weak_guarantee"}))
+    told = [line.partition(f"{CELL.label}: ") for line in capsys.readouterr().err.splitlines()]
+    assert [(first, end) for first, _, end in told] == [
+        (
+            "[2/3] ",
+            "converged, 50.00 %, 1.25 s, fewer training rows right than the largest class has, 60 s left",
+        ),
+        ("[3/3] ", "stopped by rule meb, possibly far from the optimum (relative gap 4.54), 50.00 %, 1.25 s"),
+    ]
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    with Display() as display:
+        display(progress(1, 0.25))
+        display(progress(0, float("nan"), 1))
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "   1.0 s  part 2/3, gap 2.5e-01, 12,345,678 SV, iteration 45,000,000",
+        "   1.0 s  objective 1, 12,345,678 SV, iteration 45,000,000",
+    ]
+
+
+def test_quiet_runs_say_nothing_but_results(tmp_path):
+    (tmp_path / "rows").write_text("1 1:1\n-1 1:-1\n" * 20)
+    assert done("train", "--quiet", tmp_path / "rows").output == ""
+    told = done("cv", "--quiet", "--folds", 2, tmp_path / "rows")
+    assert told.output.startswith("accuracy        100.00% (40 of 40)")
+    assert told.output.count("\n") == 1
+
+
+def test_compiling_is_said_once_where_many_functions_are(capsys):
+    for functions, said in ((2, ""), (60, "compiling for this machine (once)\n")):
+        with Display() as display:
+            for _ in range(2 * functions):
+                display.enter(Phase.COMPILE)
+        assert capsys.readouterr().err == said
+
+
+def test_phases_are_heard_from_below_and_compiling_from_numba():
+    double = numba.njit(lambda x: 2.0 * x)  # noqa: TID251 - nothing of it is cached
+    heard = []
+    with listening(heard.append):
+        enter(Phase.LOAD)
+        double(1.0)
+        double(2.0)
+    enter(Phase.CHECK)
+    assert heard == [Phase.LOAD, Phase.COMPILE, Phase.COMPILE, Phase.LOAD]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1e9)), min_size=1))
+def test_what_is_done_of_a_run_is_a_part_that_never_goes_back(told):
+    share, last = Share(), 0.0
+    for number, gap in sorted(told, key=lambda pair: pair[0]):
+        part = share.of(progress(number, gap), gap)
+        assert max(last, number / 3) <= part <= 1
+        last = part
+
+
+def test_the_way_to_the_tolerance_is_measured_in_orders_of_magnitude():
+    share = Share()
+    assert [round(3 * share.of(progress(0, gap), gap), 3) for gap in (1.0, 0.1, 0.01)] == [0.0, 0.333, 0.667]
+
+
 @pytest.mark.parametrize("behaviour", [serve.well, serve.dies])
-def test_a_bar_shows_the_file_and_is_taken_away(
-    behaviour: serve.Behaviour, terminal: io.StringIO, cache: Path, site: Site
-) -> None:
+def test_a_download_is_shown_and_its_line_taken_away(behaviour, terminal, cache, site):
     entry = an_entry(a_file(site.put("/tiny", CONTENT, behaviour)))
-    options = FetchOptions(timeouts=PATIENT, bar=_progress.download_bar)
+    options = FetchOptions(timeouts=PATIENT, bar=Download)
     if behaviour is serve.well:
         obtain(entry, None, options)
     else:
         with pytest.raises(DataError):
             obtain(entry, None, options)
     sent = terminal.getvalue()
+    assert "fetch" in sent
     assert "tiny" in sent
-    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") > 0  # the cursor comes back as often as it goes
+    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") > 0
 
 
-def test_plain_lines_come_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now = iter(range(0, 100, 3))
-    monkeypatch.setattr("time.monotonic", lambda: float(next(now)))
-    lines = _progress.download_bar("big.bz2", 30_000_000)
-    assert isinstance(lines, _progress.PlainProgress)
-    for _ in range(6):
-        lines.update(5_000_000)
-    lines.close()
-    said = capsys.readouterr().err.splitlines()
-    assert 1 <= len(said) < 6
-    assert all(re.fullmatch(r"big\.bz2: [0-9.]+ of 30\.0 MB", line) for line in said)
+def test_plain_lines_of_a_download_come_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    download = Download("big.bz2", 30_000_000)
+    download.update(5_000_000)
+    download.close()
+    assert capsys.readouterr().err == "big.bz2: 5.0 of 30.0 MB\n"
