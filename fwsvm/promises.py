@@ -28,20 +28,31 @@ def gap_flags(objective: float, gap: float, relative_gap: float, gap_kind: str) 
     return [WEAK_GUARANTEE] if is_void(relative_gap) else []
 
 
-def of_gap(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
-    """Return the sentence that belongs to a finished run's gap where it is void, else ''."""
+def ending(status: str, stop: str, relative_gap: float) -> str:
+    """Return the status of a run in words: where its rule ended it at a large gap, that in place of the status.
+
+    >>> ending("converged", "meb", 4.54)
+    'stopped by rule meb, possibly far from the optimum (relative gap 4.54)'
+    """
+    by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
+    if not (by_rule and is_void(relative_gap)):
+        return str(status)
+    return f"stopped by rule {stop}, possibly far from the optimum (relative gap {relative_gap:.3g})"
+
+
+def gap_warning(status: Status, objective: float, gap: float, relative_gap: float, gap_kind: str) -> str:
+    """Return the sentence that belongs to a finished run's gap where it says little, else ''."""
     if not status.done:
         return ""
     if not math.isfinite(objective) or (gap_kind == "exact" and not math.isfinite(gap)):
         return NOT_FINITE
-    if not is_void(relative_gap):
-        return ""
     by_rule = status in {Status.CONVERGED, Status.SAMPLED_STOP}
-    means = "the stopping rule promises little here" if by_rule else "the model may be far from the best one"
-    return f"The relative gap is {relative_gap:.3g}: {means}."
+    if by_rule or not is_void(relative_gap):
+        return ""
+    return f"The relative gap is {relative_gap:.3g}: the model may be far from the best one."
 
 
-def of_accuracy(accuracy: float, counts: Sequence[int]) -> str:
+def accuracy_warning(accuracy: float, counts: Sequence[int]) -> str:
     """Return the sentence for a training accuracy below the largest class's share of the rows, else ''."""
     share = max(counts) / sum(counts)
     if not accuracy < share:

@@ -1,6 +1,6 @@
 """The command line: options, output and exit codes; nothing is computed here.
 
-Every module without a leading underscore is one command or group and defines ``command``. At module level it imports
+A module without a leading underscore is one command or group and defines ``command``. At module level it imports
 only click and modules that import neither numpy nor numba, so that ``--help`` is instant.
 """
 
@@ -10,7 +10,6 @@ import errno
 import importlib
 import io
 import os
-import pkgutil
 import signal
 import sys
 import threading
@@ -22,25 +21,20 @@ import click
 
 from fwsvm import __version__, exit_codes
 from fwsvm.cli import _streams
+from fwsvm.cli._groups import Summaries
 from fwsvm.cli._lines import echo
 from fwsvm.errors import CodeWarning, FwsvmError, PluginWarning, shown
 
-LONGEST_SUMMARY = 1000  # characters: click cuts off what is longer
+SECTIONS = {
+    "Use": ("train", "predict", "cv", "easy"),
+    "Files": ("data", "scale", "check", "subset", "summary"),
+    "Experiments": ("grid", "table", "stats", "plot", "claims", "report", "compare", "merge"),
+    "About": ("methods", "kernels", "info", "warmup"),
+}
 NO_NAMES = {errno.ENAMETOOLONG, errno.ELOOP}  # of a word that is looked for among files and can be none
 FULL = {errno.ENOSPC, errno.EDQUOT}
 REPLACED = {None, 0, exit_codes.WORSE}  # exit codes of commands that did their work, but for what they print
 NO_TEXT = "fwsvm.no_text"  # the name of how stdout meets names of files that are no text
-
-
-class Summaries(click.Group):
-    """A group whose help says the first sentence of each command whole, where click cuts it to one line."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their summaries, which go on below where a line is too short."""
-        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        rows = [(name, one.get_short_help_str(LONGEST_SUMMARY)) for name, one in commands if one is not None]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
 
 
 class Commands(Summaries):
@@ -48,7 +42,11 @@ class Commands(Summaries):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
-        return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+        return [name for names in SECTIONS.values() for name in names]
+
+    def sections(self, ctx: click.Context) -> dict[str, tuple[str, ...]]:  # noqa: ARG002
+        """Return the names of the commands below their titles."""
+        return SECTIONS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, which is imported on demand."""
@@ -63,9 +61,9 @@ class Commands(Summaries):
         """Return the command that is named; of one that there is not, say the nearest."""
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            from fwsvm.cli._libsvm_words import nearest_command
+            from fwsvm.cli._libsvm_words import no_such_command
 
-            raise click.UsageError(f"No such command {shown(args[0])}{nearest_command(args[0], known)}", ctx)
+            raise no_such_command(args[0], known)
         return super().resolve_command(ctx, args)
 
     def main(self, *words: Any, **named: Any) -> Any:

@@ -1,15 +1,24 @@
-"""Checks of output paths, and where a machine goes whose path cannot be written."""
+"""Checks of output paths, and the writing of models."""
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fwsvm.cli._lines import tell
 from fwsvm.errors import ModelError, UsageError, WriteError
 
 if TYPE_CHECKING:
-    from fwsvm.problems.machines import KernelModel, LinearModel
+    from fwsvm.experiments.record import Row
+    from fwsvm.solvers import Result
+
+#: Columns of a run's row that its model file keeps.
+FACTS = (
+    "method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
+    "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id",
+)  # fmt: skip
 
 
 def refuse_overwriting(inputs: Iterable[str | Path | None], outputs: Iterable[Path | None]) -> None:
@@ -62,13 +71,26 @@ def refuse_no_folder(output: Path, option: str) -> None:
         )
 
 
-def written_elsewhere(path: Path, machine: "KernelModel | LinearModel", error: ModelError) -> ModelError:
-    """Write a machine that cannot be written to its file to the system's folder for temporary ones; say where."""
-    from fwsvm.problems import model_files
+def write_model(path: Path, result: "Result", row: "Row") -> None:
+    """Write the model with columns of its row, else to the folder for temporary files: hours may stand behind it.
 
+    Raises
+    ------
+    ModelError
+        The file cannot be written; the sentence says where the model is instead.
+    """
+    from fwsvm.problems import model_files
+    from fwsvm.results.writing import json_values
+
+    values = json_values(row)
+    facts = {**result.model.facts, **{name: values[name] for name in FACTS}}
+    model = dataclasses.replace(result.model, facts=facts)
     try:
-        spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
-        model_files.write(spare, machine)
-    except (ModelError, OSError):
-        return error
-    return ModelError(f"{error}; the model is in {spare} instead")
+        tell(model_files.write(path, model))
+    except ModelError as error:
+        try:
+            spare = Path(tempfile.mkdtemp(prefix="fwsvm-")) / path.name
+            model_files.write(spare, model)
+        except (ModelError, OSError):
+            raise error from None
+        raise ModelError(f"{error}; the model is in {spare} instead") from None

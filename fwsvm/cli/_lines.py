@@ -8,6 +8,14 @@ from collections.abc import Iterable
 
 import click
 
+QUIET = "fwsvm.quiet"  # where the context of a command keeps whether --quiet was given
+
+
+def is_quiet() -> bool:
+    """Return whether the present command was asked for results, warnings and errors only."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
 
 def has_cursor() -> bool:
     """Return whether the terminal, if there is one, can do more than write one line after the other."""
@@ -26,6 +34,12 @@ def echo(line: str, indent: int, *, err: bool = False) -> None:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     click.echo(line, file=stream)
+
+
+def note(line: str, indent: int = 2) -> None:
+    """Write to the standard error what --quiet leaves out."""
+    if not is_quiet():
+        echo(line, indent, err=True)
 
 
 def tell(found: Iterable[object]) -> None:

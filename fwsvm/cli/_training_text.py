@@ -1,18 +1,17 @@
 """Output of ``fwsvm train`` for a person: the problem and the result."""
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fwsvm.cli._lines import echo
+from fwsvm.cli._lines import echo, is_quiet
+from fwsvm.problems.precomputed import is_given
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.cluster_training import Remote
-    from fwsvm.problems.machines import KernelModel, LinearModel
     from fwsvm.solvers.class_weight import ClassWeight
     from fwsvm.solvers.resolve import Resolved
     from fwsvm.solvers.result import Result
@@ -25,6 +24,8 @@ MOST_CLASSES = 100  # that are named, in their order; the model has all
 
 def printer(*, to_stderr: bool) -> Print:
     """Return a function that prints a labelled line to stdout, or to stderr if stdout carries JSON."""
+    if is_quiet():
+        return lambda _label, _said: None
     return lambda label, said: echo(f"{label:<{LABEL}}{said}".rstrip(), LABEL, err=to_stderr)
 
 
@@ -38,7 +39,7 @@ def print_problem(
     kind = "file" if is_file else f"data set, source {data.source}"
     say("data", f"{data.name} ({kind})")
     test = f", {data.test.rows:,} test rows" if data.test is not None else ""
-    say("rows", f"{data.train.rows:,} x {data.train.features:,}, {_density(data)}{test}")
+    say("rows", f"{data.train.rows:,} x {_columns(data, resolved)}{test}")
     for notice in data.notices:
         say("", notice)
     say("classes", _classes(data.classes, resolved.family.multiclass))
@@ -87,11 +88,14 @@ def _print_method(say: Print, resolved: "Resolved") -> None:
     say("C", f"{resolved.C:g} (lambda = {resolved.lambda_:.4g})")
 
 
-def _density(data: "Dataset") -> str:
+def _columns(data: "Dataset", resolved: "Resolved") -> str:
+    """Return the number of columns and how full they are; kernel values have the row's number before them."""
+    if is_given(resolved.kernel_name):
+        return f"{data.train.features - 1:,} kernel values"
     X = data.train.X
     if not hasattr(X, "nnz"):
-        return "dense"
-    return f"{X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero"
+        return f"{data.train.features:,}, dense"
+    return f"{data.train.features:,}, {X.nnz / max(1, X.shape[0] * X.shape[1]):.2%} non-zero"
 
 
 def _classes(classes: tuple[str, ...], multiclass: str) -> str:
@@ -170,12 +174,14 @@ def _largest_diagonal(resolved: "Resolved", class_weight: "ClassWeight", data: "
 
 def print_result(say: Print, result: "Result", row: dict[str, Any]) -> None:
     """Print status, objective, gap, model size, accuracies and times."""
-    from fwsvm.promises import TRAIN_UNMEASURED
+    from fwsvm.promises import TRAIN_UNMEASURED, ending
     from fwsvm.results.schemas import method_label
     from fwsvm.status import Status
 
     say("", "")
-    say("status", f"{result.status}: {result.message}")
+    how = ending(result.status, row["stop"], result.relative_gap)
+    message = result.message.removeprefix(f"{how[0].upper()}{how[1:]}.").strip()
+    say("status", f"{how}: {message}" if message else how)
     if result.chosen:
         say("solved by", method_label(row["method"], "", result.chosen))
     total, solved = result.subproblems, result.solved
@@ -218,18 +224,11 @@ def _gap_kind(result: "Result") -> str:
 
 
 def _millions(count: int) -> str:
-    return f"{count / 1e6:.3g} million" if count >= 1_000_000 else f"{count:,}"
-
-
-def with_run_facts(result: "Result", row: dict[str, Any]) -> "KernelModel | LinearModel":
-    """Return the machine with the columns of its row that the model file keeps."""
-    from fwsvm.results.writing import json_values
-
-    kept = (
-        "method", "dataset", "data_sha256", "C", "lambda", "search", "stop", "tolerance", "seed", "status",
-        "objective", "gap", "relative_gap", "gap_kind", "certified", "train_seconds", "fwsvm", "run_id",
-    )  # fmt: skip
-    values = json_values(row)
-    return dataclasses.replace(
-        result.model, facts={**result.model.facts, **{name: values[name] for name in kept}}
+    millions = count / 1e6
+    return (
+        f"{count:,}"
+        if millions < 1
+        else f"{millions:.3g} million"
+        if millions < 1000
+        else f"{millions:,.0f} million"
     )

@@ -19,6 +19,8 @@ LARGEST = 1e300  # so that the difference of two numbers is finite, too
 class FiniteFloat(click.FloatRange):
     """A finite number within bounds; `click.FloatRange` lets NaN pass every comparison."""
 
+    name = "float"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; `click.BadParameter` where it is NaN, infinite or out of bounds."""
         number = float(super().convert(value, param, ctx))

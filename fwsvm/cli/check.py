@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm import exit_codes
+from fwsvm.cli._options import zero_based_option
 
 if TYPE_CHECKING:
     from fwsvm.data.dataset import LabelledRows
 
 
 @click.command()
-@click.option("--zero-based", is_flag=True, help="Indices start at 0.")
+@zero_based_option
 @click.option(
     "--lenient",
     is_flag=True,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     "missing last line end.",
 )
 @click.argument("data")
-def command(zero_based: bool, lenient: bool, data: str) -> None:
+def command(zero_based: bool | None, lenient: bool, data: str) -> None:
     """List every line of DATA that is not in LIBSVM's format.
 
     DATA is a file, or a name of `fwsvm data list` whose training files are in LIBSVM's format.

@@ -11,47 +11,59 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli import _names
-from fwsvm.cli._display import Display
+from fwsvm.cli._groups import grouped
 from fwsvm.cli._libsvm_words import libsvm_command
 from fwsvm.cli._lines import echo
-from fwsvm.cli._progress import loading
-from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
+from fwsvm.cli._options import (
+    json_option,
+    label_option,
+    offline_option,
+    quiet_option,
+    refuse_on_cluster,
+    scale_option,
+    scheduler_option,
+    settings_from,
+    training_options,
+    zero_based_option,
+)
 from fwsvm.cli._streams import end_where_unread
 from fwsvm.cli._types import NearestChoice
 from fwsvm.errors import FwsvmError
+from fwsvm.promises import ending
+from fwsvm.settings import DATA, OUTPUT
 
 #: Names of `fwsvm.experiments.scores`, which is imported only by a command that runs.
 SCORES = ("accuracy", "balanced-accuracy", "f1", "f1-macro", "auc")
 
 if TYPE_CHECKING:
+    from fwsvm.cli._progress import Display
     from fwsvm.cli._training_text import Print
     from fwsvm.experiments.cross_validation import Fold
+    from fwsvm.settings import Settings
     from fwsvm.solvers.loop import Watch
-    from fwsvm.solvers.settings import Settings
 
 
 @libsvm_command("cv")
 @click.argument("data", shell_complete=_names.datasets)
-@click.option(
-    "--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts to hold out in turn."
+@grouped(
+    "--folds", type=click.IntRange(2), default=10, show_default=True, group=DATA, help="Number of folds."
 )
-@click.option(
+@grouped(
     "--score",
     "scores",
     multiple=True,
     type=NearestChoice(SCORES),
-    help="What to measure on each fold; may be repeated. f1 (of the class +1) and auc are for two classes "
-    "[default: accuracy].",
+    group=OUTPUT,
+    help="Measure on each fold; may be repeated; f1 (of the class +1) and auc are for two classes [default: accuracy].",
 )
 @training_options
 @scale_option
-@click.option(
-    "--json", "as_json", is_flag=True, help="Write accuracy and the folds' rows as one JSON object."
-)
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Train on a Dask cluster; DATA is a file or folder that all of its machines see.")  # fmt: skip
-@click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
-@click.option("--offline", is_flag=True, help="Ask no server for data.")
+@label_option
+@zero_based_option
+@offline_option
+@json_option
+@quiet_option
+@scheduler_option
 def command(
     data: str,
     folds: int,
@@ -60,6 +72,7 @@ def command(
     scheduler: str | None,
     *,
     as_json: bool,
+    label: str | None,
     zero_based: bool | None,
     offline: bool,
     **options: Any,
@@ -74,8 +87,7 @@ def command(
     With --scheduler rows stay with the workers, as in `fwsvm train`; folds are drawn in each partition by itself.
     """
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._compiling import training_display
-    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.cli._progress import training_display
     from fwsvm.problems.precomputed import is_given, refuse_scaling
     from fwsvm.status import Status
 
@@ -86,7 +98,6 @@ def command(
     say = text.printer(to_stderr=as_json)
     made: list[Fold] = []
     with training_display(settings) as display, contextlib.ExitStack() as stack:
-        told = TrainingDisplay(display)
         if scheduler is None:
             others = tuple(name for name in chosen if name != "accuracy")
             found = _here(
@@ -95,15 +106,17 @@ def command(
                 data,
                 settings,
                 folds,
-                told,
                 others,
                 scale,
+                label=label,
                 zero_based=zero_based,
                 offline=offline,
             )
         else:
-            refuse_on_cluster({"--scale": scale, "--offline": offline, "--score": chosen != ("accuracy",)})
-            found = _on_cluster(stack, say, scheduler, data, settings, folds, told, zero_based=zero_based)
+            refuse_on_cluster(
+                {"--scale": scale, "--offline": offline, "--label": label, "--score": chosen != ("accuracy",)}
+            )
+            found = _on_cluster(stack, say, scheduler, data, settings, folds, display, zero_based=zero_based)
         display.count("folds", 0, folds)
         try:
             for fold in itertools.takewhile(lambda f: f.result.status is not Status.INTERRUPTED, found):
@@ -111,8 +124,8 @@ def command(
                 display.count("folds", len(made), folds)
                 display.begin()
                 say(f"fold {len(made) - 1}", _line(fold))
-                if fold.result.message != fold.result.status.sentence:
-                    say("", fold.result.message.removeprefix(fold.result.status.sentence).strip())
+                if message := fold.result.message.removeprefix(fold.result.status.sentence).strip():
+                    say("", message)
         except KeyboardInterrupt:
             pass  # the folds that ended are told below
         except (FwsvmError, MemoryError):
@@ -130,25 +143,31 @@ def command(
 
 
 def _here(
-    display: Display, say: "Print", data: str, settings: "Settings", folds: int, told: "Watch",
-    scores: tuple[str, ...], scale: str | None, *, zero_based: bool | None, offline: bool,
+    display: "Display", say: "Print", data: str, settings: "Settings", folds: int,
+    scores: tuple[str, ...], scale: str | None, *, label: str | None, zero_based: bool | None, offline: bool,
 ) -> "Iterator[Fold]":  # fmt: skip
     """Load the data here, and return the folds."""
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
+    from fwsvm.cli._progress import loading
     from fwsvm.data import catalogue
     from fwsvm.experiments.cross_validation import cross_validate
     from fwsvm.experiments.scores import refuse_scores
     from fwsvm.solvers.resolve import resolve
 
     loaded = data_sets.load(
-        data, zero_based=zero_based, scale=scale, raw=True, options=loading(display, offline=offline)
+        data,
+        zero_based=zero_based,
+        label=label,
+        scale=scale,
+        raw=True,
+        options=loading(display, offline=offline),
     )
     refuse_scores(scores, loaded.classes)
     whole = catalogue.scaled(loaded)
     resolved = resolve(settings, whole.train.X)
     text.print_problem(say, whole, resolved, settings.class_weight, is_file=Path(data).is_file())
-    return cross_validate(loaded, settings, folds, told, chosen=scores)
+    return cross_validate(loaded, settings, folds, display, chosen=scores)
 
 
 def _on_cluster(
@@ -174,7 +193,7 @@ def _line(fold: "Fold") -> str:
     how = (
         f"{row['support_vectors']:,} SV, {row['train_seconds']:.3g} s, relative gap {row['relative_gap']:.1e}"
     )
-    return f"{judged}, {how}, {row['status']}"
+    return f"{judged}, {how}, {ending(row['status'], row['stop'], row['relative_gap'])}"
 
 
 def _tell(made: "list[Fold]", folds: int, chosen: tuple[str, ...], *, as_json: bool) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fwsvm.cli import Summaries, _types
+from fwsvm.cli import _types
+from fwsvm.cli._groups import Summaries
 from fwsvm.cli._lines import echo, tell
 from fwsvm.cli._types import FiniteFloat, NearestChoice
 from fwsvm.errors import DataError, UsageError
@@ -36,13 +37,13 @@ paper_option = click.option("--paper", metavar="000|002|003|004", help="All data
 
 def fetch_options(mirror: str | None, *, offline: bool, seconds: float | None = None) -> "FetchOptions":
     """Return where to fetch from, with progress on stderr."""
-    from fwsvm.cli._progress import download_bar
+    from fwsvm.cli._progress import Download
     from fwsvm.data.fetching.download import FetchOptions
 
     def say(line: str) -> None:
         click.echo(line, file=sys.stderr)
 
-    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=download_bar)
+    return FetchOptions.default(mirror, offline=offline, seconds=seconds, say=say, bar=Download)
 
 
 def find_entries(names: tuple[str, ...], paper: str | None) -> "list[Entry]":

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fwsvm.cli import _names, _types
-from fwsvm.cli._compiling import functions_expected
-from fwsvm.cli._display import Compiled, Display
-from fwsvm.cli._lines import echo
+from fwsvm.cli._lines import echo, note
+from fwsvm.cli._options import quiet_option
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
 from fwsvm.phases import Phase
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Ask no server for data.")
 @click.option("--force", is_flag=True, help="Repeat finished runs, too.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
+@quiet_option
 @click.option(
     "--dry-run", is_flag=True, help="List the runs and which are done; load, run and write nothing."
 )
@@ -110,14 +110,13 @@ def command(
     if dry_run:
         _list(experiment, folder, reusable, force=force)
         return
-    compiled = Compiled(functions_expected(experiment.trials[0].finals.base))
-    known = _survey(experiment, compiled, offline=offline)
+    known = _survey(experiment, offline=offline)
     resources = Resources(threads, cache_mib, offline=offline)
     executor = _executor(resources, workers or experiment.workers, scheduler)
     asked = " ".join([str(config), *(f"--only {condition}" for condition in conditions)])
     try:
         code = _run(
-            experiment, known, folder, executor, asked, reusable, compiled,
+            experiment, known, folder, executor, asked, reusable,
             force=force, fail_fast=fail_fast, beside=beside,
         )  # fmt: skip
     finally:
@@ -140,16 +139,17 @@ def _shipped(config: Path | None, copied: str | None) -> None:
         echo(f"  {one.about}", 2)
 
 
-def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "dict[DataSpec, DataInfo]":
+def _survey(experiment: "Experiment", *, offline: bool) -> "dict[DataSpec, DataInfo]":
     """Load every data set once, and print its shape and notices, or why it is missing.
 
     Of sets that are not available the reason is printed for the first one: it is long, and much the same for others.
     """
+    from fwsvm.cli._progress import Display
     from fwsvm.experiments.samples import data_info
 
     known: dict[DataSpec, DataInfo] = {}
     unobtainable: list[str] = []
-    with Display(compiled=compiled) as display:
+    with Display() as display:
         for data in experiment.datasets:
             display.count("data", len(known), len(experiment.datasets))
             display.begin(data.name)
@@ -163,9 +163,9 @@ def _survey(experiment: "Experiment", compiled: Compiled, *, offline: bool) -> "
                 continue
             test = f" + {found.test_rows:,} to test" if found.test_rows else ""
             shape = f"{found.rows:,} rows{test}, {found.features:,} features, {found.classes} classes"
-            echo(f"{data.name}: {shape}", 2, err=True)
+            note(f"{data.name}: {shape}")
             for notice in found.notices:
-                echo(f"  {notice}", 4, err=True)
+                note(f"  {notice}", 4)
     if more := list(dict.fromkeys(unobtainable))[1:]:
         echo(
             f"also missing: {', '.join(more)}; `fwsvm data info NAME` says where to get a set",
@@ -196,14 +196,13 @@ def _run(
     executor: "Executor",
     asked: str,
     reusable: "Mapping[str, ReusableRun]",
-    compiled: Compiled,
     *,
     force: bool,
     fail_fast: bool,
     beside: bool,
 ) -> int:
     """Run what is missing, print the table, and return the exit code."""
-    from fwsvm.cli._runs import RunsDisplay
+    from fwsvm.cli._progress import RunsDisplay
     from fwsvm.experiments.forecast import TimeLeft, describe, planned_runs
     from fwsvm.experiments.runner import Runner
     from fwsvm.experiments.store import ResultsStore, with_reusable
@@ -217,7 +216,7 @@ def _run(
         work = [run for run in planned if run.state != "missing"]
         left = [run.cell for run in work if run.is_left]
         time_left = TimeLeft(left, {data: found.rows for data, found in known.items()})
-        with RunsDisplay(len(work), len(work) - len(left), executor.slots, time_left, compiled) as display:
+        with RunsDisplay(len(work), len(work) - len(left), executor.slots, time_left) as display:
             for notice in store.notices:
                 display.note(notice)
             display.note(f"{experiment.name}{profile}: {describe(planned)}")
@@ -233,11 +232,11 @@ def _run(
         store.log("end", exit_code=report.exit_code, statuses=dict(report.statuses))
         click.echo(summary_table(report.finals, store.rows), nl=False)
         ended = ", ".join(f"{number} {status}" for status, number in report.statuses.most_common())
-        click.echo(f"{store.runs}: {ended or 'nothing'}", err=True)
+        note(f"{store.runs}: {ended or 'nothing'}")
     if report.interrupted:
         click.echo("interrupted; the same command again goes on from here", err=True)
     elif set(report.statuses) - {"error", "missing"}:
-        click.echo(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results", err=True)
+        note(f"next: fwsvm report {shlex.quote(str(folder))} makes one page of all results")
     return report.exit_code
 
 

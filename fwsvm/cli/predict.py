@@ -3,17 +3,17 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from fwsvm.cli import _names, _types
-from fwsvm.cli._display import Display
 from fwsvm.cli._files import refuse_no_folder, refuse_overwriting
-from fwsvm.cli._libsvm_words import libsvm_command
-from fwsvm.cli._lines import echo, tell
+from fwsvm.cli._libsvm_words import libsvm_command, probability_option
+from fwsvm.cli._lines import echo, note, tell
+from fwsvm.cli._options import label_option, quiet_option
 from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import UsageError
 from fwsvm.numerics.threads import MOST_THREADS
@@ -30,16 +30,21 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @click.argument("output", type=_types.ANY, required=False)
 @click.option("--decision", is_flag=True, help="Write the decision values after each label.")
-@click.option(
-    "--probability", is_flag=True, help="Write the classes' probabilities after the most probable label."
-)
+@probability_option("Write the classes' probabilities after the most probable label.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to stdout.")
 @click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), help="Threads to use; the default is all there are."
 )
 @click.option("--scheduler", metavar="ADDRESS",
               help="Predict on a Dask cluster; DATA is a file or folder that all of its machines see.")  # fmt: skip
-@click.option("--zero-based", is_flag=True, help="The file DATA counts its features from 0.")
+@label_option
+@click.option(
+    "--zero-based",
+    is_flag=True,
+    default=None,
+    help="Features are counted from 0 [default: as in MODEL's rows].",
+)
+@quiet_option
 def command(
     model: Path,
     data: str,
@@ -50,6 +55,7 @@ def command(
     decision: bool,
     probability: bool,
     as_json: bool,
+    label: str | None,
     zero_based: bool | None,
 ) -> None:
     """Predict the rows of DATA with MODEL.
@@ -68,13 +74,15 @@ def command(
     Rows are taken unscaled, as in the file: a MODEL trained on scaled rows scales them by the same ranges. Any other
     MODEL scales nothing, even where the entry of a data set asks for it.
     """
+    from fwsvm.cli._progress import Display
     from fwsvm.data import inputs
     from fwsvm.experiments import prediction
     from fwsvm.numerics.threads import usable_threads
     from fwsvm.problems import model_files
     from fwsvm.problems.machines import takes_kernel_values
 
-    _refuse_both({"--decision": decision, "--probability": probability})
+    if decision and probability:
+        raise UsageError("give --decision or --probability, not both")
     if threads is not None and scheduler is not None:
         raise UsageError(
             "--threads are of this computer, and --scheduler has others compute; leave out one of them"
@@ -93,7 +101,7 @@ def command(
             used = threads or usable_threads()
             pieces = None if given else inputs.unseen_pieces(data, zero_based=zero_based)
             if pieces is None:
-                rows, notices = _loaded(data, machine, model, zero_based=zero_based)
+                rows, notices = _loaded(data, machine, model, label=label, zero_based=zero_based)
                 loaded = time.perf_counter() - begun
                 predicted = prediction.predict(machine, rows, used, probability=probability)
             else:  # reading and predicting take turns
@@ -108,11 +116,10 @@ def command(
             predicted, notices = predict(
                 scheduler, machine, data, PredictionRequest(decision, probability, zero_based)
             )
-    tell(notices)
-    _tell(predicted, machine.features)
+    _tell(notices, predicted, machine.features)
     columns = prediction.decision_columns(machine)
     if decision and not as_json:
-        click.echo(f"decision values: {', '.join(columns)}", err=True)
+        note(f"decision values: {', '.join(columns)}")
     if output is not None:
         _write(output, predicted, machine.classes, decision=decision)
     if as_json:
@@ -131,21 +138,15 @@ def command(
             "predict_seconds": predicted.seconds,
             "threads": used,
             "output": str(output) if output else None,
+            **({} if output else {"labels": predicted.labels}),
+            **({"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}),
         }
-        record |= {} if output else {"labels": predicted.labels}
-        record |= {"decision_columns": columns, "decision": predicted.decision.tolist()} if decision else {}
         if predicted.probabilities is not None:
             record["probabilities"] = predicted.probabilities.tolist()
         click.echo(json.dumps(record))
     elif output is None:
         end_where_unread()
         sys.stdout.writelines(_lines(predicted, machine.classes, decision=decision))
-
-
-def _refuse_both(given: dict[str, bool]) -> None:
-    """Refuse two options at once, of which each has a meaning alone."""
-    if all(given.values()):
-        raise UsageError(f"give {' or '.join(given)}, not both")
 
 
 def _refuse_exchanged(model: Path, data: str) -> None:
@@ -158,12 +159,17 @@ def _refuse_exchanged(model: Path, data: str) -> None:
 
 
 def _loaded(
-    data: str, machine: "KernelModel | LinearModel", model: Path, *, zero_based: bool | None
+    data: str,
+    machine: "KernelModel | LinearModel",
+    model: Path,
+    *,
+    label: str | None,
+    zero_based: bool | None,
 ) -> "tuple[LabelledRows, tuple[str, ...]]":
     """Return the rows to predict, and what is to be known of them."""
     from fwsvm.data import inputs
 
-    rows = inputs.unseen_rows(data, zero_based=zero_based, feature_names=machine.feature_names)
+    rows = inputs.unseen_rows(data, zero_based=zero_based, label=label, feature_names=machine.feature_names)
     if rows.scaling == "none" or machine.ranges is not None:
         return rows.table, rows.notices
     said = (
@@ -173,8 +179,10 @@ def _loaded(
     return rows.table, (*rows.notices, said)
 
 
-def _tell(predicted: "Prediction", features: int) -> None:
-    """Print on stderr what was ignored and how many labels are right."""
+def _tell(notices: Iterable[str], predicted: "Prediction", features: int) -> None:
+    """Print on stderr what was read, what was ignored and how many labels are right."""
+    for notice in notices:
+        note(f"fwsvm: {notice}")
     if predicted.ignored:
         why = f"the model was trained on {features} features"
         echo(f"fwsvm: {predicted.ignored} non-zeros were ignored: {why}", 2, err=True)
@@ -187,7 +195,7 @@ def _tell(predicted: "Prediction", features: int) -> None:
         some = first_labels(predicted.unknown)
         echo(f"fwsvm: the model does not know the labels {some}; their rows count as wrong", 2, err=True)
     share = f"{predicted.accuracy:.4%} ({predicted.correct}/{len(predicted.labels)})"
-    click.echo(f"Accuracy = {share}", err=True)
+    note(f"Accuracy = {share}")
 
 
 def _write(output: Path, predicted: "Prediction", classes: tuple[str, ...], *, decision: bool) -> None:

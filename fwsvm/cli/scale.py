@@ -9,6 +9,8 @@ from click.core import ParameterSource
 
 from fwsvm.cli import _types
 from fwsvm.cli._files import refuse_overwriting
+from fwsvm.cli._lines import note
+from fwsvm.cli._options import quiet_option, zero_based_option
 from fwsvm.cli._streams import end_where_unread
 from fwsvm.cli._types import FiniteFloat
 from fwsvm.errors import UsageError
@@ -38,7 +40,8 @@ from fwsvm.errors import UsageError
     show_default=True,
     help="Significant digits; 17 lose nothing.",
 )
-@click.option("--zero-based", is_flag=True, help="Indices in DATA start at 0; the output's start at 1.")
+@zero_based_option
+@quiet_option
 @click.argument("data")
 def command(
     lower: float,
@@ -48,14 +51,14 @@ def command(
     restore: Path | None,
     output: Path | None,
     digits: int,
-    zero_based: bool,
+    zero_based: bool | None,
     data: str,
 ) -> None:
     """Scale every feature of DATA to an interval, as svm-scale does.
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
     Options, output and range files are svm-scale's. For test data, save the ranges of the training data with
-    -s and use them with -r:
+    -s and use them with -r. The output counts features from 1:
 
     \b
         fwsvm scale -l 0 -s ranges train > train.scaled
@@ -77,7 +80,7 @@ def command(
     from fwsvm.data import inputs, ranges
     from fwsvm.files.atomic import replacing, require_space
 
-    table, notices = inputs.read_rows(data, zero_based=zero_based or None)
+    table, notices = inputs.read_rows(data, zero_based=zero_based)
     X = table.X
     rule = (
         ranges.restore_ranges(restore, X)
@@ -102,10 +105,9 @@ def command(
             stream.write(some.text)
             written, before = written + some.entries, before + some.before
     for notice in (*notices, *rule.notices):
-        click.echo(f"warning: {notice}", err=True)
+        note(f"warning: {notice}")
     if written > before:
-        click.echo(
+        note(
             f"warning: {written:,} values are not zero, {before:,} were before; "
-            "where values are not negative and most of them zero, use -l 0 rather than -l -1",
-            err=True,
+            "where values are not negative and most of them zero, use -l 0 rather than -l -1"
         )

@@ -6,15 +6,17 @@ from typing import Any
 
 import click
 
+from fwsvm.cli._options import zero_based_option
+
 MAX_LISTED_CLASSES = 30  # listed one by one
 OVERFLOW = "the mean squared distance overflows double precision; scale the data first (fwsvm scale)"
 
 
 @click.command()
-@click.option("--zero-based", is_flag=True, help="Indices start at 0.")
+@zero_based_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("data")
-def command(zero_based: bool, as_json: bool, data: str) -> None:
+def command(zero_based: bool | None, as_json: bool, data: str) -> None:
     """Say what is in DATA: size, classes, values, kernel widths.
 
     DATA is a file, or a name of `fwsvm data list`, whose training rows are taken as they are in their files.
@@ -23,7 +25,7 @@ def command(zero_based: bool, as_json: bool, data: str) -> None:
     from fwsvm.kernels.kernel import family
     from fwsvm.kernels.widths import mean_squared_distance, sigma2_of
 
-    table, notices = inputs.read_rows(data, zero_based=zero_based or None)
+    table, notices = inputs.read_rows(data, zero_based=zero_based)
     found: dict[str, Any] = {"file": data, **inputs.counts_of(table)}
     distance = mean_squared_distance(table.X)
     rules = family("rbf").widths if 0 < distance < math.inf else {}

@@ -10,17 +10,29 @@ import click
 
 from fwsvm import exit_codes
 from fwsvm.cli import _names, _types
-from fwsvm.cli._display import Display
-from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, written_elsewhere
-from fwsvm.cli._libsvm_words import libsvm_command
+from fwsvm.cli._files import refuse_no_folder, refuse_overwriting, write_model
+from fwsvm.cli._groups import grouped
+from fwsvm.cli._libsvm_words import libsvm_command, probability_option
 from fwsvm.cli._lines import tell
-from fwsvm.cli._progress import loading
-from fwsvm.cli._settings import refuse_on_cluster, scale_option, settings_from, training_options
+from fwsvm.cli._options import (
+    json_option,
+    label_option,
+    offline_option,
+    quiet_option,
+    refuse_on_cluster,
+    scale_option,
+    scheduler_option,
+    settings_from,
+    training_options,
+    zero_based_option,
+)
 from fwsvm.cli._streams import end_where_unread
 from fwsvm.errors import FwsvmError, ModelError, UsageError, WriteError
 from fwsvm.phases import Phase
+from fwsvm.settings import DATA, OUTPUT
 
 if TYPE_CHECKING:
+    from fwsvm.cli._progress import Display
     from fwsvm.cli._training_text import Print
     from fwsvm.data.dataset import Dataset
     from fwsvm.experiments.record import Row
@@ -32,43 +44,34 @@ if TYPE_CHECKING:
 @click.argument("data", shell_complete=_names.datasets)
 @training_options
 @scale_option
-@click.option("--test", type=_types.ANY, help="File of test rows.")
-@click.option("--model", type=_types.ANY, help="Write the model to this file.")
-@click.option(
+@grouped("--test", type=_types.ANY, group=DATA, help="File of test rows.")
+@label_option
+@zero_based_option
+@offline_option
+@grouped("--model", type=_types.ANY, group=OUTPUT, help="Write the model to this file.")
+@grouped(
     "--trace",
     type=_types.ANY,
-    help="Write time, iteration, objective, gap and size to this CSV file; two classes only.",
+    group=OUTPUT,
+    help="Write time and gap of each step to this file.",
 )
-@click.option(
-    "--probability", is_flag=True, help="Let the model predict probabilities; trains on five folds as well."
-)
-@click.option("--scheduler", metavar="ADDRESS",
-              help="Train on a Dask cluster, such as tcp://10.0.0.1:8786; DATA is a file or folder that all of its "
-              "machines see.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Write the run's row as one JSON object to stdout.")
-@click.option("--zero-based", is_flag=True, help="Files count their features from 0.")
-@click.option("--offline", is_flag=True, help="Ask no server for data.")
+@json_option
+@quiet_option
+@probability_option("Let the model predict probabilities.")
+@scheduler_option
 def command(
     data: str, scale: str | None, test: Path | None, model: Path | None, trace: Path | None,
-    *, scheduler: str | None, probability: bool, as_json: bool, zero_based: bool | None, offline: bool, **options: Any,
+    *, scheduler: str | None, probability: bool, as_json: bool, label: str | None, zero_based: bool | None,
+    offline: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Train a model on DATA.
 
-    DATA is a file in LIBSVM's format, a name of `fwsvm data list`, or synthetic:KIND.
-
-    With --probability five more machines are trained, each without a fifth of the rows. Their decision values at the
-    rows left out fit Platt's sigmoids, which turn decision values into probabilities and stand in LIBSVM's fields of
-    the model. Limits are those of each machine.
-
-    Scaling is part of the machine: the ranges stand in the model and, for svm-scale, in MODEL.range.
-
-    With --scheduler the rows stay with the workers of the cluster, each of which reads some: DATA is a file in LIBSVM's
-    format, or a folder of such files, that is at the same place on all machines. The method is chunking.
+    DATA is a file in LIBSVM's format or a CSV file, a name of `fwsvm data list`, or synthetic:KIND. With --scheduler it
+    is a file or folder that all machines of the cluster see.
 
     \b
     fwsvm train --method swap data.svm
     fwsvm train -C 10 --test data.t --model data.model data.svm
-    fwsvm train --scheduler tcp://10.0.0.1:8786 --model data.model data.svm
     """  # noqa: D301
     from fwsvm.cli import _training_text as text
     from fwsvm.files.lock import held_back
@@ -91,12 +94,12 @@ def command(
     say = text.printer(to_stderr=as_json)
     lacking = 0
     if scheduler is not None:
-        refuse_on_cluster({"--probability": probability, "--offline": offline})
+        refuse_on_cluster({"--probability": probability, "--offline": offline, "--label": label})
         result, row = _on_cluster(say, scheduler, data, test, settings, scale, zero_based=zero_based)
     else:
         result, row, lacking = _here(
             say, data, settings, scale, test, model,
-            probability=probability, as_json=as_json, zero_based=zero_based, offline=offline,
+            probability=probability, as_json=as_json, label=label, zero_based=zero_based, offline=offline,
         )  # fmt: skip
     with held_back():  # what was trained is not lost
         failures = _written(model, trace, result, row)
@@ -113,13 +116,12 @@ def command(
 
 def _here(
     say: "Print", data: str, settings: "Settings", scale: str | None, test: Path | None, model: Path | None,
-    *, probability: bool, as_json: bool, zero_based: bool | None, offline: bool,
+    *, probability: bool, as_json: bool, label: str | None, zero_based: bool | None, offline: bool,
 ) -> "tuple[Result, Row, int]":  # fmt: skip
     """Train in this process; return result, row, and the exit code if probabilities that were asked for are lacking."""
     from fwsvm import data as data_sets
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._compiling import training_display
-    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.cli._progress import loading, training_display
     from fwsvm.data import inputs
     from fwsvm.data.labels import encode
     from fwsvm.experiments import accuracy
@@ -130,7 +132,12 @@ def _here(
 
     with training_display(settings) as display:
         loaded = data_sets.load(
-            data, test=test, zero_based=zero_based, scale=scale, options=loading(display, offline=offline)
+            data,
+            test=test,
+            zero_based=zero_based,
+            label=label,
+            scale=scale,
+            options=loading(display, offline=offline),
         )
         if test is not None and is_given(settings.kernel):
             refuse_other_rows(inputs.unseen_rows(test, zero_based=True).table.X, loaded.train.features - 1)
@@ -142,10 +149,9 @@ def _here(
             sigmoids.refuse_probability(loaded.name, codes, loaded.classes, settings)
         result, row = _trained(display, loaded, settings, resolved, as_json=as_json)
         if probability and result.status is not Status.INTERRUPTED:
-            told, counted = TrainingDisplay(display), partial(_count, display)
             try:
                 more = sigmoids.with_probabilities(
-                    loaded.train.X, codes, result, settings, watch=told, count=counted
+                    loaded.train.X, codes, result, settings, watch=display, count=partial(_count, display)
                 )
             except accuracy.UNMEASURED as error:
                 result = accuracy.unmeasured(result, "Probabilities", error)
@@ -160,8 +166,7 @@ def _on_cluster(
 ) -> "tuple[Result, Row]":  # fmt: skip
     """Train on a Dask cluster; return result and row."""
     from fwsvm.cli import _training_text as text
-    from fwsvm.cli._compiling import training_display
-    from fwsvm.cli._runs import TrainingDisplay
+    from fwsvm.cli._progress import training_display
     from fwsvm.distributed.fit import for_cluster, resolve
     from fwsvm.experiments import cluster_training
 
@@ -171,24 +176,21 @@ def _on_cluster(
         with cluster_training.opened(address, data, test, zero_based=zero_based, scale=scale) as remote:
             resolved = resolve(remote.table, settings)
             text.print_remote_problem(say, remote, resolved)
-            found = cluster_training.train(remote, settings, resolved, TrainingDisplay(display))
+            found = cluster_training.train(remote, settings, resolved, display)
             text.print_traffic(say, remote)
             return found
 
 
 def _written(model: Path | None, trace: Path | None, result: "Result", row: "Row") -> list[FwsvmError]:
     """Write machine and trace; return the errors, told of after the result: hours of training may stand behind it."""
-    from fwsvm.cli import _training_text as text
     from fwsvm.experiments.store import write_trace
-    from fwsvm.problems import model_files
 
     failures: list[FwsvmError] = []
     if model is not None:
-        machine = text.with_run_facts(result, row)
         try:
-            tell(model_files.write(model, machine))
+            write_model(model, result, row)
         except ModelError as error:
-            failures.append(written_elsewhere(model, machine, error))
+            failures.append(error)
     if trace is not None:
         try:
             write_trace(trace, result.trace)
@@ -217,23 +219,22 @@ def _refuse_too_wide(model: Path | None, resolved: "Resolved", loaded: "Dataset"
     )
 
 
-def _count(display: Display, done: int, folds: int) -> None:
+def _count(display: "Display", done: int, folds: int) -> None:
     """Show the folds for probabilities that ended, and begin with the next."""
     display.count("folds", done, folds)
     display.begin()
 
 
 def _trained(
-    display: Display, data: "Dataset", settings: "Settings", resolved: "Resolved", *, as_json: bool
+    display: "Display", data: "Dataset", settings: "Settings", resolved: "Resolved", *, as_json: bool
 ) -> "tuple[Result, Row]":
     """Train with progress; a run that an error ends has a row, too."""
     from fwsvm._memory import ran_out
-    from fwsvm.cli._runs import TrainingDisplay
     from fwsvm.experiments.run import error_row, run_one
     from fwsvm.results.writing import json_values
 
     try:
-        return run_one(data, settings, TrainingDisplay(display), resolved)
+        return run_one(data, settings, display, resolved)
     except (FwsvmError, MemoryError) as error:
         if as_json:
             message = ran_out(error) if isinstance(error, MemoryError) else str(error)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from fwsvm.solvers.registry import Method
 
 ROWS, FEATURES, STEPS = 80, 4, 300
+FIRST_SECONDS, SECONDS = (
+    30,
+    5,
+)  # processor time of the first part, which all share, and of a further one, measured
 
 
 @click.command()
@@ -30,11 +34,14 @@ def command(methods: tuple[str, ...], kernels: tuple[str, ...]) -> None:
     from fwsvm.files.folders import code_folder
     from fwsvm.solvers import METHODS, method
 
-    chosen = [method(name) for name in methods] or list(METHODS.values())
+    names = ["auto" if name == "nested" else name for name in methods or METHODS]  # nested runs auto's code
+    chosen = [method(name) for name in dict.fromkeys(names)]
     asked = [(each, kernel) for each in chosen for kernel in _kernels(each, kernels, named=bool(methods))]
     jobs: list[tuple[str, Callable[[], None]]] = [("file reader", _read)]
     for each, kernel in asked:
         jobs += [(f"{each.name}, {label}", job) for label, job in _trainings(each, kernel)]
+    about = FIRST_SECONDS + SECONDS * len(jobs)
+    click.echo(f"{len(jobs)} parts; about {about} s of one processor where nothing is compiled yet", err=True)
     started = time.perf_counter()
     for number, (label, job) in enumerate(jobs, 1):
         began = time.perf_counter()

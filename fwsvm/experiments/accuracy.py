@@ -99,7 +99,7 @@ def on_training_rows(
         found = measure(result)
     except UNMEASURED as error:
         return unmeasured(result, TRAINING, error), {}
-    if note := promises.of_accuracy(found, counts.tolist()):
+    if note := promises.accuracy_warning(found, counts.tolist()):
         flags = (*result.flags, promises.BELOW_MAJORITY)
         result = replace(result, message=f"{result.message} {note}", flags=flags)
     return result, {"train_accuracy": found}

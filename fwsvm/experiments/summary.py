@@ -60,10 +60,12 @@ def summary_table(finals: Iterable[Cell], rows: Mapping[str, Row]) -> str:
     groups = _groups(finals, rows)
     for (name, *_), group in groups.items():
         method = _method(group)
-        lines_of.append([_short(name) if name != last else "", method, *_averages(group), _status(group)])
-        last = name
-        if void := _promise_note(group):
+        status = _status(group)
+        if void := _promise_note(group):  # beside which nothing is called converged
+            status = status.replace("converged", "stopped").replace("sampled", "stopped")
             notes.append(f"weak guarantee for {_short(name)}, {method}: {void}")
+        lines_of.append([_short(name) if name != last else "", method, *_averages(group), status])
+        last = name
         if why := _load_note(group):
             notes.append(f"seconds of {_short(name)}, {method} say little: {why}")
     notes += _alike(lines_of, list(groups)) + _of_one_short_name(name for name, *_ in groups)

@@ -1,4 +1,4 @@
-"""The choice of C and of the width of the rbf kernel by cross-validation (`fwsvm easy`), within a time limit.
+"""The choice of C and of a kernel's width by cross-validation (`fwsvm easy`), within a time limit.
 
 Along C the runs of a fold and width share kernel values, and each starts where the one before ended. Widths are tried
 from the middle outwards, so that a search that time cuts short has tried the most likely ones.
@@ -33,9 +33,12 @@ MOST_ROWS = 5000  # that a search uses; more rows change the choice little, and 
 
 @dataclass(frozen=True)
 class Tried:
-    """A width and C that were tried on all folds: how many of ``judged`` held-out rows were predicted right."""
+    """A width and C that were tried on all folds: how many of ``judged`` held-out rows were predicted right.
 
-    gamma: float
+    ``gamma`` is None for a kernel without a width.
+    """
+
+    gamma: float | None
     C: float
     right: int
     judged: int
@@ -71,7 +74,9 @@ class SearchResult:
     @property
     def best(self) -> Tried | None:
         """The highest accuracy; of equal ones the smallest C, then the widest kernel."""
-        return min(self.tried, key=lambda one: (-one.right / one.judged, one.C, one.gamma), default=None)
+        return min(
+            self.tried, key=lambda one: (-one.right / one.judged, one.C, one.gamma or 0.0), default=None
+        )
 
 
 def choose_width_and_penalty(
@@ -104,10 +109,11 @@ def choose_width_and_penalty(
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     settings = replace(settings, tolerance=TOLERANCE, final_gap=True)
     columns, tried, runs, interrupted = ColumnStore(), [], 0, False
-    total = len(WIDTHS) * folds * len(PENALTIES)
+    gammas = [None] if middle is None else [middle * factor for factor in WIDTHS]
+    total = len(gammas) * folds * len(PENALTIES)
     limit = None if seconds is None else lambda: deadline - time.monotonic()
     try:
-        for gamma in (middle * factor for factor in WIDTHS):
+        for gamma in gammas:
             right, judged = np.zeros(len(PENALTIES), dtype=int), np.zeros(len(PENALTIES), dtype=int)
             chain = [replace(settings, C=C, gamma=gamma) for C in PENALTIES]
             for part in parts(sample, ValidationRule(folds=folds), settings.seed):
@@ -127,7 +133,7 @@ def choose_width_and_penalty(
                 break
     except KeyboardInterrupt:
         interrupted = True
-    in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma)))
+    in_order = tuple(sorted(tried, key=lambda one: (one.C, one.gamma or 0.0)))
     return SearchResult(
         in_order, table.rows, runs, time.monotonic() >= deadline and not interrupted, interrupted
     )

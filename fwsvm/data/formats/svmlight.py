@@ -125,16 +125,14 @@ def _read(
     numbers: list[NDArray[np.float64]] = []
     names: dict[str, int] = {}
     codes: list[NDArray[np.int32]] = []
-    width = rows = skipped = queries = lines = 0
+    width = rows = skipped = queries = 0
     bare: bool | None = None
-    for text, _ in lines_in_pieces(path, member):
-        buffers, before = _buffers(text), lines
-        lines += len(buffers.labels)
+    for text, before, _ in lines_in_pieces(path, member):
         if guess and not base and looks_zero_based(text[:4096].tobytes()):
             raise _ReadAgainError("base")
         try:
             piece, piece_is_bare = _parse_piece(
-                path, text, buffers, rules, text_labels, may_restart=guess and not base
+                path, text, rules, text_labels, may_restart=guess and not base
             )
         except NoRowsError:
             continue
@@ -188,11 +186,10 @@ def parse(
 
 def _parse_text(path: str | Path, text: NDArray[np.uint8], rules: Rules) -> tuple[LabelledRows, int, int]:
     """Return the rows of a text, and how many ``qid:`` and empty lines were ignored."""
-    buffers = _buffers(text)
     try:
-        piece, bare = _parse_piece(path, text, buffers, rules, text_labels=False)
+        piece, bare = _parse_piece(path, text, rules, text_labels=False)
     except _ReadAgainError:
-        piece, bare = _parse_piece(path, text, buffers, rules, text_labels=True)
+        piece, bare = _parse_piece(path, text, rules, text_labels=True)
     labels: NDArray[np.float64] | NDArray[np.str_]
     if isinstance(piece.labels, list):
         names: dict[str, int] = {}
@@ -210,10 +207,9 @@ def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[Labe
     Each has as many columns as its own largest index. Whether indices start at 0 is seen from the first piece. Errors
     are those of `read`.
     """
-    rows = queries = empty = lines = 0
+    rows = queries = empty = 0
     found: tuple[str, ...] = ()
-    for text, _ in lines_in_pieces(path):
-        before, lines = lines, lines + parser.count_newlines_and_colons(text)[0]
+    for text, before, _ in lines_in_pieces(path):
         if zero_based is None:
             zero_based = looks_zero_based(text.tobytes())
             found = (FOUND_ZERO_BASED,) if zero_based else ()
@@ -232,20 +228,22 @@ def tables(path: Path, *, zero_based: bool | None = None) -> Iterator[tuple[Labe
 def problems(
     path: str | Path,
     *,
-    zero_based: bool = False,
+    zero_based: bool | None = None,
     strict: bool = True,
     look: Callable[[LabelledRows], None] = lambda _: None,
 ) -> Iterator[tuple[int, str]]:
     """Yield every line that breaks the format, as (line number, reason), at most one reason a line.
 
     The rows of each piece of the file without any are given to ``look``. With ``strict``, also what `read` takes but
-    LIBSVM's own programs do not: comments, empty lines, text as labels, ``qid:`` and a missing last line end.
+    LIBSVM's own programs do not: comments, empty lines, text as labels, ``qid:`` and a missing last line end. Where
+    ``zero_based`` is None, the first lines say whether indices count from 0.
     """
-    rules = Rules(int(not zero_based), strict=strict)
-    empty, lines = True, 0
-    for text, ended in lines_in_pieces(Path(path)):
+    empty = True
+    for text, before, ended in lines_in_pieces(Path(path)):
+        if zero_based is None:
+            zero_based = looks_zero_based(text[:4096].tobytes())
+        rules = Rules(int(not zero_based), strict=strict)
         at, clean, rows = 0, True, _buffers(text)
-        before, lines = lines, lines + len(rows.labels)
         while at < len(text) and (stopped := parser.parse_rows(text, at, rules, rows)[0]) >= 0:
             clean = empty = False
             yield before + line_number(text, stopped), explain(text, stopped, rules)
@@ -280,15 +278,10 @@ def _buffers(text: NDArray[np.uint8]) -> parser.RowBuffers:
 
 
 def _parse_piece(
-    path: str | Path,
-    text: NDArray[np.uint8],
-    buffers: parser.RowBuffers,
-    rules: Rules,
-    text_labels: bool,
-    *,
-    may_restart: bool = False,
+    path: str | Path, text: NDArray[np.uint8], rules: Rules, text_labels: bool, *, may_restart: bool = False
 ) -> tuple[Piece, bool]:
     """Return the rows of a text, and whether they have no labels."""
+    buffers = _buffers(text)
     stopped, m, z, width, skipped, queries = parser.parse_rows(text, 0, rules, buffers)
     if stopped >= 0:
         if may_restart and is_index_zero(text, stopped):

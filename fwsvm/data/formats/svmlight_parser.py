@@ -18,7 +18,7 @@ TAB, NEWLINE, SPACE, HASH, PLUS, COMMA, MINUS, DOT = 9, 10, 32, 35, 43, 44, 45, 
 ZERO, NINE, COLON, LETTER_E, DELETE = 48, 57, 58, 101, 127
 MAX_INDEX_DIGITS = 18  # no overflow of the int64 they are read into
 MAX_FEATURES = 2**31 - 2  # the largest index, as in LIBSVM's int
-INT64_DIGITS = 18  # that fit without overflow
+INT64_DIGITS, UINT64_DIGITS = 18, 19  # that fit without overflow
 LARGEST_EXPONENT = 10**15  # what is added to an exponent beyond it changes nothing
 NAN_WITH_POSITION = np.int64(0x7FF8000000000000)  # the payload is the place of the number in the text
 POSITION_BITS = np.int64(0x0007FFFFFFFFFFFF)
@@ -29,8 +29,9 @@ _POWERS = [Fraction(10) ** k for k in range(-MAX_POWER, MAX_POWER + 1)]
 POWER_HIGH = np.array([float(power) for power in _POWERS])  # the nearest doubles, and what they lack
 POWER_LOW = np.array([float(power - Fraction(float(power))) for power in _POWERS])
 SPLITTER = 134217729.0  # 2^27 + 1
-#: Relative error of a product of two doubles each; the rounding errors sum to less than 2^-102.
-PRODUCT_ERROR = 2.0**-98
+PRODUCT_ERROR = (
+    2.0**-98
+)  # relative, of a product of two doubles each; the rounding errors sum to less than 2^-102
 
 
 class Rules(NamedTuple):
@@ -39,7 +40,9 @@ class Rules(NamedTuple):
     first_index: int = 1  # 0 for zero-based files
     width: int = MAX_FEATURES  # an index is below first_index + width
     unlabelled: bool = False  # rows may start with index:value
-    strict: bool = False  # refuse empty and comment lines, text as labels and qid:, as LIBSVM's tools do
+    strict: bool = (
+        False  # refuse what LIBSVM's tools refuse: empty and comment lines, labels that are names, qid:
+    )
 
 
 class RowBuffers(NamedTuple):
@@ -250,6 +253,7 @@ def parse_decimal(text: NDArray[np.uint8], pos: int) -> tuple[float, int]:
     digits += fraction
     if digits == 0:
         return 0.0, start
+    stop = pos
     exponent = 0
     if (digit + ZERO) | 32 == LETTER_E:
         exponent, pos = _parse_exponent(text, pos + 1)
@@ -259,8 +263,10 @@ def parse_decimal(text: NDArray[np.uint8], pos: int) -> tuple[float, int]:
     if digits <= INT64_DIGITS and mantissa <= EXACT_MANTISSA and -22 <= power <= 22:  # one exact operation
         scale = POWER_HIGH[MAX_POWER + abs(power)]
         value = mantissa / scale if power < 0 else mantissa * scale
+    elif mantissa > 0 and digits <= INT64_DIGITS and abs(power) <= MAX_POWER:
+        value = _round_product(np.uint64(mantissa), power, False)
     else:
-        value = _round_long(text, first, mantissa, digits, power)
+        value = _parse_long(text, first, stop, power)
     return -value if negative else value, pos
 
 
@@ -284,19 +290,37 @@ def _parse_exponent(text: NDArray[np.uint8], pos: int) -> tuple[int, int]:
 
 
 @njit(inner=True)
-def _round_long(text: NDArray[np.uint8], first: int, mantissa: int, digits: int, power: int) -> float:
-    """Return the double nearest to mantissa * 10^power, of digits from ``text[first]`` on; NaN where that is unsure.
+def _parse_long(text: NDArray[np.uint8], first: int, stop: int, power: int) -> float:
+    """Return ``text[first:stop]``, digits and perhaps a dot, read as a whole number, times 10^power."""
+    mantissa = np.uint64(0)
+    kept = 0
+    dropped = 0
+    for at in range(first, stop):
+        byte = int(text[at])
+        if byte == DOT:
+            continue
+        if kept < UINT64_DIGITS:
+            mantissa = mantissa * np.uint64(10) + np.uint64(byte - ZERO)
+            kept += mantissa != np.uint64(0)
+        else:
+            dropped += 1
+    power += dropped
+    if mantissa == np.uint64(0):
+        return 0.0
+    if not -MAX_POWER <= power <= MAX_POWER:
+        return math.nan
+    return _round_product(mantissa, power, dropped > 0)
 
-    Both factors are sums of two doubles (Dekker 1971).
+
+@njit(inner=True)
+def _round_product(mantissa: np.uint64, power: int, is_cut: bool) -> float:
+    """Return the double nearest to mantissa * 10^power, NaN where the error of the product leaves two.
+
+    Both factors are sums of two doubles (Dekker 1971); of a mantissa that ``is_cut`` the rest is below 1.
     """
-    while text[first] in (ZERO, DOT):  # leading zeros do not count
-        digits -= text[first] == ZERO
-        first += 1
-    if digits > INT64_DIGITS or abs(power) > MAX_POWER:
-        return 0.0 if digits == 0 else math.nan
     high, low = POWER_HIGH[MAX_POWER + power], POWER_LOW[MAX_POWER + power]
     m_high = np.float64(mantissa)
-    m_low = np.float64(mantissa - np.int64(m_high))
+    m_low = np.float64(np.int64(mantissa - np.uint64(m_high)))
     product = m_high * high
     scaled = SPLITTER * m_high
     a = scaled - (scaled - m_high)
@@ -307,4 +331,5 @@ def _round_long(text: NDArray[np.uint8], first: int, mantissa: int, digits: int,
     value = product + rest
     rest += product - value
     error = product * PRODUCT_ERROR
-    return value if value + (rest + error) == value and value + (rest - error) == value else math.nan
+    above = rest + error + (high if is_cut else 0.0)
+    return value if value + above == value and value + (rest - error) == value else math.nan

@@ -149,37 +149,32 @@ def read_text(path: str | Path, member: str = "") -> str:
             raise DataError(f"{path} is not UTF-8 text") from None
 
 
-def lines_in_pieces(path: Path, member: str = "") -> Iterator[tuple[NDArray[np.uint8], bool]]:
+def lines_in_pieces(path: Path, member: str = "") -> Iterator[tuple[NDArray[np.uint8], int, bool]]:
     """Yield the whole lines of a file, about `PIECE_BYTES` at a time.
 
     Yields
     ------
-    text : ndarray of uint8, read-only, ending in a newline; the next piece overwrites it
+    text : ndarray of uint8, read-only, ending in a newline
+    before : int, lines of the file before them
     ended : bool, whether the file has that newline, which only its last line may lack
     """
     with open_text(path, member) as stream:
-        buffer = bytearray(PIECE_BYTES + 1)  # one byte more for the newline that a file may lack
-        filled = 0
-        while count := stream.readinto(memoryview(buffer)[filled:-1]):  # type: ignore[attr-defined]
-            stop = buffer.rfind(b"\n", filled, filled + count) + 1
-            filled += count
-            if stop:
-                yield _read_only(buffer, stop), True
-                buffer[: filled - stop] = buffer[stop:filled]
-                filled -= stop
-            elif filled > LONGEST_LINE_BYTES:
-                raise DataError(f"{path}: a line has more than {LONGEST_LINE_BYTES >> 20:,} MiB")
-            if filled == len(buffer) - 1:
-                buffer = buffer + bytes(len(buffer))
-        if filled:
-            buffer[filled] = NEWLINE
-            yield _read_only(buffer, filled + 1), False
-
-
-def _read_only(buffer: bytearray, size: int) -> NDArray[np.uint8]:
-    text = np.frombuffer(buffer, np.uint8, size)
-    text.flags.writeable = False
-    return text
+        rest, before = b"", 0
+        while block := stream.read(PIECE_BYTES):
+            head, newline, tail = block.rpartition(b"\n")
+            if not newline:
+                rest += block
+                if len(rest) > LONGEST_LINE_BYTES:
+                    raise DataError(
+                        f"{path}:{before + 1}: the line has more than {LONGEST_LINE_BYTES >> 20:,} MiB"
+                    )
+                continue
+            text = np.frombuffer(rest + head + newline, np.uint8)
+            rest = tail
+            yield text, before, True
+            before += int(np.count_nonzero(text == NEWLINE))
+        if rest:
+            yield np.frombuffer(rest + b"\n", np.uint8), before, False
 
 
 def decompress_lzw(packed: bytes) -> bytes:
