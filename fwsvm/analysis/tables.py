@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-FORMS = ("terminal", "markdown", "latex", "csv")
 WIDTH = 80
 
 
