@@ -30,7 +30,7 @@ class Settings:
     """Settings of one run, in the words of the command line and of the YAML files.
 
     ``None`` means: the default that `fwsvm.solvers.resolve` fills in from the method, the data and the machine. At most
-    one of gamma, sigma2 and width_rule may be set, and one of C and lambda_.
+    one of gamma, sigma2 and width_rule may be set, and one of ``C`` and ``lambda_``.
     """
 
     method: str = _setting("auto", MODEL, "One of `fwsvm methods`.", "--method", "-m", metavar="NAME")
