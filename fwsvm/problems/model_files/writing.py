@@ -1,8 +1,23 @@
-"""Writing of model files: LIBSVM's format for kernel models, LIBLINEAR's for linear ones."""
+"""Writing of model files: LIBSVM's format for kernel models, LIBLINEAR's for linear ones, and our lines of facts.
 
-from collections.abc import Iterator
+Facts, lines ``#fwsvm {json}`` after the last vector or weight, are what those formats have no place for:
+
+features          number of features
+classes           labels as text, where the header has codes for them
+labels            {"dtype": ..., "values": [...]}: the classes in the type that predictions have
+kernel, kernel_parameters, svm_predict     the kernel's own name and parameters; whether svm-predict knows it
+scaling           {"interval": [0, 1], "features": [1, 3], "minimum": [...], "maximum": [...]}, features from 1
+feature_names     names of the training rows' columns
+zero_based        whether the training file counted its features from 0
+facts             method, settings and certificate, in a line of their own
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +25,11 @@ from scipy.sparse import csr_array
 
 from fwsvm.errors import ModelError, shown
 from fwsvm.files.atomic import is_written_in_place, replacing, shortest
-from fwsvm.kernels.kernel import SHARED
+from fwsvm.kernels.kernel import SHARED, KernelFamily, family_of
 from fwsvm.problems.machines import KernelModel, LinearModel, takes_kernel_values
-from fwsvm.problems.model_files.facts import fact_lines, label_codes, written_family
 
+MARK = "#fwsvm "
+LARGEST = 2**31 - 1  # LIBSVM and LIBLINEAR read counts, labels and indices into an int
 SOLVERS = {"hinge": "L2R_L1LOSS_SVC_DUAL", "squared hinge": "L2R_L2LOSS_SVC_DUAL"}
 FEATURES = 1 << 16  # of a linear model, written at a time
 
@@ -51,10 +67,33 @@ def write(path: str | Path, model: KernelModel | LinearModel) -> tuple[str, ...]
             stream.write(model.ranges.text(0 if model.zero_based else 1))
     with replacing(path, ModelError) as stream:
         stream.writelines(_kernel_lines(model) if isinstance(model, KernelModel) else _linear_lines(model))
-        stream.writelines(fact_lines(model))
+        stream.writelines(_fact_lines(model))
     if model.ranges is None and beside.is_file():
         return (f"{beside} is not of this model, whose training scaled nothing; do not scale its rows by it",)
     return ()
+
+
+def label_codes(classes: tuple[str, ...]) -> list[int]:
+    """Return the whole numbers that stand for the labels in the header: their own, or 0 to K - 1.
+
+    >>> label_codes(("1", "-1")), label_codes(("M", "B")), label_codes(("01", "1"))
+    ([1, -1], [0, 1], [0, 1])
+    """
+    if all(name.lstrip("-").isdecimal() and name.isascii() and len(name) < 11 for name in classes):
+        codes = [int(name) for name in classes]
+        if [str(code) for code in codes] == list(classes) and all(
+            -LARGEST - 1 <= code <= LARGEST for code in codes
+        ):
+            return codes
+    return list(range(len(classes)))
+
+
+def written_family(kernel: Any) -> tuple[KernelFamily, Any]:
+    """Return the family under which a kernel is written, and the kernel as one of it: LIBSVM's, where there is one."""
+    family = family_of(kernel)
+    if family.equal is None:
+        return family, kernel
+    return family_of(family.equal(kernel)), family.equal(kernel)
 
 
 def _kernel_lines(model: KernelModel) -> Iterator[str]:
@@ -106,3 +145,46 @@ def _weight_lines(weights: NDArray[np.float64]) -> Iterator[str]:
 def least_linear_bytes(features: int, classes: int) -> int:
     """Return the least size of a linear model's file: a digit and a blank a weight, and a line a feature."""
     return features * (2 * (1 if classes == 2 else classes) + 1)
+
+
+def _fact_lines(model: KernelModel | LinearModel) -> Iterator[str]:
+    """Yield the lines of facts; numbers that are not finite become null."""
+    needed: dict[str, Any] = {"classes": model.classes}
+    if isinstance(model, KernelModel):
+        family = family_of(model.kernel)
+        own = {name: getattr(model.kernel, name) for name in family.own}
+        needed["features"] = model.features
+        needed |= {"kernel": family.name, "svm_predict": bool(written_family(model.kernel)[0].libsvm)}
+        needed |= {"kernel_parameters": own} if own else {}
+    if model.labels is not None:
+        values = model.labels.astype(str) if model.labels.dtype.kind == "M" else model.labels
+        dtype = "T" if values.dtype.kind == "T" else model.labels.dtype.str
+        needed["labels"] = {"dtype": dtype, "values": values}
+    if model.ranges is not None:
+        features, minimum, maximum, *interval = model.ranges
+        needed["scaling"] = {
+            "interval": interval, "features": features + 1, "minimum": minimum, "maximum": maximum,
+        }  # fmt: skip
+    if model.feature_names:
+        needed["feature_names"] = model.feature_names
+    if model.zero_based is not None:
+        needed["zero_based"] = model.zero_based
+    for record in (needed, {"facts": model.facts} if model.facts else {}):
+        if record:
+            yield f"{MARK}{json.dumps(_plain(record), allow_nan=False)}\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; `ModelError` for a type that it does not have."""
+    match value:
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case np.ndarray() | np.generic():
+            return _plain(value.tolist())
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+        case str() | bool() | int() | float() | None:
+            return value
+    raise ModelError(f"a fact of type {type(value).__name__} cannot be written to a model file")
